@@ -1,0 +1,1 @@
+"""The sample resource service: one HTTP interface on PostgreSQL."""

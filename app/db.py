@@ -1,0 +1,144 @@
+"""The database: a pool for each process, transactions, and the driver's errors in the service's own words.
+
+The pool is opened on first use and not when the application is made, since gunicorn forks after that and a libpq
+connection must not cross a fork. Connections are in autocommit mode: a read is one statement without a transaction
+block around it, and so is a write of one statement.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
+
+from app import errors
+from app.config import Settings
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+_RECONNECT_TIMEOUT_S = 5.0
+"""The pool's own attempts back off up to this long, then give up; the next request starts new ones."""
+
+
+class Database:
+    """A pool of connections to one database, opened by the process that first asks for one.
+
+    :param url: anything that libpq takes: a URL or ``key=value`` pairs.
+    """
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        self._settings = settings
+        self._url = url
+        self._pool: ConnectionPool[Connection] | None = None
+        self._pool_owner = 0
+        self._lock = Lock()
+
+    def _opened(self) -> ConnectionPool[Connection]:
+        pool = self._pool
+        if pool is not None and self._pool_owner == os.getpid():
+            return pool
+        with self._lock:
+            if self._pool is None or self._pool_owner != os.getpid():
+                self._pool = self._open()
+                self._pool_owner = os.getpid()
+            return self._pool
+
+    def _open(self) -> ConnectionPool[Connection]:
+        settings = self._settings
+        pool = ConnectionPool(
+            conninfo_with_timeouts(self._url, settings),
+            connection_class=Connection,
+            kwargs={"autocommit": True, "prepare_threshold": 2},
+            min_size=min(2, settings.connections),
+            max_size=settings.connections,
+            max_waiting=settings.connections * 8,
+            timeout=settings.pool_timeout_ms / 1000,
+            reconnect_timeout=_RECONNECT_TIMEOUT_S,
+            open=False,
+            name="sample-resource",
+        )
+        pool.open()
+        return pool
+
+    @contextmanager
+    def connection(self) -> Generator[Connection]:
+        """A connection for a statement or a transaction.
+
+        :raises ApiError: 503 if there is none within the pool's timeout, if the database goes away, or if a
+            statement or lock timeout strikes.
+        """
+        try:
+            with self._opened().connection() as connection:
+                yield connection
+        except (PoolTimeout, TooManyRequests):
+            raise errors.over_capacity("No database connection is available.") from None
+        except psycopg.Error as error:
+            refusal = refusal_of(error)
+            if refusal is None:
+                raise
+            raise refusal from error
+
+    def close(self) -> None:
+        """Close the pool, if this process has one."""
+        with self._lock:
+            if self._pool is not None and self._pool_owner == os.getpid():
+                self._pool.close(timeout=2)
+            self._pool = None
+
+
+def conninfo_with_timeouts(url: str, settings: Settings) -> str:
+    """The connection string with the time limits of every connection."""
+    return make_conninfo(
+        url,
+        connect_timeout=settings.connect_timeout_s,
+        application_name="sample-resource",
+        options=(
+            f"-c statement_timeout={settings.statement_timeout_ms}"
+            f" -c lock_timeout={settings.lock_timeout_ms}"
+            f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
+            " -c timezone=UTC"
+        ),
+        # A peer that vanished without a word is noticed in seconds, not in hours.
+        keepalives_idle=5,
+        keepalives_interval=2,
+        keepalives_count=3,
+        tcp_user_timeout=10_000,
+    )
+
+
+_RETRY_LATER: dict[str, str] = {
+    "57014": "The statement took too long.",  # query_canceled, by statement_timeout
+    "55P03": "The resource is being written by others.",  # lock_not_available, by lock_timeout
+    "40P01": "The write collided with another one.",  # deadlock_detected
+    "40001": "The write collided with another one.",  # serialization_failure
+    "25P03": "The transaction took too long.",  # idle_in_transaction_session_timeout
+    "25006": "The database accepts no writes at the moment.",  # read_only_sql_transaction: a standby
+}
+"""SQLSTATEs of faults that pass by themselves; whole classes are in :func:`refusal_of`."""
+
+
+def refusal_of(error: psycopg.Error) -> errors.ApiError | None:
+    """A driver error as an answer, by SQLSTATE and constraint name; None if it is a fault of the service."""
+    state = error.sqlstate
+    if state is None:
+        # The connection is gone or could not be made: libpq has no SQLSTATE for that.
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return errors.over_capacity("The database is not available.")
+        return None
+    if state in _RETRY_LATER:
+        return errors.over_capacity(_RETRY_LATER[state])
+    # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
+    if state[:2] in ("08", "53", "58") or state.startswith("57P"):
+        return errors.over_capacity("The database is not available.")
+    return None
+
+
+def fetch_row(
+    connection: Connection, statement: LiteralString | bytes, parameters: dict[str, Any]
+) -> tuple[Any, ...] | None:
+    """The first row of a statement, or None."""
+    return connection.execute(statement, parameters).fetchone()

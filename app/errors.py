@@ -1,0 +1,288 @@
+"""The error catalogue: every code that the service can answer, its status, its text, and the one body they all share.
+
+A handler raises :class:`ApiError` through one of the functions below; nothing else builds an error body. The codes of
+400, 401, 403 and 409 are those of the platform, since real clients map codes to classes and fail on unknown ones.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, cast
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of the catalogue: what a code means and which HTTP status it comes with."""
+
+    code: str
+    status: int
+    meaning: str
+
+
+CATALOGUE: dict[str, Kind] = {
+    kind.code: kind
+    for kind in (
+        Kind("InvalidInput", 400, "a path, query or header value is malformed, or the request is ambiguous"),
+        Kind(
+            "InvalidJsonInput", 400, "the body is no JSON, or a field is missing, unknown or of another type"
+        ),
+        Kind("InvalidField", 400, "a field of the body has the right type and a value it cannot have"),
+        Kind("DuplicateField", 400, "a key that another resource of the project has"),
+        Kind("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
+        Kind("invalid_request", 400, "the token endpoint lacks a parameter"),
+        Kind("invalid_scope", 400, "the token endpoint was asked for a scope that the client does not have"),
+        Kind("unsupported_grant_type", 400, "the token endpoint knows no such grant"),
+        Kind("invalid_token", 401, "no access token, or one that is malformed, expired or revoked"),
+        Kind("invalid_client", 401, "the client's credentials are wrong"),
+        Kind("insufficient_scope", 403, "the access token lacks a scope for this project"),
+        Kind("ResourceNotFound", 404, "no such resource in this project, or no such URL"),
+        Kind("MethodNotAllowed", 405, "the URL is there, the method is not; Allow lists those that are"),
+        Kind("NotAcceptable", 406, "the endpoint has no representation that Accept allows"),
+        Kind("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
+        Kind("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
+        Kind("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
+        Kind("UnsupportedMediaType", 415, "the body has another Content-Type than the endpoint takes"),
+        Kind("RequestRejected", 431, "the request line or the headers are too large"),
+        Kind("General", 500, "a fault of the service"),
+        Kind("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
+    )
+}
+"""Every code, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a request: an entry of ``errors``."""
+
+    code: str
+    message: str
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class ApiError(Exception):
+    """A request that is refused, with one or more faults of one HTTP status.
+
+    :param faults: at least one; all of the same status.
+    :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
+    """
+
+    def __init__(self, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> None:
+        if not faults:
+            raise ValueError("an error needs at least one fault")
+        super().__init__(faults[0].message)
+        self.faults = tuple(faults)
+        self.headers = dict(headers or {})
+        self.status = CATALOGUE[faults[0].code].status
+
+    def payload(self) -> dict[str, Any]:
+        """The body: ``statusCode``, ``message``, ``errors``, and the OAuth fields where clients look for them."""
+        first = self.faults[0]
+        body: dict[str, Any] = {
+            "statusCode": self.status,
+            "message": first.message,
+            "errors": [
+                {"code": fault.code, "message": fault.message, **fault.extra} for fault in self.faults
+            ],
+        }
+        if first.code in _OAUTH_CODES:
+            body["error"] = first.code
+            body["error_description"] = first.message
+        return body
+
+    def body(self) -> bytes:
+        """The payload as UTF-8 JSON.
+
+        Lone surrogates of a refused value cannot be UTF-8, so everything beyond ASCII is escaped.
+        """
+        return json.dumps(self.payload(), separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+_OAUTH_CODES = frozenset(
+    (
+        "invalid_token",
+        "invalid_client",
+        "insufficient_scope",
+        "invalid_request",
+        "invalid_scope",
+        "unsupported_grant_type",
+    )
+)
+
+
+# Faults: pieces that a checker collects before it raises.
+
+
+def parameter_fault(name: str, reason: str) -> Fault:
+    """A query, form or path parameter or a header that cannot be what it is."""
+    return Fault("InvalidInput", f"Malformed parameter: {name}: {reason}")
+
+
+def shape_fault(detail: str) -> Fault:
+    """A body of the wrong structure; ``detail`` is ``path -> to -> field: reason``."""
+    return Fault(
+        "InvalidJsonInput",
+        "Request body does not contain valid JSON.",
+        {"detailedErrorMessage": detail},
+    )
+
+
+def value_fault(path: str, value: Any, reason: str) -> Fault:
+    """A field of the right type whose value is refused."""
+    return Fault(
+        "InvalidField",
+        f"The value '{quoted(value)}' is not valid for field '{path}'. {reason}",
+        {"field": path, "invalidValue": _presentable(value)},
+    )
+
+
+def quoted(value: Any) -> str:
+    """A value as JSON in ASCII, cut after 200 characters: for the text of a message."""
+    text = json.dumps(_presentable(value), ensure_ascii=True)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+_LONGEST_ECHO = 1000
+"""Characters of a refused text, or items of a refused array, that an error sends back."""
+
+
+def _presentable(value: Any) -> Any:
+    """A refused value in a form that JSON can carry and that does not blow up the answer."""
+    if isinstance(value, float) and not (-1.8e308 < value < 1.8e308):
+        return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
+    if isinstance(value, str):
+        return value[:_LONGEST_ECHO]
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return [_presentable(item) for item in items[:_LONGEST_ECHO]]
+    return value
+
+
+# Errors: raised as they are.
+
+
+def invalid_parameter(name: str, reason: str) -> ApiError:
+    """400 for a parameter or header."""
+    return ApiError([parameter_fault(name, reason)])
+
+
+def invalid_input(message: str) -> ApiError:
+    """400 for a request that is well-formed and yet cannot be carried out."""
+    return ApiError([Fault("InvalidInput", message)])
+
+
+def duplicate_field(field_name: str, value: Any) -> ApiError:
+    """400: another resource of the project has this value."""
+    return ApiError(
+        [
+            Fault(
+                "DuplicateField",
+                f"A duplicate value '{quoted(value)}' exists for field '{field_name}'.",
+                {"field": field_name, "duplicateValue": value},
+            )
+        ]
+    )
+
+
+def not_found_by_id(resource_id: str) -> ApiError:
+    """404 for an id, also for one that is no UUID."""
+    return ApiError([Fault("ResourceNotFound", f"The Resource with ID '{resource_id}' was not found.")])
+
+
+def not_found_by_key(key: str) -> ApiError:
+    """404 for a key, also for one that no resource can have."""
+    return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key}' was not found.")])
+
+
+def not_found_in_project(project_key: str) -> ApiError:
+    """404 for a body that means the only resource of an empty project."""
+    return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource.")])
+
+
+def unknown_url(path: str) -> ApiError:
+    """404 for a path that no endpoint has."""
+    return ApiError([Fault("ResourceNotFound", f"URI not found: {path}")])
+
+
+def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
+    """405 with ``Allow`` (RFC 9110, section 15.5.6)."""
+    listed = ", ".join(sorted(allowed))
+    return ApiError(
+        [Fault("MethodNotAllowed", f"The method {method} is not allowed here. Allowed: {listed}.")],
+        {"Allow": listed},
+    )
+
+
+def not_acceptable(offered: Sequence[str]) -> ApiError:
+    """406 with what the endpoint can answer."""
+    return ApiError([Fault("NotAcceptable", f"The endpoint answers {' or '.join(offered)}.")])
+
+
+def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
+    """409 with ``currentVersion`` (interface 4.10 and 7)."""
+    return ApiError(
+        [
+            Fault(
+                "ConcurrentModification",
+                f"Object {resource_id} has a different version than expected."
+                f" Expected: {expected} - Actual: {actual}.",
+                {"currentVersion": actual},
+            )
+        ]
+    )
+
+
+def precondition_failed(header: str) -> ApiError:
+    """412 (RFC 9110, section 13.2.1)."""
+    return ApiError(
+        [Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")]
+    )
+
+
+def content_too_large(limit: int) -> ApiError:
+    """413 with the limit in bytes."""
+    return ApiError([Fault("ContentTooLarge", f"Content too large. At most {limit} bytes are accepted.")])
+
+
+def unsupported_media_type(expected: str) -> ApiError:
+    """415 with the type that the endpoint takes."""
+    return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}.")])
+
+
+def unauthorized(realm: str, message: str, *, token_given: bool) -> ApiError:
+    """401 with a challenge; the error code stands in it only if there was a token (RFC 6750, section 3.1)."""
+    challenge = f'Bearer realm="{realm}"' + (', error="invalid_token"' if token_given else "")
+    return ApiError([Fault("invalid_token", message)], {"WWW-Authenticate": challenge})
+
+
+def insufficient_scope(realm: str, scopes: Sequence[str]) -> ApiError:
+    """403 naming the scopes of which one is missing, without their project (RFC 6750, section 3.1)."""
+    message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
+    challenge = (
+        f'Bearer realm="{realm}", error="insufficient_scope", '
+        f'scope="{" ".join(f"{scope}:{realm}" for scope in scopes)}"'
+    )
+    return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge})
+
+
+def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
+    """503 with ``Retry-After`` in seconds (RFC 9110, section 10.2.3)."""
+    return ApiError([Fault("OverCapacity", message)], {"Retry-After": str(retry_after_s)})
+
+
+def general() -> ApiError:
+    """500: says nothing about the cause, which is in the log under the same correlation id."""
+    return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
+
+
+def raise_if_any(faults: Sequence[Fault]) -> None:
+    """Raise all collected faults at once.
+
+    One answer has one status, and a wrong structure hides wrong values, so shape faults come first.
+    """
+    if faults:
+        raise ApiError(sorted(faults, key=lambda fault: fault.code != "InvalidJsonInput"))
+
+
+def unreachable(what: str) -> NoReturn:
+    """A state that the code around it rules out."""
+    raise AssertionError(what)

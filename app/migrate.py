@@ -1,0 +1,72 @@
+"""Migrations: plain SQL files in ``migrations/``, applied by yoyo, one process at a time.
+
+yoyo's own lock is a row that outlives a killed process; an advisory lock of a transaction ends with its connection,
+and works through a transaction-mode pooler too.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from yoyo import read_migrations  # pyright: ignore[reportUnknownVariableType] -- yoyo has no types
+from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
+from yoyo.connections import DatabaseURI
+from yoyo.migrations import default_migration_table, topological_sort
+
+MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+_LOCK_ID = 0x5265736F75726365  # "Resource" in ASCII: any number that nobody else takes
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """One migration file and whether the database has it."""
+
+    id: str
+    applied: bool
+
+
+@contextmanager
+def _backend(url: str) -> Generator[Any]:
+    arguments = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
+    database = str(arguments.pop("dbname", ""))
+    backend: Any = PostgresqlPsycopgBackend(
+        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments),
+        default_migration_table,
+    )
+    try:
+        backend.init_database()
+        yield backend
+    finally:
+        backend.connection.close()
+
+
+def _migrations() -> Any:
+    return read_migrations(str(MIGRATIONS))
+
+
+def upgrade(url: str) -> list[str]:
+    """Apply what is missing, in order, and return the ids of what was applied.
+
+    Several processes may call this at once: one works, the others wait and then find nothing to do. A migration runs
+    in a transaction of its own, so one that fails leaves nothing of itself.
+    """
+    with psycopg.connect(url) as lock:
+        lock.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_ID,))
+        with _backend(url) as backend:
+            missing = backend.to_apply(_migrations())
+            names = [str(migration.id) for migration in missing]
+            backend.apply_migrations(missing)
+            return names
+
+
+def status(url: str) -> list[MigrationStatus]:
+    """All migrations in order."""
+    with _backend(url) as backend:
+        migrations = _migrations()
+        ids = [str(migration.id) for migration in topological_sort(migrations)]
+        missing = {str(migration.id) for migration in backend.to_apply(migrations)}
+        return [MigrationStatus(name, name not in missing) for name in ids]
