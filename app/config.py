@@ -107,9 +107,7 @@ class Settings:
     token_issuer: str = _setting(
         "TOKEN_ISSUER", _text, "sample-resource", "the iss claim of the tokens that the service signs"
     )
-    log_format: str = _setting(
-        "LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json"
-    )
+    log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
 
     @property
     def connections(self) -> int:

@@ -23,9 +23,7 @@ CATALOGUE: dict[str, Kind] = {
     kind.code: kind
     for kind in (
         Kind("InvalidInput", 400, "a path, query or header value is malformed, or the request is ambiguous"),
-        Kind(
-            "InvalidJsonInput", 400, "the body is no JSON, or a field is missing, unknown or of another type"
-        ),
+        Kind("InvalidJsonInput", 400, "the body is no JSON, or a field is missing, unknown or of another type"),
         Kind("InvalidField", 400, "a field of the body has the right type and a value it cannot have"),
         Kind("DuplicateField", 400, "a key that another resource of the project has"),
         Kind("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
@@ -80,9 +78,7 @@ class ApiError(Exception):
         body: dict[str, Any] = {
             "statusCode": self.status,
             "message": first.message,
-            "errors": [
-                {"code": fault.code, "message": fault.message, **fault.extra} for fault in self.faults
-            ],
+            "errors": [{"code": fault.code, "message": fault.message, **fault.extra} for fault in self.faults],
         }
         if first.code in _OAUTH_CODES:
             body["error"] = first.code
@@ -223,8 +219,7 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
         [
             Fault(
                 "ConcurrentModification",
-                f"Object {resource_id} has a different version than expected."
-                f" Expected: {expected} - Actual: {actual}.",
+                f"Object {resource_id} has a different version than expected. Expected: {expected} - Actual: {actual}.",
                 {"currentVersion": actual},
             )
         ]
@@ -233,9 +228,7 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
 
 def precondition_failed(header: str) -> ApiError:
     """412 (RFC 9110, section 13.2.1)."""
-    return ApiError(
-        [Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")]
-    )
+    return ApiError([Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")])
 
 
 def content_too_large(limit: int) -> ApiError:

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -67,6 +67,6 @@ def status(url: str) -> list[MigrationStatus]:
     """All migrations in order."""
     with _backend(url) as backend:
         migrations = _migrations()
-        ids = [str(migration.id) for migration in topological_sort(migrations)]
-        missing = {str(migration.id) for migration in backend.to_apply(migrations)}
+        ids = [str(cast(Any, migration).id) for migration in topological_sort(migrations)]
+        missing = {str(cast(Any, migration).id) for migration in backend.to_apply(migrations)}
         return [MigrationStatus(name, name not in missing) for name in ids]
