@@ -68,5 +68,5 @@ def status(url: str) -> list[MigrationStatus]:
     with _backend(url) as backend:
         migrations = _migrations()
         ids = [str(cast(Any, migration).id) for migration in topological_sort(migrations)]
-        missing = {str(cast(Any, migration).id) for migration in backend.to_apply(migrations)}
+        missing = {str(migration.id) for migration in backend.to_apply(migrations)}
         return [MigrationStatus(name, name not in missing) for name in ids]
