@@ -1,1 +1,56 @@
-"""The sample resource service: one HTTP interface on PostgreSQL."""
+"""The sample resource service: one HTTP interface on PostgreSQL. Here its parts meet, and nowhere else."""
+
+from flask import Flask
+from flask_smorest import Api
+from joserfc.jwk import KeySet
+
+from app.auth import TokenVerifier, install_gate
+from app.config import Settings
+from app.db import Database
+from app.hosts import install_host_check
+from app.identity import verification_keys
+from app.observability import configure_logging, install_request_log
+from app.routes import install_routes
+from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """Make the WSGI application.
+
+    :param settings: read from the environment if not given.
+    :raises ValueError: if there is no ``DATABASE_URL``: only ``sample-resource serve`` starts a database of its own.
+    """
+    settings = settings or Settings.from_environment()
+    if settings.database_url is None:
+        raise ValueError("DATABASE_URL is not set; 'sample-resource serve' starts an embedded PostgreSQL and sets it.")
+    configure_logging(settings)
+
+    app = Flask("app", static_folder=None)
+    app.config.update(
+        MAX_CONTENT_LENGTH=settings.max_body_bytes,
+        API_TITLE="Sample Resource Service",
+        API_VERSION="v1",
+        OPENAPI_VERSION="3.1.0",
+    )
+    app.url_map.merge_slashes = False
+    app.url_map.converters |= {
+        "project_key": ProjectKey,
+        "resource_id": ResourceId,
+        "segment": Segment,
+        "filled_segment": FilledSegment,
+    }
+
+    database = Database(settings.database_url, settings)
+    app.extensions["database"] = database
+
+    def load_keys() -> KeySet:
+        with database.connection() as connection:
+            return verification_keys(connection)
+
+    install_request_log(app)
+    install_host_check(app, settings.base_domain)
+    install_gate(app, TokenVerifier(settings.token_issuer, load_keys))
+    install_routes(app, Api(app))
+    install_error_answers(app)  # after flask-smorest, which answers HTTP errors in a form of its own
+    app.wsgi_app = RawPath(app.wsgi_app)
+    return app

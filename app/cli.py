@@ -1,0 +1,219 @@
+"""The command line: ``sample-resource``."""
+
+import json
+import re
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import click
+import psycopg
+
+from app import create_app, embedded, identity, migrate, supervisor
+from app.config import InvalidSetting, Settings
+from app.db import Connection, conninfo_with_timeouts
+
+DEMO_PROJECT = "demo"
+DEMO_SCOPES = tuple(
+    f"{name}:{DEMO_PROJECT}" for name in ("manage_test", "view_test", "view_products", "view_published_products")
+)
+_SCOPE = re.compile(
+    "(manage_test|view_test|view_products|view_published_products):[A-Za-z0-9_-]{1,64}", re.ASCII
+)
+
+
+class _Scopes(click.ParamType):
+    """Scopes in one text, separated by spaces."""
+
+    name = "scopes"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(value.split()))
+        wrong = [scope for scope in found if _SCOPE.fullmatch(scope) is None]
+        if wrong or not found:
+            self.fail(
+                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is manage_test, view_test,"
+                " view_products or view_published_products.",
+                param,
+                ctx,
+            )
+        return found
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sample-resource")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """The sample resource service. Settings come from the environment; README lists them."""
+    try:
+        context.obj = Settings.from_environment()
+    except InvalidSetting as error:
+        raise click.ClickException(str(error)) from None
+
+
+@contextmanager
+def _url(settings: Settings) -> Generator[str]:
+    """The database that a command works on: DATABASE_URL, else the embedded one, started for the command if need be."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    with embedded.database(settings.data_dir) as url:
+        yield url
+
+
+@contextmanager
+def _connection(settings: Settings) -> Generator[Connection]:
+    with _url(settings) as url, psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+        yield connection
+
+
+def _complaining(command: click.Command) -> click.Command:
+    """Tell of a database that is away, or not migrated, in one line."""
+    original = command.callback
+
+    @wraps(original or command.main)
+    def invoke(*arguments: Any, **options: Any) -> Any:
+        if original is None:
+            return None
+        try:
+            return original(*arguments, **options)
+        except psycopg.errors.UndefinedTable:
+            raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
+        except (psycopg.Error, embedded.EmbeddedError, LookupError) as error:
+            raise click.ClickException(str(error).strip()) from None
+
+    command.callback = invoke
+    return command
+
+
+@_complaining
+@main.command()
+@click.pass_obj
+def serve(settings: Settings) -> None:
+    """Run the service: the embedded PostgreSQL unless DATABASE_URL is set, migrations, gunicorn."""
+    sys.exit(supervisor.serve(settings, lambda url: prepare(url, settings)))
+
+
+def prepare(url: str, settings: Settings) -> str:
+    """Bring a database to where the service can run on it, and say how to try it.
+
+    Migrates it, makes a signing key if there is none, and the first time a client for the project ``demo``.
+    """
+    migrate.upgrade(url)
+    with psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+        identity.ensure_signing_key(connection)
+        lines: list[str] = []
+        if not identity.has_clients(connection):
+            client = identity.create_client(connection, "demo", DEMO_SCOPES)
+            lines.append(f"Demo client    {client.client_id}")
+            lines.append(f"Its secret     {client.client_secret}  (shown this once)")
+        token = identity.issue_token(
+            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, identity.TOKEN_LIFETIME_S
+        )
+    host = "127.0.0.1" if settings.bind in ("0.0.0.0", "::") else settings.bind  # noqa: S104 -- compared, not bound
+    base = f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+    return "\n".join(
+        (
+            f"Serving        {base}",
+            f"Documentation  {base}/docs",
+            *lines,
+            "",
+            "Try it:",
+            "",
+            f"curl -H 'Authorization: Bearer {token}' {base}/{DEMO_PROJECT}/resource",
+            "",
+        )
+    )
+
+
+@main.group()
+def db() -> None:
+    """Migrations."""
+
+
+@_complaining
+@db.command()
+@click.pass_obj
+def upgrade(settings: Settings) -> None:
+    """Apply the migrations that are missing."""
+    with _url(settings) as url:
+        applied = migrate.upgrade(url)
+    for name in applied:
+        click.echo(f"applied  {name}")
+    if not applied:
+        click.echo("Nothing to apply.")
+
+
+@_complaining
+@db.command()
+@click.pass_obj
+def status(settings: Settings) -> None:
+    """List the migrations; exit with 1 if one is missing."""
+    with _url(settings) as url:
+        migrations = migrate.status(url)
+    for migration in migrations:
+        click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
+    if not all(migration.applied for migration in migrations):
+        sys.exit(1)
+
+
+@main.group()
+def client() -> None:
+    """API clients."""
+
+
+@_complaining
+@client.command()
+@click.option("--name", required=True, help="What the client is called.")
+@click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
+@click.pass_obj
+def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
+    """Make a client and print it as JSON, the only time that its secret is shown."""
+    with _connection(settings) as connection:
+        made = identity.create_client(connection, name, scopes)
+    click.echo(
+        json.dumps(
+            {
+                "client_id": made.client_id,
+                "client_secret": made.client_secret,
+                "name": made.name,
+                "scope": " ".join(made.scopes),
+            },
+            indent=2,
+        )
+    )
+
+
+@_complaining
+@main.command()
+@click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
+@click.option(
+    "--lifetime",
+    type=click.IntRange(1, 31_536_000),
+    default=identity.TOKEN_LIFETIME_S,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long the token is valid.",
+)
+@click.pass_obj
+def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
+    """Print one access token, and nothing else."""
+    with _connection(settings) as connection:
+        identity.ensure_signing_key(connection)
+        text = identity.issue_token(connection, settings.token_issuer, "command-line", scopes, lifetime)
+    click.echo(text)
+
+
+@main.command()
+@click.pass_obj
+def openapi(settings: Settings) -> None:
+    """Print the document of /openapi.json."""
+    app = create_app(replace(settings, database_url=settings.database_url or "dbname=none"))
+    click.echo(json.dumps(app.extensions["openapi"], indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""Query strings: names and texts to typed values. Nothing else reads ``request.args``.
+
+A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It sees the whole multi-dictionary, so that
+what other parsers let pass is refused: an undeclared name, a parameter given twice that is not repeatable, an empty
+value.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load
+from werkzeug.datastructures import MultiDict
+
+from app import errors
+from app.json_fields import RefusedValue, unknown_name
+from app.model import Containment, ExpectedVersion, Paging, Selection, SortField, SortTerm
+from app.schemas import ContainedObjectTypeSchema
+from app.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
+
+LIMIT_AT_MOST = 500
+OFFSET_AT_MOST = 10_000
+
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+# Texts to values. Each raises a marshmallow ValidationError with the reason.
+
+
+def read_text(text: str) -> str:
+    """A text that the database can keep."""
+    unstorable = unstorable_character(text)
+    if unstorable is not None:
+        raise ValidationError(f"A text cannot hold {unstorable}.")
+    return text
+
+
+def read_number(text: str) -> int | float:
+    """A number as JSON writes it, within a double."""
+    if _JSON_NUMBER.fullmatch(text) is None:
+        raise ValidationError(f"{errors.quoted(text)} is not a number.")
+    number = cast("int | float", decode(text))
+    try:
+        finite = float(number)
+    except OverflowError:
+        finite = float("inf")
+    if finite - finite != 0:
+        raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
+    return number
+
+
+def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
+    """A number without a fraction, however it is written, within a range."""
+    number = read_number(text)
+    if number != int(number):
+        raise ValidationError(f"{text} has a fraction, a whole number is expected.")
+    if not minimum <= number <= maximum:
+        raise ValidationError(f"{text} is out of range, a whole number from {minimum} to {maximum} is expected.")
+    return int(number)
+
+
+def read_boolean(text: str) -> bool:
+    """``true`` or ``false`` in any letter case."""
+    value = text.lower()
+    if value not in ("true", "false"):
+        raise ValidationError(f"{errors.quoted(text)} is not a boolean, true or false is expected.")
+    return value == "true"
+
+
+_SORT_TERM = re.compile(r"\s*([^\s]+)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
+
+
+def read_sort_term(text: str) -> SortTerm:
+    """``field``, ``field asc`` or ``field desc``."""
+    match = _SORT_TERM.fullmatch(text)
+    if match is None:
+        raise ValidationError(f"{errors.quoted(text)} is not a sort expression, field [asc|desc] is expected.")
+    name, direction = match.group(1), (match.group(2) or "asc").lower()
+    try:
+        field = SortField(name)
+    except ValueError:
+        known = ", ".join(f"`{field.value}`" for field in SortField)
+        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.") from None
+    return SortTerm(field, descending=direction == "desc")
+
+
+def read_contained_object(text: str) -> str:
+    """A JSON object that is an ObjectType or a part of one; as canonical JSON text."""
+    try:
+        value = decode(text)
+    except InvalidJson as error:
+        raise ValidationError(f"A JSON object is expected. {error}") from None
+    try:
+        return _CONTAINED.load(value).text
+    except ValidationError as error:
+        raise ValidationError("; ".join(_reasons(error.messages))) from None
+
+
+_CONTAINED = ContainedObjectTypeSchema()
+
+
+def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
+    if isinstance(messages, dict):
+        return [
+            reason
+            for name, inner in cast("dict[Any, Any]", messages).items()
+            for reason in _reasons(inner, path if name == "_schema" else (*path, str(name)))
+        ]
+    place = " -> ".join(path) + ": " if path else ""
+    return [
+        place + (message.reason if isinstance(message, RefusedValue) else str(message))
+        for message in cast("list[Any]", messages)
+    ]
+
+
+# Parameters and schemas
+
+
+class Parameter(fields.Field[Any]):
+    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple."""
+
+    def __init__(self, read: Any, *, repeatable: bool = False, meaning: str = "", **arguments: Any) -> None:
+        arguments.setdefault("allow_none", False)
+        arguments.setdefault("metadata", {"description": meaning} if meaning else {})
+        super().__init__(**arguments)
+        self.read = read
+        self.repeatable = repeatable
+
+    def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
+        if self.repeatable:
+            return tuple(self._read(text) for text in value)
+        if len(value) > 1:
+            raise ValidationError("The parameter can be given only once.")
+        return self._read(value[0])
+
+    def _read(self, text: str) -> Any:
+        if not text:
+            raise ValidationError("The value is empty.")
+        return self.read(text)
+
+
+class QuerySchema(Schema):
+    """The parameters of an endpoint; without fields, one that takes none."""
+
+    class Meta:
+        unknown = RAISE
+
+    def load(self, data: Any, **_: Any) -> Any:
+        """Load a multi-dictionary of texts.
+
+        :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
+        """
+        given = dict(cast("MultiDict[str, str]", data).lists())
+        known = {field.data_key or name for name, field in self.fields.items()}
+        faults = [
+            errors.parameter_fault(name[:100], unknown_name(name, known, "parameter"))
+            for name in given
+            if name not in known
+        ]
+        try:
+            loaded = super().load({name: texts for name, texts in given.items() if name in known})
+        except ValidationError as error:
+            for name, messages in cast("dict[str, list[str]]", error.messages).items():
+                faults += [errors.parameter_fault(name, message) for message in messages]
+        else:
+            if not faults:
+                return loaded
+        raise errors.ApiError(faults)
+
+
+class NoQuerySchema(QuerySchema):
+    """An endpoint without parameters."""
+
+
+_read_limit = partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST)
+_read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
+
+
+class PagingSchema(QuerySchema):
+    """What every list takes."""
+
+    sort = Parameter(read_sort_term, repeatable=True, meaning="`field [asc|desc]`, applied in the given order")
+    limit = Parameter(
+        partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST), meaning="results in the page; 20 if not given"
+    )
+    offset = Parameter(
+        partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST), meaning="results to skip; 0 if not given"
+    )
+    with_total = Parameter(read_boolean, data_key="withTotal", meaning="false leaves total out")
+
+
+def _paging(data: dict[str, Any]) -> Paging:
+    return Paging(**{name: data[name] for name in ("sort", "limit", "offset", "with_total") if name in data})
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A parsed query string of a list: which resources, and which part of them."""
+
+    selection: Selection
+    paging: Paging
+
+
+class SortedListSchema(PagingSchema):
+    """List with sorted query parameters (interface 4.12)."""
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
+        return ListQuery(Selection(), _paging(data))
+
+
+class FilteredListSchema(PagingSchema):
+    """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
+
+    string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
+    float = Parameter(read_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
+    integer = Parameter(
+        read_integer, data_key="integerParameter", meaning="arrayOfIntExample or arrayOfUniqueIntExample has it"
+    )
+    number = Parameter(read_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it")
+    object = Parameter(
+        read_contained_object, data_key="objectParameter", meaning="a JSON object that objectTypeProperty contains"
+    )
+    all_of = Parameter(
+        read_text, repeatable=True, data_key="arrayOfString", meaning="arrayOfStringExample has all of them"
+    )
+    any_of = Parameter(
+        read_text,
+        repeatable=True,
+        data_key="arrayOfStringWithDescription",
+        meaning="arrayOfStringExample has at least one of them",
+    )
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
+        return ListQuery(Selection(tuple(_containments(data))), _paging(data))
+
+
+def _containments(data: dict[str, Any]) -> list[Containment]:
+    found: list[Containment] = []
+    for name, arrays in (
+        ("string", ("arrayOfStringExample",)),
+        ("float", ("arrayOfFloatExample",)),
+        ("integer", ("arrayOfIntExample", "arrayOfUniqueIntExample")),
+        ("number", ("arrayOfNumberNoDefaultsExample",)),
+    ):
+        if name in data:
+            found.append(Containment(tuple(encode({array: [data[name]]}) for array in arrays)))
+    if "object" in data:
+        found.append(Containment((data["object"],)))
+    if "all_of" in data:
+        found.append(Containment((encode({"arrayOfStringExample": data["all_of"]}),)))
+    if "any_of" in data:
+        found.append(Containment(tuple(encode({"arrayOfStringExample": [text]}) for text in data["any_of"])))
+    return found
+
+
+class OptionalTextsSchema(QuerySchema):
+    """The two optional parameters of get by id (interface 4.2), which make no difference."""
+
+    first = Parameter(read_text, data_key="optionalQueryParameter")
+    second = Parameter(read_text, data_key="secondOptionalQueryParameter")
+
+
+class StagedSchema(QuerySchema):
+    """``staged`` of a write on the collection; loads to the boolean."""
+
+    staged = Parameter(
+        read_boolean, load_default=False, meaning="true writes the staged projection only, the current one stays"
+    )
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> bool:
+        return data["staged"]
+
+
+class VersionSchema(QuerySchema):
+    """``version`` of a delete; loads to the expected version or None."""
+
+    version = Parameter(read_number, meaning="the expected version; if it differs from the actual one, 409")
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
+        return ExpectedVersion(data["version"]) if "version" in data else None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleQuery:
+    """The query parameters of the test-shaped endpoints (interface 4.9 and 4.13)."""
+
+    one: int | float | None = None
+    two: str | None = None
+
+
+class SampleQuerySchema(QuerySchema):
+    """``queryParameterOne`` and ``queryParameterTwo``."""
+
+    one = Parameter(read_number, data_key="queryParameterOne")
+    two = Parameter(read_text, data_key="queryParameterTwo")
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:
+        return SampleQuery(**data)

@@ -1,0 +1,96 @@
+"""The contract as a document and as a page, both served from here alone: no asset comes from another host."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+from flask import Response, current_app, request, send_from_directory
+from flask.views import MethodView
+from werkzeug.exceptions import NotFound
+
+from app.auth import public
+from app.web import Blueprint, json_answer
+
+blueprint = Blueprint("docs", __name__)
+
+
+def _assets() -> Path:
+    spec = find_spec("flask_swagger_ui")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("flask_swagger_ui")
+    return Path(spec.origin).parent / "dist"
+
+
+_ASSETS = _assets()
+
+_SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sample Resource Service</title>
+<link rel="icon" href="{root}/docs/favicon-32x32.png">
+<link rel="stylesheet" href="{root}/docs/swagger-ui.css">
+</head>
+<body data-root="{root}">
+<div id="swagger-ui"></div>
+<script src="{root}/docs/swagger-ui-bundle.js"></script>
+<script src="{root}/docs/start.js"></script>
+</body>
+</html>
+"""
+
+_START = """SwaggerUIBundle({
+  url: document.body.dataset.root + "/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  persistAuthorization: true,
+  validatorUrl: null,
+});
+"""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Swagger UI sets style attributes and draws its icons from data URLs; nothing else of it needs leave."""
+
+
+@blueprint.route("/openapi.json")
+class OpenApi(MethodView):
+    """The document."""
+
+    @public
+    def get(self) -> Response:
+        """Answer the OpenAPI document."""
+        return json_answer(json.dumps(current_app.extensions["openapi"]))
+
+
+@blueprint.route("/docs")
+class Docs(MethodView):
+    """The page."""
+
+    @public
+    def get(self) -> Response:
+        """Answer the documentation page."""
+        page = Response(_PAGE.format(root=request.script_root), content_type="text/html; charset=utf-8")
+        page.headers["Content-Security-Policy"] = _POLICY
+        page.headers["X-Content-Type-Options"] = "nosniff"
+        page.headers["Referrer-Policy"] = "no-referrer"
+        return page
+
+
+@blueprint.route("/docs/<segment:asset>")
+class Assets(MethodView):
+    """What the page loads."""
+
+    @public
+    def get(self, asset: str) -> Response:
+        """Answer a style sheet, script or icon."""
+        if asset == "start.js":
+            return Response(_START, content_type="text/javascript; charset=utf-8")
+        if asset not in _SERVED:
+            raise NotFound
+        return send_from_directory(_ASSETS, asset, max_age=3600)

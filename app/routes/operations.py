@@ -1,0 +1,39 @@
+"""What those who run the service ask it."""
+
+from flask import Response
+from flask.views import MethodView
+
+from app import errors
+from app.auth import public
+from app.db import Connection
+from app.web import Blueprint, database, json_answer
+
+blueprint = Blueprint("operations", __name__, url_prefix="/health")
+
+
+@blueprint.route("/live")
+class Live(MethodView):
+    """Whether the process answers at all."""
+
+    @public
+    def get(self) -> Response:
+        """Answer 200 as long as the process can."""
+        return json_answer('{"status":"live"}')
+
+
+@blueprint.route("/ready")
+class Ready(MethodView):
+    """Whether requests will be served."""
+
+    @public
+    def get(self) -> Response:
+        """Answer 200 if the database answers, else 503."""
+        with database().connection() as connection:
+            _raise_if_schema_is_missing(connection)
+        return json_answer('{"status":"ready"}')
+
+
+def _raise_if_schema_is_missing(connection: Connection) -> None:
+    row = connection.execute("SELECT to_regclass('resource') IS NOT NULL").fetchone()
+    if row is None or not row[0]:
+        raise errors.over_capacity("The database has not been migrated.")

@@ -1,0 +1,128 @@
+"""The resource itself (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
+
+from flask import Response
+from flask.views import MethodView
+
+from app import errors, operations, store
+from app.auth import caller, scopes
+from app.model import ExpectedVersion
+from app.params import (
+    FilteredListSchema,
+    ListQuery,
+    NoQuerySchema,
+    OptionalTextsSchema,
+    SortedListSchema,
+    StagedSchema,
+    VersionSchema,
+)
+from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.web import Blueprint, database, json_answer, preconditions, read_answer, resource_answer, written_answer
+
+blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
+
+reads = scopes("manage_test", "view_test")
+writes = scopes("manage_test")
+
+
+@blueprint.route("")
+class Collection(MethodView):
+    """All resources of a project."""
+
+    @reads
+    @blueprint.arguments(FilteredListSchema, location="query")
+    def get(self, query: ListQuery, project_key: str) -> Response:
+        """List resources (4.1)."""
+        with database().connection() as connection:
+            return json_answer(store.page(connection, project_key, query.selection, query.paging, flat=True))
+
+    @reads
+    @blueprint.arguments(FilteredListSchema, location="query")
+    def head(self, query: ListQuery, project_key: str) -> Response:
+        """Check whether any resource matches (4.5)."""
+        with database().connection() as connection:
+            return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
+
+    @writes
+    @blueprint.arguments(StagedSchema, location="query")
+    @blueprint.arguments(ResourceDraftSchema)
+    def post(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+        """Create or update a resource (4.6)."""
+        conditions = preconditions(draft.version)
+        written = operations.create_or_update(database(), caller(), draft, conditions, staged=staged)
+        return written_answer(written, project_key)
+
+    @writes
+    @blueprint.arguments(StagedSchema, location="query")
+    @blueprint.arguments(ResourceDraftSchema)
+    def put(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+        """Create or overwrite a resource (4.8)."""
+        conditions = preconditions(draft.version)
+        written = operations.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
+        return written_answer(written, project_key)
+
+    @writes
+    @blueprint.arguments(StagedSchema, location="query")
+    @blueprint.arguments(ResourceDraftSchema)
+    def patch(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+        """Overwrite a resource (4.7)."""
+        conditions = preconditions(draft.version)
+        written = operations.overwrite(database(), caller(), draft, conditions, staged=staged)
+        return written_answer(written, project_key)
+
+
+@blueprint.route("/<resource_id:resource_id>")
+class Item(MethodView):
+    """One resource by its id."""
+
+    @reads
+    @blueprint.arguments(OptionalTextsSchema, location="query")
+    def get(self, query: None, project_key: str, resource_id: str) -> Response:
+        """Get a resource by id (4.2)."""
+        with database().connection() as connection:
+            resource = store.get_by_id(connection, project_key, resource_id)
+        if resource is None:
+            raise errors.not_found_by_id(resource_id)
+        return read_answer(resource)
+
+    @writes
+    @blueprint.arguments(NoQuerySchema, location="query")
+    @blueprint.arguments(UpdateSchema)
+    def post(self, query: None, update: Update, project_key: str, resource_id: str) -> Response:
+        """Update a resource by actions (4.10)."""
+        conditions = preconditions(update.version)
+        written = operations.update(database(), caller(), resource_id, update, conditions)
+        return written_answer(written, project_key)
+
+    @writes
+    @blueprint.arguments(VersionSchema, location="query")
+    def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
+        """Delete a resource (4.11)."""
+        deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
+        return resource_answer(deleted)
+
+
+@blueprint.route("/key=<segment:key>")
+class ItemByKey(MethodView):
+    """One resource by its key."""
+
+    @reads
+    @blueprint.arguments(NoQuerySchema, location="query")
+    def get(self, query: None, project_key: str, key: str) -> Response:
+        """Get a resource by key (4.3)."""
+        with database().connection() as connection:
+            resource = store.get_by_key(connection, project_key, key)
+        if resource is None:
+            raise errors.not_found_by_key(key)
+        return read_answer(resource)
+
+
+@blueprint.route("/sorted-query-parameters")
+class SortedList(MethodView):
+    """All resources of a project, sorted."""
+
+    @reads
+    @blueprint.arguments(SortedListSchema, location="query")
+    def get(self, query: ListQuery, project_key: str) -> Response:
+        """List resources with sorted query parameters (4.12)."""
+        with database().connection() as connection:
+            return json_answer(store.page(connection, project_key, query.selection, query.paging, flat=False))

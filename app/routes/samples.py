@@ -1,0 +1,83 @@
+"""The test-shaped endpoints (interface 4.9 and 4.13)."""
+
+from flask import Response, request
+from flask.views import MethodView
+from werkzeug.http import parse_list_header
+
+from app import errors, samples
+from app.auth import scopes
+from app.params import SampleQuery, SampleQuerySchema
+from app.samples import ComplexRecord
+from app.schemas import ComplexRecordSchema
+from app.strict_json import encode
+from app.web import Blueprint, json_answer, raise_if_path_is_not_text
+
+blueprint = Blueprint("samples", __name__, url_prefix="/<project_key:project_key>/resource")
+
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+
+
+@blueprint.route(
+    "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
+)
+class AllOptions(MethodView):
+    """POST with all options."""
+
+    @scopes("manage_test")
+    @blueprint.arguments(SampleQuerySchema, location="query")
+    @blueprint.arguments(ComplexRecordSchema)
+    def post(
+        self,
+        query: SampleQuery,
+        record: ComplexRecord,
+        project_key: str,
+        uri_parameter_one: str,
+        uri_parameter_two: str,
+    ) -> Response:
+        """Echo path, query and body (4.9)."""
+        raise_if_path_is_not_text({"uriParameterOne": uri_parameter_one, "uriParameterTwo": uri_parameter_two})
+        media_type = request.accept_mimetypes.best_match([_JSON, _FORM]) if request.accept_mimetypes else _JSON
+        if media_type is None:
+            raise errors.not_acceptable([_JSON, _FORM])
+        arrays = samples.echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
+        if media_type == _JSON:
+            answer = json_answer(encode(arrays))
+        else:
+            answer = Response(samples.form_encoded(arrays), content_type=_FORM)
+        return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
+
+
+@blueprint.route("/description-with-urn-links")
+class DescriptionWithLinks(MethodView):
+    """Description with links."""
+
+    @scopes("manage_test")
+    @blueprint.arguments(SampleQuerySchema, location="query")
+    @blueprint.arguments(ComplexRecordSchema)
+    def post(self, query: SampleQuery, record: ComplexRecord, project_key: str) -> Response:
+        """Echo query and body, or the body's time in every format (4.13)."""
+        if _preferred_status() == 202:
+            answer = json_answer(encode(samples.date_times(record)))
+        else:
+            answer = json_answer(encode(samples.echo((), query.one, query.two, record)))
+        return _with_preferred_status(answer, (200, 202), "Prefer")
+
+
+def _preferred_status() -> int | None:
+    """The status of ``Prefer: code=...`` (RFC 7240); of several, the first counts."""
+    for preference in parse_list_header(",".join(request.headers.getlist("Prefer"))):
+        name, _, value = preference.partition(";")[0].partition("=")
+        if name.strip().lower() == "code":
+            text = value.strip().strip('"')
+            return int(text) if text.isascii() and text.isdecimal() and len(text) == 3 else None
+    return None
+
+
+def _with_preferred_status(answer: Response, offered: tuple[int, ...], varies_by: str) -> Response:
+    status = _preferred_status()
+    if status in offered:
+        answer.status_code = status
+        answer.headers["Preference-Applied"] = f"code={status}"
+    answer.headers["Vary"] = varies_by
+    return answer

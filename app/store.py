@@ -1,0 +1,446 @@
+"""Every SQL statement on the resource. Functions take a connection and the project; none of them commits.
+
+Three rules hold for each statement: ``project_key`` is a condition of it, values are parameters, and a write that
+expects a version has it in the WHERE clause of its UPDATE or DELETE.
+
+A write is one statement that locks the row (``before``), computes its new columns (``after``), writes them if all
+conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
+"""
+
+from functools import lru_cache
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg import sql
+from psycopg.errors import UniqueViolation
+
+from app import errors
+from app.db import Connection
+from app.model import (
+    OBJECT_TYPE_FIELDS,
+    AnyVersion,
+    Author,
+    ById,
+    ByKey,
+    Change,
+    Expression,
+    Merged,
+    NewResource,
+    Paging,
+    Preconditions,
+    Refusal,
+    Refused,
+    Resource,
+    Selection,
+    Sole,
+    SortField,
+    Stored,
+    Target,
+    Value,
+    Written,
+    parse_id,
+)
+
+Parameters = dict[str, Any]
+
+TOTAL_AT_MOST = 10_000
+"""Matches that a list counts; beyond that the total is this and is marked as capped."""
+
+# Columns and the JSON made of them
+
+_TIME: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
+
+_HEAD: LiteralString = f"""
+    '{{"id":"' || r.id
+    || '","version":' || r.version
+    || coalesce(',"key":"' || r.key || '"', '')
+    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {_TIME})
+    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME})
+    || '"'"""
+
+_RESOURCE_JSON: LiteralString = f"""{_HEAD}
+    || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by)
+    || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by)
+    || '}},"objectTypeProperty":' || r.object_type
+    || coalesce(',"someProperty":' || to_json(r.some_property), '')
+    || '}}'"""
+"""A resource (interface 2.2) in its current projection."""
+
+_FLAT_JSON: LiteralString = f"""{_HEAD}
+    || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
+"""A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
+
+_SORT_COLUMN: dict[SortField, sql.SQL] = {
+    SortField.ID: sql.SQL("r.id"),
+    SortField.KEY: sql.SQL("r.key"),
+    SortField.VERSION: sql.SQL("r.version"),
+    SortField.CREATED_AT: sql.SQL("r.created_at"),
+    SortField.LAST_MODIFIED_AT: sql.SQL("r.last_modified_at"),
+    SortField.SOME_PROPERTY: sql.SQL("r.some_property"),
+}
+
+
+# Reads
+
+
+def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Resource | None:
+    """One resource by its id; a text that is no UUID is the id of none."""
+    known_id = parse_id(resource_id)
+    if known_id is None:
+        return None
+    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": known_id}).fetchone()
+    return None if row is None else Resource(*row)
+
+
+_GET_BY_ID: LiteralString = f"""
+SELECT r.id::text, r.version, {_RESOURCE_JSON}
+FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
+
+
+def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
+    """One resource by its key."""
+    row = connection.execute(_GET_BY_KEY, {"project_key": project_key, "key": key}).fetchone()
+    return None if row is None else Resource(*row)
+
+
+_GET_BY_KEY: LiteralString = f"""
+SELECT r.id::text, r.version, {_RESOURCE_JSON}
+FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(key)s"""
+
+
+def exists(connection: Connection, project_key: str, selection: Selection) -> bool:
+    """Whether at least one resource is selected."""
+    where, parameters = _where(project_key, selection)
+    statement = sql.SQL("SELECT EXISTS (SELECT FROM resource r WHERE {})").format(where)
+    row = connection.execute(statement, parameters).fetchone()
+    return row is not None and row[0]
+
+
+def page(connection: Connection, project_key: str, selection: Selection, paging: Paging, *, flat: bool) -> str:
+    """A page as JSON text, put together by PostgreSQL.
+
+    :param flat: results are flat ObjectTypes (interface 4.1) rather than resources (4.12).
+    """
+    where, parameters = _where(project_key, selection)
+    statement = sql.SQL(
+        """
+        SELECT
+            '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)
+            || {total}
+            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
+        FROM (SELECT {json} AS json FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s) p
+        """
+    ).format(
+        total=_TOTAL.format(where=where) if paging.with_total else sql.SQL("''"),
+        json=sql.SQL(_FLAT_JSON if flat else _RESOURCE_JSON),
+        where=where,
+        order=_order(paging),
+    )
+    parameters |= {"limit": paging.limit, "offset": paging.offset}
+    if paging.with_total:
+        parameters["total_at_most"] = TOTAL_AT_MOST
+    row = connection.execute(statement, parameters).fetchone()
+    if row is None:
+        errors.unreachable("an aggregate without GROUP BY has one row")
+    return row[0]
+
+
+_TOTAL = sql.SQL(
+    """(
+        SELECT ',"total":' || least(count(*), %(total_at_most)s)
+            || CASE WHEN count(*) > %(total_at_most)s THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c
+    )"""
+)
+"""Counting stops one beyond the cap, so that it costs the same however many match."""
+
+
+def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parameters]:
+    conditions: list[sql.Composable] = [sql.SQL("r.project_key = %(project_key)s")]
+    parameters: Parameters = {"project_key": project_key}
+    for containment in selection.containments:
+        alternatives: list[sql.Composable] = []
+        for text in containment.any_of:
+            name = f"contained_{len(parameters)}"
+            parameters[name] = text
+            alternatives.append(sql.SQL("r.object @> {}::jsonb").format(sql.Placeholder(name)))
+        conditions.append(sql.SQL("({})").format(sql.SQL(" OR ").join(alternatives)))
+    return sql.SQL(" AND ").join(conditions), parameters
+
+
+def _order(paging: Paging) -> sql.Composed:
+    terms: list[sql.Composable] = []
+    for term in paging.sort:
+        direction = sql.SQL("{} DESC NULLS LAST" if term.descending else "{} ASC NULLS LAST")
+        terms.append(direction.format(_SORT_COLUMN[term.field]))
+        if term.field is SortField.ID:
+            break
+    else:
+        # Ties are always by id, so that pages neither repeat nor miss a resource.
+        terms.append(sql.SQL("r.id"))
+    return sql.SQL(", ").join(terms)
+
+
+# Writes
+
+
+def create(connection: Connection, project_key: str, new: NewResource, author: Author) -> Written | Refused:
+    """Make a resource.
+
+    Refused as a race if its key, or its place as the only one of the project, has been taken.
+    """
+    row = connection.execute(_CREATE, _new_parameters(project_key, new, author)).fetchone()
+    return Refused(Refusal.RACE) if row is None else Written(Resource(*row), created=True)
+
+
+_INSERT: LiteralString = """
+    INSERT INTO resource AS r (
+        project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+        object_type, staged_object_type, sole)
+    SELECT %(project_key)s, %(new_id)s, 1, %(new_key)s, %(at)s::timestamptz, %(at)s::timestamptz,
+        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s"""
+
+_CREATE: LiteralString = f"""
+{_INSERT}
+ON CONFLICT DO NOTHING
+RETURNING r.id::text, r.version, {_RESOURCE_JSON}"""
+
+
+def _new_parameters(project_key: str, new: NewResource, author: Author) -> Parameters:
+    text = new.object_type.text
+    staged_differs = new.staged_only and text != "{}"
+    return {
+        "project_key": project_key,
+        "client_id": author.client_id,
+        "at": author.at,
+        "new_id": new.id,
+        "new_key": new.key,
+        "new_object": "{}" if new.staged_only else text,
+        "new_staged_object": text if staged_differs else None,
+        "new_sole": new.sole,
+    }
+
+
+def write(
+    connection: Connection,
+    project_key: str,
+    target: Target,
+    change: Change,
+    preconditions: Preconditions,
+    author: Author,
+) -> Written | Refused:
+    """Change the resource that the target names.
+
+    A change that leaves everything as it was writes nothing: version and lastModifiedAt stay.
+
+    :raises ApiError: 400 ``DuplicateField`` if the change sets a key that another resource has.
+    """
+    slots = _slots(change)
+    parameters: Parameters = {
+        "project_key": project_key,
+        "client_id": author.client_id,
+        "at": author.at,
+        "touched": change.touched,
+        **_target_parameters(target),
+        **_precondition_parameters(preconditions),
+    }
+    for name, expression in slots.items():
+        if isinstance(expression, Value):
+            parameters[name] = expression.text
+        elif isinstance(expression, Merged):
+            parameters[name] = expression.fields.text
+            parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
+    statement = _write_statement(type(target), tuple(_shape(expression) for expression in slots.values()))
+    try:
+        row = connection.execute(statement, parameters).fetchone()
+    except UniqueViolation as error:
+        if error.diag.constraint_name != "resource_key_unique" or not isinstance(change.key, Value):
+            raise
+        raise errors.duplicate_field("key", change.key.text) from None
+    return _outcome(row)
+
+
+def delete(
+    connection: Connection, project_key: str, resource_id: UUID, preconditions: Preconditions
+) -> Written | Refused:
+    """Delete a resource; the answer holds what it was."""
+    target = ById(resource_id)
+    parameters: Parameters = {
+        "project_key": project_key,
+        **_target_parameters(target),
+        **_precondition_parameters(preconditions),
+    }
+    return _outcome(connection.execute(_DELETE, parameters).fetchone())
+
+
+def _outcome(row: tuple[Any, ...] | None) -> Written | Refused:
+    """Read the one row that a write reports: how many resources the target means, the one it met, the written one."""
+    if row is None:
+        errors.unreachable("a write reports one row")
+    found, met_id, met_version, met_json, conditions_held, written_id, written_version, written_json = row
+    if found > 1:
+        return Refused(Refusal.AMBIGUOUS)
+    if written_id is not None:
+        return Written(Resource(written_id, written_version, written_json), created=False)
+    if met_id is None:
+        # A target that was counted and could not be locked has been deleted in between.
+        return Refused(Refusal.RACE if found else Refusal.NOT_FOUND)
+    if conditions_held:
+        return Written(Resource(met_id, met_version, met_json), created=False)
+    return Refused(Refusal.PRECONDITION, met_id, met_version)
+
+
+def _target_parameters(target: Target) -> Parameters:
+    match target:
+        case ById(id=resource_id):
+            return {"id": resource_id}
+        case ByKey(key=key):
+            return {"key": key}
+        case Sole():
+            return {}
+
+
+def _precondition_parameters(preconditions: Preconditions) -> Parameters:
+    expected, if_match, if_none_match = preconditions.expected, preconditions.if_match, preconditions.if_none_match
+    return {
+        "expected": None if expected is None else expected.comparable,
+        "if_match": None if if_match is None or if_match is AnyVersion.ANY else list(if_match),
+        "if_none_match": None if if_none_match is None or if_none_match is AnyVersion.ANY else list(if_none_match),
+        "only_create": if_none_match is AnyVersion.ANY,
+    }
+
+
+_CONDITIONS: LiteralString = """
+    (%(expected)s::bigint IS NULL OR r.version = %(expected)s::bigint)
+    AND (%(if_match)s::bigint[] IS NULL OR r.version = ANY (%(if_match)s::bigint[]))
+    AND (%(if_none_match)s::bigint[] IS NULL OR r.version <> ALL (%(if_none_match)s::bigint[]))
+    AND NOT %(only_create)s::boolean"""
+"""The preconditions on the version of ``r``."""
+
+_BEFORE: LiteralString = """
+    SELECT r.*,
+        r.object_type AS current_object,
+        r.some_property AS current_some,
+        coalesce(r.staged_object_type, r.object_type) AS staged_object_text,
+        CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS staged_some
+    FROM resource r
+    WHERE r.project_key = %(project_key)s"""
+"""The resource as it is, both projections spelt out, locked until the transaction ends."""
+
+_MET: dict[type[Target], LiteralString] = {
+    ById: f"""
+    target AS (SELECT 0 AS found),
+    before AS MATERIALIZED ({_BEFORE} AND r.id = %(id)s FOR UPDATE)""",
+    ByKey: f"""
+    target AS (SELECT 0 AS found),
+    before AS MATERIALIZED ({_BEFORE} AND r.key = %(key)s FOR UPDATE)""",
+    Sole: f"""
+    candidate AS MATERIALIZED (SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s LIMIT 2),
+    target AS MATERIALIZED (SELECT count(*) AS found FROM candidate),
+    before AS MATERIALIZED ({_BEFORE}
+        AND (SELECT found FROM target) = 1 AND r.id = (SELECT id FROM candidate LIMIT 1) FOR UPDATE)""",
+}
+
+_REPORT: LiteralString = f"""
+SELECT t.found, r.id::text, r.version, CASE WHEN w.id IS NULL THEN {_RESOURCE_JSON} END,
+    ({_CONDITIONS}), w.id, w.version, w.json
+FROM target t LEFT JOIN before r ON true LEFT JOIN written w ON true"""
+
+_RETURNING: LiteralString = f"RETURNING r.id::text AS id, r.version, {_RESOURCE_JSON} AS json"
+
+_DELETE: LiteralString = f"""
+WITH {_MET[ById]},
+written AS (
+    DELETE FROM resource r USING before b
+    WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_CONDITIONS}
+    {_RETURNING})
+{_REPORT}"""
+
+_UPDATE: LiteralString = f"""
+written AS (
+    UPDATE resource r SET
+        version = r.version + 1,
+        last_modified_at = %(at)s::timestamptz,
+        last_modified_by = %(client_id)s,
+        key = a.key,
+        object_type = a.current_object,
+        some_property = a.current_some,
+        staged_object_type = CASE WHEN a.differs THEN a.staged_object END,
+        staged_some_property = CASE WHEN a.differs THEN a.staged_some END
+    FROM (
+        SELECT n.*, (n.staged_object, n.staged_some) IS DISTINCT FROM (n.current_object, n.current_some) AS differs
+        FROM after n
+    ) a, before b
+    WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_CONDITIONS}
+        AND (%(touched)s
+            OR (a.key, a.current_object, a.current_some, a.staged_object, a.staged_some)
+            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))
+    {_RETURNING})"""
+
+_STORED: dict[Stored, LiteralString] = {
+    Stored.CURRENT_OBJECT: "b.current_object",
+    Stored.CURRENT_SOME: "b.current_some",
+    Stored.STAGED_OBJECT: "b.staged_object_text",
+    Stored.STAGED_SOME: "b.staged_some",
+    Stored.KEY: "b.key",
+}
+
+_SLOTS: tuple[LiteralString, ...] = ("key", "current_object", "current_some", "staged_object", "staged_some")
+"""The columns of ``after``, which are also the names of their parameters."""
+
+
+def _slots(change: Change) -> dict[str, Expression]:
+    current, staged = change.current, change.staged
+    return dict(
+        zip(
+            _SLOTS,
+            (change.key, current.object_type, current.some_property, staged.object_type, staged.some_property),
+            strict=True,
+        )
+    )
+
+
+_Shape = Stored | type[Value] | tuple[type[Merged], Stored]
+"""What an expression looks like, without its values: statements of one shape have one text, and so one plan."""
+
+
+def _shape(expression: Expression) -> _Shape:
+    match expression:
+        case Merged(base=base):
+            return (Merged, base)
+        case Value():
+            return Value
+        case Stored():
+            return expression
+
+
+@lru_cache(maxsize=256)
+def _write_statement(target: type[Target], shapes: tuple[_Shape, ...]) -> LiteralString:
+    columns = ", ".join(
+        [f"{_column(slot, shape)} AS {slot}" for slot, shape in zip(_SLOTS, shapes, strict=True)],
+    )
+    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {_UPDATE} {_REPORT}"
+
+
+def _column(slot: LiteralString, shape: _Shape) -> LiteralString:
+    if isinstance(shape, Stored):
+        return _STORED[shape]
+    if isinstance(shape, tuple):
+        return _merged(_STORED[shape[1]], slot)
+    return f"%({slot})s::text"
+
+
+def _merged(base: LiteralString, slot: LiteralString) -> LiteralString:
+    """The fields of ``base`` and those sent, each as it was written: a sent one replaces a stored one.
+
+    json and not jsonb, which would rewrite the numbers; in the fields' own order, so that equal objects are equal
+    texts.
+    """
+    return f"""(
+        SELECT '{{' || coalesce(string_agg(to_json(f.name) || ':' || f.value, ','
+                ORDER BY array_position(%(field_order)s::text[], f.name)), '')
+            || '}}'
+        FROM (
+            SELECT coalesce(n.key, o.key) AS name, coalesce(n.value, o.value)::text AS value
+            FROM json_each({base}::json) o FULL JOIN json_each(%({slot})s::json) n ON n.key = o.key
+        ) f)"""

@@ -1,0 +1,235 @@
+"""HTTP plumbing that all routes share: path segments, body and query parsing, answers, error pages."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from flask import Flask, Request, Response, current_app, request
+from flask_smorest import Blueprint as SmorestBlueprint
+from marshmallow import ValidationError
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.routing import BaseConverter
+
+from app import errors, strict_json
+from app.db import Database
+from app.json_fields import OBJECT_EXPECTED, faults_of
+from app.model import Preconditions, Resource, Written
+from app.preconditions import matches, parse, refusal
+
+JSON_TYPE = "application/json; charset=utf-8"
+
+
+def database() -> Database:
+    """The current application's database."""
+    return current_app.extensions["database"]
+
+
+# Paths
+
+
+class RawPath:
+    """WSGI middleware that keeps ``%2F`` inside its path segment.
+
+    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator. From the
+    undecoded target, which gunicorn and werkzeug pass on, the path is decoded again, but for ``%2F`` and ``%25``;
+    the path converters decode these two.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
+        if "%2" in target:
+            path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
+            decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
+            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
+        return self._application(environ, start_response)
+
+
+_ENCODED_AGAIN = re.compile("%(25|2[Ff])")
+
+
+_LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
+
+
+class Segment(BaseConverter):
+    """One path segment of any text, also the empty one."""
+
+    regex = "[^/]*"
+    part_isolating = True
+
+    def to_python(self, value: str) -> str:
+        return _LEFT_ENCODED.sub(lambda match: "%" if match.group() == "%25" else "/", value)
+
+
+class FilledSegment(Segment):
+    """One path segment of any text but the empty one."""
+
+    regex = "[^/]+"
+
+
+_FIXED_WORDS = (
+    "searchApiPattern",
+    "sorted-query-parameters",
+    "description-with-urn-links",
+    "product-projection-search",
+)
+
+
+class ResourceId(Segment):
+    """The ``{id}`` segment: anything that is neither ``key=...`` nor one of the fixed words.
+
+    Without this, another method on one of those would reach the resource with that id instead of being refused.
+    """
+
+    regex = f"(?!key=|(?:{'|'.join(_FIXED_WORDS)})(?:/|$))[^/]+"
+
+
+class ProjectKey(BaseConverter):
+    """The first path segment of the interface."""
+
+    regex = "[A-Za-z0-9_-]{1,64}"
+
+
+# Requests
+
+
+class ArgumentsParser(FlaskParser):
+    """webargs with the service's strictness: undeclared names are refused, every fault is a 400 of the catalogue."""
+
+    DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
+
+    def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
+        data = req.get_data(cache=False)
+        if not data:
+            raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
+        parameters = req.mimetype_params
+        if req.mimetype != "application/json" or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+            raise errors.unsupported_media_type("application/json")
+        try:
+            return strict_json.decode(data)
+        except strict_json.InvalidJson as error:
+            raise errors.ApiError([errors.shape_fault(str(error))]) from None
+
+    def load_querystring(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
+        query = req.query_string
+        if b"%" in query or not query.isascii():
+            try:
+                unquote_to_bytes(query).decode("utf-8")
+            except UnicodeDecodeError:
+                raise errors.invalid_input("Malformed query string: it is not UTF-8.") from None
+        return req.args
+
+    def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> Any:
+        # webargs files the messages under their location, of which a request's body has one.
+        by_location = cast("dict[str, Any]", error.messages)
+        errors.raise_if_any([fault for messages in by_location.values() for fault in faults_of(messages)])
+
+
+class Blueprint(SmorestBlueprint):
+    """A blueprint whose arguments are parsed strictly."""
+
+    ARGUMENTS_PARSER = ArgumentsParser()
+
+
+def preconditions(expected: Any = None) -> Preconditions:
+    """The current request's preconditions: its headers, and the version that its body or query expects."""
+    headers = request.headers
+    return parse(headers.get("If-Match"), headers.get("If-None-Match"), expected)
+
+
+def raise_if_path_is_not_text(parameters: Mapping[str, str]) -> None:
+    """Refuse path parameters that are no UTF-8 or that hold what no text of the service can hold.
+
+    :raises ApiError: 400 with a fault for each.
+    """
+    path: str = request.environ["PATH_INFO"]
+    if not path.isascii():
+        try:
+            path.encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            raise errors.invalid_input("Malformed path: it is not UTF-8.") from None
+    found = {name: strict_json.unstorable_character(text) for name, text in parameters.items()}
+    errors.raise_if_any(
+        [errors.parameter_fault(name, f"A text cannot hold {what}.") for name, what in found.items() if what]
+    )
+
+
+# Answers
+
+
+def json_answer(body: str, status: int = 200) -> Response:
+    """A JSON text as a response."""
+    return Response(body, status, content_type=JSON_TYPE)
+
+
+def resource_answer(resource: Resource, status: int = 200) -> Response:
+    """A single resource with its entity tag."""
+    answer = json_answer(resource.json, status)
+    answer.headers["ETag"] = _entity_tag(resource)
+    return answer
+
+
+def read_answer(resource: Resource) -> Response:
+    """A resource that was read: 200, or 304 if the client has this version, or 412 if it wants another."""
+    conditions = preconditions()
+    refused = refusal(replace(conditions, if_none_match=None), resource.id, resource.version)
+    if refused is not None:
+        raise refused
+    if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
+        return Response(status=304, headers={"ETag": _entity_tag(resource)})
+    return resource_answer(resource)
+
+
+def _entity_tag(resource: Resource) -> str:
+    return f'"{resource.version}"'
+
+
+def written_answer(written: Written, project_key: str) -> Response:
+    """A resource that was written: 201 with its address if it is new."""
+    if not written.created:
+        return resource_answer(written.resource)
+    answer = resource_answer(written.resource, 201)
+    answer.headers["Location"] = f"{request.script_root}/{project_key}/resource/{written.resource.id}"
+    return answer
+
+
+# Errors
+
+
+def install_error_answers(app: Flask) -> None:
+    """Answer every refusal and every crash with the one error body."""
+
+    def answer(error: errors.ApiError) -> Response:
+        return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
+
+    def answer_http(error: HTTPException) -> Response:
+        return answer(_of_http(error, app))
+
+    def answer_crash(error: Exception) -> Response:
+        app.logger.error("The request failed.", exc_info=error)
+        return answer(errors.general())
+
+    app.register_error_handler(errors.ApiError, answer)
+    app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(Exception, answer_crash)
+
+
+def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
+    match error:
+        case NotFound():
+            return errors.unknown_url(request.path)
+        case MethodNotAllowed():
+            return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
+        case RequestEntityTooLarge():
+            return errors.content_too_large(cast("int", app.config["MAX_CONTENT_LENGTH"]))
+        case UnsupportedMediaType():
+            return errors.unsupported_media_type("application/json")
+        case _ if (error.code or 500) < 500:
+            return errors.invalid_input(error.description or "The request is malformed.")
+        case _:
+            return errors.general()
