@@ -1,0 +1,185 @@
+"""Child processes that end with their parent, and what is left of those whose parent was killed.
+
+The module is a program too: run as a script it is the short first act of a child. It takes another user's identity,
+asks the kernel for a signal when the parent dies, and becomes the wanted program. Doing this between fork and exec
+(``preexec_fn``) would be unsafe in a process with threads, and asking before the change of user would be undone by it.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    output: int | None = None,
+    user: tuple[int, int] | None = None,
+    when_parent_dies: signal.Signals = signal.SIGTERM,
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own, so that a terminal's Ctrl-C does not reach it.
+
+    :param folder: where the program starts.
+    :param output: file descriptor of its standard output and error; None shares ours.
+    :param user: user and group id that it runs as.
+    :param when_parent_dies: sent by Linux if the thread that called this ends; elsewhere nothing is sent.
+    """
+    uid, gid = user or (-1, -1)
+    first_act = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
+    return subprocess.Popen(  # noqa: S603 -- the callers' own commands
+        [*first_act, *command],
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+
+
+def identity(pid: int) -> str | None:
+    """What tells a process from a later one with the same id: when it was started; None if there is none."""
+    try:
+        # Field 22, counted after the command's name, which may hold anything in its brackets.
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return None
+    else:
+        return None if stat[0] == "Z" else f"{_boot_id()}/{stat[19]}"
+    listing = subprocess.run(  # noqa: S603
+        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return listing.stdout.strip() or None
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int] | None:
+    """PostgreSQL processes of a user in this folder, which they never leave; None if the system cannot tell.
+
+    Someone's shell may stand there too, so the program counts as well. Asked as that user, since the root of a
+    container may not look at the processes of others.
+    """
+    if not Path("/proc/self/cwd").exists():
+        return None
+    script = """
+        for process in /proc/[0-9]*; do
+            [ "$process/cwd" -ef "$0" ] || continue
+            case "$(readlink "$process/exe")" in
+                */postgres | */initdb) echo "${process#/proc/}" ;;
+                *"/postgres (deleted)" | *"/initdb (deleted)") echo "${process#/proc/}" ;;
+            esac
+        done
+        true
+    """
+    found = run_as(user, ["/bin/sh", "-c", script, str(folder)])
+    return [int(line) for line in found.stdout.split()]
+
+
+def run_as(
+    user: tuple[int, int] | None, command: Sequence[str], environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a short command to its end as a user; a program that cannot be started counts as exit code 126."""
+    uid, gid = user or (None, None)
+    try:
+        return subprocess.run(  # noqa: S603
+            command,
+            cwd="/",
+            env=dict(environment or {"PATH": os.defpath}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            user=uid,
+            group=gid,
+            extra_groups=None if uid is None else [],
+            timeout=60,
+        )
+    except OSError as error:
+        return subprocess.CompletedProcess(command, 126, "", str(error))
+
+
+def send(pid: int, number: signal.Signals) -> bool:
+    """Send a signal; False if there is no such process any more."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def send_to_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; False if it is empty. Number 0 only asks."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        # macOS answers so for a group in which only zombies are left.
+        return False
+    return True
+
+
+def end_group(group: int, *, patience_s: float) -> None:
+    """Ask a process group to end, and make it end when the patience is over."""
+    send_to_group(group, signal.SIGTERM)
+    deadline = time.monotonic() + patience_s
+    while send_to_group(group, 0):
+        reap_orphans(())
+        if time.monotonic() > deadline:
+            send_to_group(group, signal.SIGKILL)
+            return
+        time.sleep(0.02)
+
+
+def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Bury dead processes that were handed to us, which happens to process 1 of a container.
+
+    Children of our own are left alone: their exit code is still to be read.
+    """
+    if os.getpid() != 1 or not hasattr(os, "waitid"):
+        return
+    own = {child.pid for child in children}
+    while True:
+        try:
+            dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if dead is None or dead.si_pid in own:
+            return
+        os.waitpid(dead.si_pid, os.WNOHANG)
+
+
+def _become(arguments: Sequence[str]) -> None:
+    parent, uid, gid, number = (int(text) for text in arguments[:4])
+    command = list(arguments[4:])
+    libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    if uid >= 0:
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+    if libc is not None:
+        libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit("the parent is gone already")
+    os.execv(command[0], command)  # noqa: S606 -- the point of this program
+
+
+if __name__ == "__main__":
+    _become(sys.argv[1:])
