@@ -20,9 +20,7 @@ DEMO_PROJECT = "demo"
 DEMO_SCOPES = tuple(
     f"{name}:{DEMO_PROJECT}" for name in ("manage_test", "view_test", "view_products", "view_published_products")
 )
-_SCOPE = re.compile(
-    "(manage_test|view_test|view_products|view_published_products):[A-Za-z0-9_-]{1,64}", re.ASCII
-)
+_SCOPE = re.compile("(manage_test|view_test|view_products|view_published_products):[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 class _Scopes(click.ParamType):
