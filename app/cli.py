@@ -23,7 +23,7 @@ DEMO_SCOPES = tuple(
 _SCOPE = re.compile("(manage_test|view_test|view_products|view_published_products):[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
-class _Scopes(click.ParamType):
+class _Scopes(click.ParamType[tuple[str, ...]]):
     """Scopes in one text, separated by spaces."""
 
     name = "scopes"
@@ -33,8 +33,8 @@ class _Scopes(click.ParamType):
         wrong = [scope for scope in found if _SCOPE.fullmatch(scope) is None]
         if wrong or not found:
             self.fail(
-                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is manage_test, view_test,"
-                " view_products or view_published_products.",
+                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT,"
+                " where NAME is manage_test, view_test, view_products or view_published_products.",
                 param,
                 ctx,
             )
