@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from uuid import UUID
 
+from app.fields import Field
+from app.predicate.ast import Condition
 from app.strict_json import INT64_MAX
 
 OBJECT_TYPE_FIELDS = (
@@ -230,22 +232,11 @@ class Refused:
 # Reading
 
 
-class SortField(Enum):
-    """Fields that lists are sorted by; the value is the public name."""
-
-    ID = "id"
-    KEY = "key"
-    VERSION = "version"
-    CREATED_AT = "createdAt"
-    LAST_MODIFIED_AT = "lastModifiedAt"
-    SOME_PROPERTY = "someProperty"
-
-
 @dataclass(frozen=True, slots=True)
 class SortTerm:
     """One ``sort`` parameter."""
 
-    field: SortField
+    field: Field
     descending: bool = False
 
 
@@ -270,7 +261,8 @@ class Containment:
 class Selection:
     """Which resources are meant: all conditions hold."""
 
-    containments: tuple[Containment, ...] = field(default=())
+    containments: tuple[Containment, ...] = ()
+    predicate: Condition | None = None
 
 
 # Who calls

@@ -14,8 +14,11 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 from werkzeug.datastructures import MultiDict
 
 from app import errors
+from app.fields import EXPANDABLE, SORTABLE
 from app.json_fields import RefusedValue, unknown_name
-from app.model import Containment, ExpectedVersion, Paging, Selection, SortField, SortTerm
+from app.model import Containment, ExpectedVersion, Paging, Selection, SortTerm
+from app.predicate import resolver
+from app.predicate.ast import Condition
 from app.schemas import ContainedObjectTypeSchema
 from app.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
 
@@ -77,12 +80,18 @@ def read_sort_term(text: str) -> SortTerm:
     if match is None:
         raise ValidationError(f"{errors.quoted(text)} is not a sort expression, field [asc|desc] is expected.")
     name, direction = match.group(1), (match.group(2) or "asc").lower()
-    try:
-        field = SortField(name)
-    except ValueError:
-        known = ", ".join(f"`{field.value}`" for field in SortField)
-        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.") from None
-    return SortTerm(field, descending=direction == "desc")
+    if name not in SORTABLE:
+        known = ", ".join(f"`{known}`" for known in SORTABLE)
+        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.")
+    return SortTerm(SORTABLE[name], descending=direction == "desc")
+
+
+def read_expansion(text: str) -> str:
+    """The name of a reference that can be expanded."""
+    if text not in EXPANDABLE:
+        known = ", ".join(f"`{known}`" for known in EXPANDABLE)
+        raise ValidationError(f"{errors.quoted(text)} cannot be expanded. Expandable references are: {known}.")
+    return text
 
 
 def read_contained_object(text: str) -> str:
@@ -140,6 +149,53 @@ class Parameter(fields.Field[Any]):
         return self.read(text)
 
 
+class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
+    """Parameters whose names follow a pattern, each repeatable and of any text, also the empty one.
+
+    Loads to the values of each by its whole name.
+    """
+
+    def __init__(self, pattern: str, *, meaning: str, data_key: str) -> None:
+        super().__init__(data_key=data_key, metadata={"description": meaning})
+        self._pattern = re.compile(pattern, re.ASCII)
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter of this name belongs to the family."""
+        return self._pattern.fullmatch(name) is not None
+
+    def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
+        loaded: dict[str, tuple[str, ...]] = {}
+        refused: dict[str, list[str]] = {}
+        for name, texts in value.items():
+            try:
+                loaded[name] = tuple(read_text(text) for text in texts)
+            except ValidationError as error:
+                refused[name] = cast("list[str]", error.messages)
+        if refused:
+            raise ValidationError(cast(Any, refused))
+        return loaded
+
+
+_VARIABLES = "var.<name>"
+
+
+class Where(Parameter):
+    """Predicates, resolved with the values of their variables to the one condition that all of them hold."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            read_text, repeatable=True, meaning="a predicate of the query language; several are joined by and"
+        )
+
+    def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:
+        texts: tuple[str, ...] = super()._deserialize(value, attr, data)
+        given: dict[str, list[str]] = data.get(_VARIABLES, {})
+        try:
+            return resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
+        except resolver.InvalidPredicates as error:
+            raise ValidationError(list(error.reasons)) from None
+
+
 class QuerySchema(Schema):
     """The parameters of an endpoint; without fields, one that takes none."""
 
@@ -151,22 +207,37 @@ class QuerySchema(Schema):
 
         :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
         """
-        given = dict(cast("MultiDict[str, str]", data).lists())
-        known = {field.data_key or name for name, field in self.fields.items()}
-        faults = [
-            errors.parameter_fault(name[:100], unknown_name(name, known, "parameter"))
-            for name in given
-            if name not in known
-        ]
+        known = {field.data_key or name: field for name, field in self.fields.items()}
+        families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+        declared: dict[str, Any] = {}
+        faults: list[errors.Fault] = []
+        for name, texts in cast("MultiDict[str, str]", data).lists():
+            family = next((key for key, field in families.items() if field.has(name)), None)
+            if family is not None:
+                declared.setdefault(family, {})[name] = texts
+            elif name in known and name not in families:
+                declared[name] = texts
+            else:
+                faults.append(errors.parameter_fault(name[:100], unknown_name(name, known, "parameter")))
         try:
-            loaded = super().load({name: texts for name, texts in given.items() if name in known})
+            loaded = super().load(declared)
         except ValidationError as error:
-            for name, messages in cast("dict[str, list[str]]", error.messages).items():
-                faults += [errors.parameter_fault(name, message) for message in messages]
+            faults += _faults_of(cast("dict[str, Any]", error.messages))
         else:
             if not faults:
                 return loaded
         raise errors.ApiError(faults)
+
+
+def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
+    """A fault for each message; those of a family stand below its members' own names."""
+    found: list[errors.Fault] = []
+    for name, inner in messages.items():
+        if isinstance(inner, dict):
+            found += _faults_of(cast("dict[str, Any]", inner))
+        else:
+            found += [errors.parameter_fault(name[:100], message) for message in cast("list[str]", inner)]
+    return found
 
 
 class NoQuerySchema(QuerySchema):
@@ -190,6 +261,15 @@ class PagingSchema(QuerySchema):
     with_total = Parameter(read_boolean, data_key="withTotal", meaning="false leaves total out")
 
 
+class ConditionsSchema(PagingSchema):
+    """A list that takes predicates."""
+
+    where = Where()
+    variables = ParameterFamily(
+        r"var[.][a-zA-Z0-9]+", data_key=_VARIABLES, meaning="a value of the variable `:name` of the predicates"
+    )
+
+
 def _paging(data: dict[str, Any]) -> Paging:
     return Paging(**{name: data[name] for name in ("sort", "limit", "offset", "with_total") if name in data})
 
@@ -200,17 +280,23 @@ class ListQuery:
 
     selection: Selection
     paging: Paging
+    expanded: frozenset[str] = frozenset()
 
 
-class SortedListSchema(PagingSchema):
+class SortedListSchema(ConditionsSchema):
     """List with sorted query parameters (interface 4.12)."""
+
+    expand = Parameter(
+        read_expansion, repeatable=True, meaning="`createdBy` or `lastModifiedBy`, whose API client is added as `obj`"
+    )
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        return ListQuery(Selection(), _paging(data))
+        selection = Selection(predicate=data.get("where"))
+        return ListQuery(selection, _paging(data), frozenset(data.get("expand", ())))
 
 
-class FilteredListSchema(PagingSchema):
+class FilteredListSchema(ConditionsSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
     string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
@@ -234,7 +320,7 @@ class FilteredListSchema(PagingSchema):
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        return ListQuery(Selection(tuple(_containments(data))), _paging(data))
+        return ListQuery(Selection(tuple(_containments(data)), data.get("where")), _paging(data))
 
 
 def _containments(data: dict[str, Any]) -> list[Containment]:

@@ -3,7 +3,6 @@
 They keep nothing. A client's author sees from the answer how each value of path, query and body came through.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ from email.utils import format_datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from app import errors
+from app import errors, timestamps
 from app.json_fields import MISSING, refuse_value
 from app.strict_json import INT64_MAX, INT64_MIN, encode
 
@@ -47,27 +46,16 @@ class ComplexRecord:
     """First and last names that were given, of createdBy and then of lastModifiedBy."""
 
 
-_RFC_3339 = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.([0-9]+))?([Zz]|[+-][0-9]{2}:[0-9]{2})",
-    re.ASCII,
-)
-
-
 def read_timestamp(text: str) -> datetime:
     """A date-time of RFC 3339 in UTC; a leap second is the first second of the next minute.
 
     :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
     """
-    match = _RFC_3339.fullmatch(text)
-    if match is None:
-        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
-    date, minutes, seconds, fraction, zone = match.groups()
     try:
-        start = datetime.fromisoformat(f"{date}T{minutes}:00{'+00:00' if zone in 'Zz' else zone}").astimezone(UTC)
-        if int(seconds) > 60:
-            raise ValueError("there is no such second")
-        return start + timedelta(seconds=int(seconds), microseconds=int((fraction or "0")[:6].ljust(6, "0")))
-    except (ValueError, OverflowError):
+        return timestamps.parse(text)
+    except timestamps.NoDateTime:
+        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
+    except timestamps.NoSuchDateTime:
         refuse_value(text, "There is no such date-time.")
 
 

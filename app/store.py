@@ -16,6 +16,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors
 from app.db import Connection
+from app.fields import Kind, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -33,13 +34,13 @@ from app.model import (
     Resource,
     Selection,
     Sole,
-    SortField,
     Stored,
     Target,
     Value,
     Written,
     parse_id,
 )
+from app.predicate.compiler import compile_condition
 
 Parameters = dict[str, Any]
 
@@ -58,26 +59,39 @@ _HEAD: LiteralString = f"""
     || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME})
     || '"'"""
 
-_RESOURCE_JSON: LiteralString = f"""{_HEAD}
-    || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by)
-    || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by)
+
+def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralString = "''") -> LiteralString:
+    """A resource (interface 2.2) in its current projection, with what stands beside the id in its references."""
+    return f"""{_HEAD}
+    || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by) || {created_by}
+    || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by) || {last_modified_by}
     || '}},"objectTypeProperty":' || r.object_type
     || coalesce(',"someProperty":' || to_json(r.some_property), '')
     || '}}'"""
-"""A resource (interface 2.2) in its current projection."""
+
+
+_RESOURCE_JSON = _resource_json()
 
 _FLAT_JSON: LiteralString = f"""{_HEAD}
     || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
 """A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
 
-_SORT_COLUMN: dict[SortField, sql.SQL] = {
-    SortField.ID: sql.SQL("r.id"),
-    SortField.KEY: sql.SQL("r.key"),
-    SortField.VERSION: sql.SQL("r.version"),
-    SortField.CREATED_AT: sql.SQL("r.created_at"),
-    SortField.LAST_MODIFIED_AT: sql.SQL("r.last_modified_at"),
-    SortField.SOME_PROPERTY: sql.SQL("r.some_property"),
+
+def _client(column: LiteralString) -> LiteralString:
+    """The API client that a column names, as a member to add to the reference; nothing if it is not there any more."""
+    return f"""coalesce((
+        SELECT ',"obj":{{"id":' || to_json(c.id) || ',"name":' || to_json(c.name)
+            || ',"scopes":' || array_to_json(c.scopes) || '}}'
+        FROM api_client c WHERE c.id = {column}), '')"""
+
+
+_RESULT_JSON: dict[frozenset[str], LiteralString] = {
+    frozenset(): _RESOURCE_JSON,
+    frozenset(("createdBy",)): _resource_json(created_by=_client("r.created_by")),
+    frozenset(("lastModifiedBy",)): _resource_json(last_modified_by=_client("r.last_modified_by")),
+    frozenset(("createdBy", "lastModifiedBy")): _resource_json(_client("r.created_by"), _client("r.last_modified_by")),
 }
+"""A result of the sorted list (interface 4.12), by the references that are expanded."""
 
 
 # Reads
@@ -116,11 +130,26 @@ def exists(connection: Connection, project_key: str, selection: Selection) -> bo
     return row is not None and row[0]
 
 
-def page(connection: Connection, project_key: str, selection: Selection, paging: Paging, *, flat: bool) -> str:
-    """A page as JSON text, put together by PostgreSQL.
+def flat_page(connection: Connection, project_key: str, selection: Selection, paging: Paging) -> str:
+    """A page of flat ObjectTypes (interface 4.1) as JSON text, put together by PostgreSQL."""
+    return _page(connection, project_key, selection, paging, _FLAT_JSON)
 
-    :param flat: results are flat ObjectTypes (interface 4.1) rather than resources (4.12).
+
+def page(
+    connection: Connection,
+    project_key: str,
+    selection: Selection,
+    paging: Paging,
+    expanded: frozenset[str] = frozenset(),
+) -> str:
+    """A page of resources (interface 4.12) as JSON text, put together by PostgreSQL.
+
+    :param expanded: names of the references whose target stands beside them.
     """
+    return _page(connection, project_key, selection, paging, _RESULT_JSON[expanded])
+
+
+def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
     where, parameters = _where(project_key, selection)
     statement = sql.SQL(
         """
@@ -132,7 +161,7 @@ def page(connection: Connection, project_key: str, selection: Selection, paging:
         """
     ).format(
         total=_TOTAL.format(where=where) if paging.with_total else sql.SQL("''"),
-        json=sql.SQL(_FLAT_JSON if flat else _RESOURCE_JSON),
+        json=sql.SQL(json),
         where=where,
         order=_order(paging),
     )
@@ -165,15 +194,21 @@ def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parame
             parameters[name] = text
             alternatives.append(sql.SQL("r.object @> {}::jsonb").format(sql.Placeholder(name)))
         conditions.append(sql.SQL("({})").format(sql.SQL(" OR ").join(alternatives)))
+    if selection.predicate is not None:
+        clause = compile_condition(selection.predicate, Stage.CURRENT)
+        conditions.append(clause.sql)
+        parameters |= clause.parameters
     return sql.SQL(" AND ").join(conditions), parameters
 
 
 def _order(paging: Paging) -> sql.Composed:
     terms: list[sql.Composable] = []
     for term in paging.sort:
+        if term.field.column is None:
+            errors.unreachable("what is sorted by has a column")
         direction = sql.SQL("{} DESC NULLS LAST" if term.descending else "{} ASC NULLS LAST")
-        terms.append(direction.format(_SORT_COLUMN[term.field]))
-        if term.field is SortField.ID:
+        terms.append(direction.format(sql.SQL(term.field.column.of(Stage.CURRENT))))
+        if term.field.kind is Kind.ID:
             break
     else:
         # Ties are always by id, so that pages neither repeat nor miss a resource.

@@ -33,7 +33,7 @@ class Collection(MethodView):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1)."""
         with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, flat=True))
+            return json_answer(store.flat_page(connection, project_key, query.selection, query.paging))
 
     @reads
     @blueprint.arguments(FilteredListSchema, location="query")
@@ -125,4 +125,4 @@ class SortedList(MethodView):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources with sorted query parameters (4.12)."""
         with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, flat=False))
+            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))

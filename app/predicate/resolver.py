@@ -1,0 +1,246 @@
+"""Parsed trees to a resolved one: names become fields, literals and variables become values of the fields' types.
+
+All faults are collected, so that one answer names them all.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app import timestamps
+from app.fields import RESOURCE, Field, Kind
+from app.predicate.ast import (
+    AllOf,
+    And,
+    AnyOf,
+    Atom,
+    Condition,
+    HasElement,
+    Holds,
+    Literal,
+    Name,
+    Nested,
+    Not,
+    Operand,
+    Or,
+    Parsed,
+    Value,
+    Variable,
+)
+from app.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
+from app.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, InvalidPredicate, number_of, parse, place
+from app.strict_json import encode
+
+FAULTS_AT_MOST = 50
+"""Faults that one answer lists."""
+
+Variables = Mapping[str, Sequence[str]]
+"""The values of each variable, as they stand in the query string."""
+
+
+class InvalidPredicates(ValueError):
+    """Predicates that are refused, with all reasons."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = tuple(reasons)
+
+
+def read(texts: Sequence[str], variables: Variables) -> Condition:
+    """The condition that all of the predicates hold.
+
+    :raises InvalidPredicates: with every fault of every predicate.
+    """
+    faults: list[str] = []
+    terms = _Terms()
+    conditions: list[Condition] = []
+    for text in texts:
+        try:
+            conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text), RESOURCE))
+        except InvalidPredicate as error:
+            faults.append(str(error))
+    if terms.count > TERMS_AT_MOST:
+        faults.append(TOO_MANY_TERMS)
+    if faults:
+        raise InvalidPredicates(faults[:FAULTS_AT_MOST])
+    return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+
+
+@dataclass(slots=True)
+class _Terms:
+    count: int = 0
+
+
+_NOTHING = AllOf(())
+"""Stands for a term that has a fault: the whole is refused in the end."""
+
+
+@dataclass(slots=True)
+class _Resolver:
+    """The resolution of one text."""
+
+    text: str
+    variables: Variables
+    faults: list[str]
+    terms: _Terms
+
+    def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
+        """The condition that a term, or its negation, means among the known fields."""
+        match term:
+            case And(terms) | Or(terms):
+                conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)
+                return AllOf(conditions) if isinstance(term, And) is not negated else AnyOf(conditions)
+            case Not(inner):
+                return self.condition(inner, known, negated=not negated)
+            case Nested(name, inner):
+                return self._nested(name, inner, known, negated=negated)
+            case Atom():
+                return self._atom(term, known, negated=negated)
+
+    def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        row = self._field(name, known)
+        if row is None:
+            return _NOTHING
+        if row.kind is Kind.OBJECT:
+            # Each of these objects is there in every resource, so its condition stands for itself.
+            return self.condition(inner, row.members, negated=negated)
+        if row.kind is Kind.OBJECTS:
+            return HasElement(row, self.condition(inner, row.members), negated)
+        self._refuse_expression(name, row)
+        return _NOTHING
+
+    def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        self.terms.count += 1
+        row = self._field(atom.name, known)
+        if row is None:
+            return _NOTHING
+        negation = NEGATIONS.get(atom.operator)
+        operator = negation or OPERATORS[atom.operator]
+        if row.kind not in operator.kinds:
+            self._refuse_expression(atom.name, row)
+            return _NOTHING
+        values = self._values(atom, operator, row)
+        return Holds(row, operator, values, negated is (negation is None))
+
+    def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
+        row = known.get(name.text)
+        if row is None:
+            shown = name.text[:100]
+            nearest = difflib.get_close_matches(shown, list(known), n=1, cutoff=0.6)
+            hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+            self._fault(f"The field '{shown}' does not exist.{hint}", name.position)
+        return row
+
+    def _refuse_expression(self, name: Name, row: Field) -> None:
+        takes = [f"'{token}'" for token in tokens_of(row.kind)]
+        if row.members:
+            takes.append("a condition in parentheses")
+        self._fault(
+            f"The field '{row.name}' does not support this expression. It takes {', '.join(takes)}.", name.position
+        )
+
+    def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for operand in atom.operands:
+            match operand:
+                case Literal():
+                    self._add(found, operand, row)
+                case Variable():
+                    self._add_variable(found, operand, row, operator)
+        if operator.arity is Arity.LIST:
+            self.terms.count += max(0, len(found) - 1)
+        return tuple(found)
+
+    def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
+        value = _value_of_literal(literal, row.kind)
+        if value is None:
+            sort = (
+                "boolean" if isinstance(literal.value, bool) else "text" if isinstance(literal.value, str) else "number"
+            )
+            shown = f"the text {_shown(literal.value)}" if isinstance(literal.value, str) else f"a {sort}"
+            self._refuse_value(row, shown, literal)
+        else:
+            found.append(value)
+
+    def _add_variable(self, found: list[Value], variable: Variable, row: Field, operator: Operator) -> None:
+        texts = self.variables.get(variable.name, ())
+        if not texts:
+            self._fault(f"Missing parameter value for {variable.name}", variable.position)
+        elif len(texts) > 1 and operator.arity is not Arity.LIST:
+            self._fault(
+                f"The variable '{variable.name}' has {len(texts)} values, and '{operator.token}' takes one.",
+                variable.position,
+            )
+        else:
+            for text in texts:
+                value = _READ[row.kind](text)
+                if value is None:
+                    self._refuse_value(row, f"{_shown(text)}, the value of the variable '{variable.name}'", variable)
+                else:
+                    found.append(value)
+
+    def _refuse_value(self, row: Field, what: str, operand: Operand) -> None:
+        self._fault(f"The field '{row.name}' takes {_TAKES[row.kind]}, not {what}.", operand.position)
+
+    def _fault(self, reason: str, position: int) -> None:
+        if len(self.faults) < FAULTS_AT_MOST:
+            self.faults.append(f"{reason} {place(self.text, position)}")
+
+
+_TAKES = {
+    Kind.ID: "a text in double quotes",
+    Kind.TEXT: "a text in double quotes",
+    Kind.NUMBER: "a number",
+    Kind.TIME: 'a date-time in double quotes, as "2016-02-28T16:41:41.090Z", or a date',
+    Kind.TEXTS: "texts in double quotes",
+    Kind.NUMBERS: "numbers",
+}
+
+
+def _shown(text: str) -> str:
+    shown = encode(text)
+    return shown if len(shown) <= 100 else shown[:97] + "..."
+
+
+def _value_of_literal(literal: Literal, kind: Kind) -> Value | None:
+    """The value of a literal, or None if fields of the kind have no such values."""
+    value = literal.value
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return None if kind in (Kind.NUMBER, Kind.NUMBERS) else _READ[kind](value)
+    return value if kind in (Kind.NUMBER, Kind.NUMBERS) else None
+
+
+_CANONICAL_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def _id(text: str) -> UUID | str:
+    """An id as it is written in answers; for another text, which no resource has, the text: it can be compared with."""
+    return UUID(text) if _CANONICAL_ID.fullmatch(text) else text
+
+
+def _number(text: str) -> int | float | None:
+    return number_of(text) if _NUMBER.fullmatch(text) else None
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return timestamps.parse(text, shortened=True)
+    except ValueError:
+        return None
+
+
+_READ: Mapping[Kind, Callable[[str], Value | None]] = {
+    Kind.ID: _id,
+    Kind.TEXT: str,
+    Kind.NUMBER: _number,
+    Kind.TIME: _time,
+    Kind.TEXTS: str,
+    Kind.NUMBERS: _number,
+}
