@@ -233,9 +233,10 @@ def _syntax_error(text: str, error: UnexpectedInput) -> str:
     position = error.pos_in_stream or 0
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         position = len(text)
-    # lark notes the parser's state in every error that it raises while parsing.
-    accepted: set[str] = cast("Any", error).interactive_parser.accepts()
-    position, expected = _deepest(text, position, accepted)
+    # A parser that has not seen the token at fault: on that token, the first one has closed what could go on.
+    parser = _PARSER.parse_interactive(text[:position])
+    parser.exhaust_lexer()
+    position, expected = _deepest(text, position, parser.accepts())
     found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
     where = place(text, position)
     line = text.split("\n")[where.line - 1]

@@ -32,7 +32,7 @@ from app.predicate.ast import (
 )
 from app.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
 from app.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, InvalidPredicate, number_of, parse, place
-from app.strict_json import encode
+from app.strict_json import HugeNumber, encode
 
 FAULTS_AT_MOST = 50
 """Faults that one answer lists."""
@@ -157,11 +157,7 @@ class _Resolver:
     def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
         value = _value_of_literal(literal, row.kind)
         if value is None:
-            sort = (
-                "boolean" if isinstance(literal.value, bool) else "text" if isinstance(literal.value, str) else "number"
-            )
-            shown = f"the text {_shown(literal.value)}" if isinstance(literal.value, str) else f"a {sort}"
-            self._refuse_value(row, shown, literal)
+            self._refuse_value(row, f"the {_TYPES[type(literal.value)]} {_shown(literal.value)}", literal)
         else:
             found.append(value)
 
@@ -183,7 +179,10 @@ class _Resolver:
                     found.append(value)
 
     def _refuse_value(self, row: Field, what: str, operand: Operand) -> None:
-        self._fault(f"The field '{row.name}' takes {_TAKES[row.kind]}, not {what}.", operand.position)
+        takes = _TAKES[row.kind]
+        if isinstance(operand, Variable):
+            takes = takes.replace(" in double quotes", "")
+        self._fault(f"The field '{row.name}' takes {takes}, not {what}.", operand.position)
 
     def _fault(self, reason: str, position: int) -> None:
         if len(self.faults) < FAULTS_AT_MOST:
@@ -200,8 +199,11 @@ _TAKES = {
 }
 
 
-def _shown(text: str) -> str:
-    shown = encode(text)
+_TYPES: Mapping[type, str] = {str: "text", bool: "boolean", int: "number", float: "number", HugeNumber: "number"}
+
+
+def _shown(value: str | int | float) -> str:
+    shown = value.literal if isinstance(value, HugeNumber) else encode(value)
     return shown if len(shown) <= 100 else shown[:97] + "..."
 
 
