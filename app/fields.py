@@ -66,9 +66,8 @@ DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
 """The ObjectType as jsonb."""
 
 CONTAINS = Column(
-    "r.object @> {}::jsonb",
-    "(r.staged_object_type IS NULL AND r.object @> {0}::jsonb"
-    " OR r.staged_object_type IS NOT NULL AND r.staged_object @> {0}::jsonb)",
+    "r.object @> {}",
+    "(r.staged_object_type IS NULL AND r.object @> {0} OR r.staged_object_type IS NOT NULL AND r.staged_object @> {0})",
 )
 """Whether the ObjectType contains a document, written so that the GIN index of each column serves it."""
 

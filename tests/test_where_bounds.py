@@ -139,9 +139,10 @@ def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.C
 
 @pytest.fixture(scope="module")
 def planner(database_url: str) -> Any:
-    """A connection that sees a few thousand resources, and whose planner scans a table only if it must."""
+    """A connection that sees twenty thousand resources, and whose planner scans a table only if it must."""
     with psycopg.connect(database_url) as connection:
         connection.execute(_MANY)
+        connection.execute("SELECT gin_clean_pending_list('resource_object')")
         connection.execute("ANALYZE resource")
         connection.execute("SET LOCAL enable_seqscan = off")
         yield connection
@@ -158,10 +159,10 @@ SELECT 'p', gen_random_uuid(), 1, 'key-' || i, now() - i * interval '1 day', now
         'arrayOfStringExample', jsonb_build_array('x' || i, 'y' || i),
         'arrayOfObjectType', jsonb_build_array(jsonb_build_object('integerExample', i, 'integerExampleInt32', i + 1))
     )::text
-FROM generate_series(1, 3000) i
+FROM generate_series(1, 20000) i
 """
 
-CANONICAL = "0190a6d4-0000-7000-8000-000000000000"
+CANONICAL = "fffa6d40-0000-7000-8000-000000000000"
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,12 @@ class _Compiler:
                 return sql.SQL(template).format(field=column, value=value)
 
     def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
-        contains = sql.SQL(CONTAINS.of(self.stage))
-        return _in_parentheses(" OR ", [contains.format(self._parameter(document)) for document in documents])
+        # An array and not an OR of its members: hundreds of them are planned at once, and one text serves any number.
+        if len(documents) == 1:
+            operand = sql.SQL("{}::jsonb").format(self._parameter(documents[0]))
+        else:
+            operand = sql.SQL("ANY ({}::jsonb[])").format(self._parameter(list(documents)))
+        return sql.SQL(CONTAINS.of(self.stage)).format(operand)
 
     def _path(self, path: str, variables: Sequence[str]) -> sql.Composed:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""
