@@ -213,7 +213,8 @@ def holds(term: Parsed, thing: dict[str, Any]) -> bool:
             return not holds(inner, thing)
         case Nested(name, inner):
             value = value_of(name.text, thing)
-            return any(holds(inner, element) for element in (value if isinstance(value, list) else [value]) if value)
+            elements: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+            return any(holds(inner, element) for element in elements)
         case Atom(name, operator, operands):
             values = [operand.value for operand in operands if isinstance(operand, Literal)]
             if name.text == "createdAt":
