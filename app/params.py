@@ -187,13 +187,23 @@ class Where(Parameter):
             read_text, repeatable=True, meaning="a predicate of the query language; several are joined by and"
         )
 
-    def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:
-        texts: tuple[str, ...] = super()._deserialize(value, attr, data)
+    def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
+        texts: list[str] = []
+        reasons: list[str] = []
+        for text in value:
+            try:
+                texts.append(self._read(text))
+            except ValidationError as error:
+                reasons += cast("list[str]", error.messages)
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         try:
-            return resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
+            condition = resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
         except resolver.InvalidPredicates as error:
-            raise ValidationError(list(error.reasons)) from None
+            reasons += error.reasons
+        else:
+            if not reasons:
+                return condition
+        raise ValidationError(reasons)
 
 
 class QuerySchema(Schema):

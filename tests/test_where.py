@@ -158,6 +158,8 @@ def library(app: Flask, token_for: TokenFor) -> Api:
         ('createdAt < "2020-01-01T00:00:00.000Z"', ""),
         ('createdAt < "9999-12-31T23:59:59.999+00:00"', EVERYTHING),
         ('createdAt != "2020-01-01"', EVERYTHING),
+        ('createdAt > "0001-01-01"', EVERYTHING),
+        ('createdAt < "9999-12-31T23:59:59.9999999Z"', EVERYTHING),
         ('lastModifiedAt in ("2020-01-01", "2021-01-01T01:00:00+01:00")', ""),
         # nested
         ("objectTypeProperty(arrayOfIntExample contains any (3))", "full"),

@@ -67,6 +67,10 @@ def test_lines_are_counted_and_the_one_at_fault_is_shown(api: Api) -> None:
 
 def test_an_empty_predicate_is_refused(api: Api) -> None:
     assert refusals(api, "") == ["The value is empty."]
+    assert refusals(api, 'key = "x"', "", "x = 1") == [
+        "The value is empty.",
+        "The field 'x' does not exist. (line 1, column 1)",
+    ]
 
 
 def test_an_unknown_field_is_named_with_the_nearest_known_one(api: Api) -> None:
