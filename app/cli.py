@@ -80,7 +80,7 @@ def _complaining(command: click.Command) -> click.Command:
             return original(*arguments, **options)
         except psycopg.errors.UndefinedTable:
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
-        except (psycopg.Error, embedded.EmbeddedError, LookupError) as error:
+        except (psycopg.Error, embedded.EmbeddedError, migrate.UnsupportedServer, LookupError) as error:
             raise click.ClickException(str(error).strip()) from None
 
     command.callback = invoke

@@ -4,6 +4,7 @@ Projects never see each other, so a fresh project key isolates a test as well as
 and its concurrent requests and commits are real ones.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -32,8 +33,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgr
 
 @pytest.fixture(scope="session")
 def database_url(cluster: EmbeddedPostgres) -> str:
-    """A migrated database."""
-    url = cluster.conninfo()
+    """A migrated database: the embedded one, or an empty one of another server that ``TEST_DATABASE_URL`` names."""
+    url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         identity.ensure_signing_key(connection)
