@@ -142,7 +142,7 @@ class EmbeddedPostgres:
             _disarm_pid_file(place)
             self._launch(place, self._sockets)
             self._create_own_database()
-        except OSError as error:
+        except (OSError, psycopg.Error) as error:
             self.stop()
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
         except BaseException:
@@ -430,14 +430,16 @@ def _account_for(home: Path, data_dir: Path) -> pwd.struct_passwd:
 
 
 def _refuse_the_data_of_others(home: Path) -> None:
-    for path in (home / "postgresql", home):
-        with contextlib.suppress(FileNotFoundError):
-            owner = path.lstat().st_uid
-            if owner != os.geteuid():
-                raise EmbeddedError(
-                    f"DATA_DIR: {path} belongs to {_account_name(owner)}, not to {_account_name(os.geteuid())}. "
-                    "Start the service as its owner, or set DATA_DIR to another folder."
-                )
+    # The folder itself may be another's, if only we may write there: volumes of containers often are.
+    path, refused = home, home.exists() and not os.access(home, os.W_OK | os.X_OK)
+    if not refused and (home / "postgresql").exists():
+        path = home / "postgresql"
+        refused = path.lstat().st_uid != os.geteuid()
+    if refused:
+        raise EmbeddedError(
+            f"DATA_DIR: {path} belongs to {_account_name(path.lstat().st_uid)}, not to {_account_name(os.geteuid())}. "
+            "Start the service as its owner, or set DATA_DIR to another folder."
+        )
 
 
 def _account_name(uid: int) -> str:
