@@ -142,7 +142,7 @@ class EmbeddedPostgres:
             _disarm_pid_file(place)
             self._launch(place, self._sockets)
             self._create_own_database()
-        except OSError as error:
+        except (OSError, psycopg.Error) as error:
             self.stop()
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
         except BaseException:
@@ -430,14 +430,16 @@ def _account_for(home: Path, data_dir: Path) -> pwd.struct_passwd:
 
 
 def _refuse_the_data_of_others(home: Path) -> None:
-    for path in (home / "postgresql", home):
-        with contextlib.suppress(FileNotFoundError):
-            owner = path.lstat().st_uid
-            if owner != os.geteuid():
-                raise EmbeddedError(
-                    f"DATA_DIR: {path} belongs to {_account_name(owner)}, not to {_account_name(os.geteuid())}. "
-                    "Start the service as its owner, or set DATA_DIR to another folder."
-                )
+    # The folder itself may be another's, if only we may write there: volumes of containers often are.
+    path, refused = home, home.exists() and not os.access(home, os.W_OK | os.X_OK)
+    if not refused and (home / "postgresql").exists():
+        path = home / "postgresql"
+        refused = path.lstat().st_uid != os.geteuid()
+    if refused:
+        raise EmbeddedError(
+            f"DATA_DIR: {path} belongs to {_account_name(path.lstat().st_uid)}, not to {_account_name(os.geteuid())}. "
+            "Start the service as its owner, or set DATA_DIR to another folder."
+        )
 
 
 def _account_name(uid: int) -> str:
@@ -708,7 +710,9 @@ def _disarm_pid_file(place: _Place) -> None:
 
 def _socket_folder(place: _Place) -> Path:
     """A private directory with a short name for the server's socket."""
-    digest = hashlib.sha256(os.fsencode(place.home)).hexdigest()[:12]
+    # The inode tells apart the same path in two containers that share a temporary folder.
+    home = place.home.stat()
+    digest = hashlib.sha256(b"%s:%d:%d" % (os.fsencode(place.home), home.st_dev, home.st_ino)).hexdigest()[:12]
     owner = os.geteuid() if place.account is None else place.account.pw_uid
     for base in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # noqa: S108 -- made private below
         # libpq and PostgreSQL read commas, quotes and spaces in this path as syntax.
@@ -724,15 +728,22 @@ def _socket_folder(place: _Place) -> Path:
             # Anybody can make a folder or a link of this name before us; then the next name is taken.
             state = folder.lstat()
             if stat.S_ISDIR(state.st_mode) and state.st_uid == owner and not state.st_mode & 0o077:
+                # No server of this place runs, so what is in there was left by a killed one, and its process id
+                # may be somebody else's by now, which would keep PostgreSQL from starting.
+                _remove_sockets(folder)
                 return folder
     raise EmbeddedError("There is no temporary folder for PostgreSQL's socket; set TMPDIR to one with a short path.")
 
 
-def _remove_socket_folder(folder: Path) -> None:
-    # The server removes its socket itself, unless it was killed.
+def _remove_sockets(folder: Path) -> None:
+    """Remove what a server removes itself, unless it was killed."""
     for name in (f".s.PGSQL.{_PORT}", f".s.PGSQL.{_PORT}.lock"):
         with contextlib.suppress(OSError):
             (folder / name).unlink()
+
+
+def _remove_socket_folder(folder: Path) -> None:
+    _remove_sockets(folder)
     with contextlib.suppress(OSError):
         folder.rmdir()
 

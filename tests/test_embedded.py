@@ -223,6 +223,20 @@ def test_ordinary_user(empty: Path) -> None:
         assert Path(f"/proc/{server.pid}").stat().st_uid == nobody.pw_uid
 
 
+@as_root
+def test_an_ordinary_user_is_refused_the_data_of_another(start: Callable[..., EmbeddedPostgres], folder: Path) -> None:
+    start().stop()
+    code = (
+        "import os, sys, pathlib; from app.embedded import EmbeddedPostgres as E\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534); E(pathlib.Path(sys.argv[1])).start()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder / "data")], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "EmbeddedError: DATA_DIR" in done.stderr
+    assert "belongs to root, not to nobody. Start the service as its owner" in done.stderr
+
+
 def test_a_second_start_names_the_first_and_leaves_it_alone(
     folder: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:
