@@ -105,6 +105,8 @@ class ArgumentsParser(FlaskParser):
 
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         data = req.get_data(cache=False)
+        if len(data) > current_app.config["MAX_BODY_BYTES"]:
+            raise RequestEntityTooLarge
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
         parameters = req.mimetype_params
@@ -226,7 +228,7 @@ def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
         case RequestEntityTooLarge():
-            return errors.content_too_large(cast("int", app.config["MAX_CONTENT_LENGTH"]))
+            return errors.content_too_large(app.config["MAX_BODY_BYTES"])
         case UnsupportedMediaType():
             return errors.unsupported_media_type("application/json")
         case _ if (error.code or 500) < 500:
