@@ -5,7 +5,7 @@ The owner finds what a killed predecessor left running, stops it, and goes on wi
 on a socket in a private directory only, and lets in two accounts only: its own and its owner's.
 
 PostgreSQL does not run as root. Under root it runs as the owner of the data or as an account without rights; what
-that account cannot reach, such as everything below /root, moves to a place that it can, and no existing folder is
+that account cannot reach, such as everything in root's home, moves to a place that it can, and no existing folder is
 opened up for it.
 """
 
@@ -17,6 +17,7 @@ import logging
 import os
 import pwd
 import re
+import secrets
 import shutil
 import signal
 import stat
@@ -390,13 +391,28 @@ def _place_of(data_dir: Path, *, make: bool = True) -> _Place:
                 f"DATA_DIR {data_dir} holds data that PostgreSQL runs as {runner}, who cannot use them there. "
                 "Move the folder to a place open to that account and with a shorter name."
             )
-        home = _store() / hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
+        home = _new_home(data_dir) if make else _store() / "none"
         place = _Place(data_dir, home, _account_for(home, data_dir) if root else None)
-        if make:
-            _make_folder(home)
-            _point_to(data_dir, home)
-            logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
     return place
+
+
+def _new_home(data_dir: Path) -> Path:
+    """Make a place in the store for this data folder, or find the one that another process just made.
+
+    Without a pointer a folder is new, even if one of the same name was there before: who removed that wanted to begin
+    anew. Its data are not for us to delete all the same.
+    """
+    name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    home = _store() / f"{name}-{secrets.token_hex(4)}"
+    _make_folder(home)
+    if not _point_to(data_dir, home):
+        home.rmdir()
+        return _pointed_to(data_dir) or data_dir
+    logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
+    for older in sorted(_store().glob(f"{name}-*")):
+        if older != home:
+            logger.warning("Data of an earlier folder of that name are still in %s; remove them if unwanted.", older)
+    return home
 
 
 def _usable(place: _Place) -> bool:
@@ -483,14 +499,21 @@ def _pointed_to(data_dir: Path) -> Path | None:
     return home
 
 
-def _point_to(data_dir: Path, home: Path) -> None:
-    temporary = data_dir / f"{_POINTER}.new"
+def _point_to(data_dir: Path, home: Path) -> bool:
+    """Leave word where the data are; False if somebody already did."""
+    temporary = data_dir / f"{_POINTER}.{os.getpid()}"
     temporary.write_bytes(
         os.fsencode(home) + b"\n\nThe server's account cannot reach this folder, or PostgreSQL cannot use its name.\n"
         b"The folder named above holds its data. To throw them away, remove it and this file.\n"
     )
-    temporary.replace(data_dir / _POINTER)
+    try:
+        (data_dir / _POINTER).hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
     _sync_folder(data_dir)
+    return True
 
 
 def _programs_for(user: tuple[int, int] | None) -> Path:

@@ -164,9 +164,17 @@ def test_folder_names_that_postgresql_cannot_use(
     assert str(server.home) in (empty / name / "postgresql-is-elsewhere").read_text()
     assert str(server.home) in caplog.text
     server.stop()
-    # The pointer moves along with the empty.
+    # The pointer moves along with the folder.
     (empty / name).rename(empty / "moved")
-    assert ask(start(empty / "moved").conninfo(), "SELECT number FROM kept") == 7
+    moved = start(empty / "moved")
+    assert ask(moved.conninfo(), "SELECT number FROM kept") == 7
+    moved.stop()
+    # Who removes the folder begins anew, and is told of what is left.
+    (empty / name).mkdir()
+    caplog.clear()
+    begun_anew = start(empty / name)
+    assert ask(begun_anew.conninfo(), "SELECT to_regclass('kept')") is None
+    assert f"still in {server.home}" in caplog.text
 
 
 @as_root
