@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Flask, Request, Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
+from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
@@ -212,12 +213,17 @@ def install_error_answers(app: Flask) -> None:
     def answer_http(error: HTTPException) -> Response:
         return answer(_of_http(error, app))
 
+    def answer_malformed(error: ParseException) -> Response:
+        # Chunks are parsed while the application reads the body.
+        return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
+
     def answer_crash(error: Exception) -> Response:
         app.logger.error("The request failed.", exc_info=error)
         return answer(errors.general())
 
     app.register_error_handler(errors.ApiError, answer)
     app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(ParseException, answer_malformed)
     app.register_error_handler(Exception, answer_crash)
 
 

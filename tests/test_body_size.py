@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from gunicorn.http.errors import InvalidChunkSize
 
 from app import create_app
 from app.config import Settings
@@ -49,3 +50,17 @@ def test_a_longer_one_is_refused_and_not_cut(narrow: Api, excess: int) -> None:
         assert codes(answer) == ["ContentTooLarge"]
         assert answer.get_json()["message"] == f"Content too large. At most {LIMIT} bytes are accepted."
     assert narrow.get().get_json()["total"] == 0
+
+
+class BrokenChunks:
+    """A body whose chunk has no valid size, as gunicorn's reader finds out."""
+
+    def read(self, _size: int = -1) -> bytes:
+        raise InvalidChunkSize("zz")
+
+
+def test_broken_chunks_are_the_clients_fault(narrow: Api) -> None:
+    environment = chunked(b"")["environ_overrides"] | {"wsgi.input": BrokenChunks()}
+    answer = narrow.post(content_type="application/json", environ_overrides=environment)
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
