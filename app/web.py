@@ -17,7 +17,7 @@ from werkzeug.routing import BaseConverter
 from app import errors, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
-from app.model import Preconditions, Resource, Written
+from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -93,7 +93,7 @@ class ResourceId(Segment):
 class ProjectKey(BaseConverter):
     """The first path segment of the interface."""
 
-    regex = "[A-Za-z0-9_-]{1,64}"
+    regex = PROJECT_KEY_PATTERN
 
 
 # Requests
