@@ -24,7 +24,7 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
 
 install:
 	@$(call ensure,run,.)
