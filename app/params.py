@@ -14,7 +14,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.json_fields import RefusedValue, unknown_name
+from app.json_fields import RefusedValue, check_number, unknown_name
 from app.model import Containment, ExpectedVersion, Paging, Selection, SortField, SortTerm
 from app.schemas import ContainedObjectTypeSchema
 from app.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
@@ -48,6 +48,11 @@ def read_number(text: str) -> int | float:
     if finite - finite != 0:
         raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
     return number
+
+
+def read_stored_number(text: str) -> int | float:
+    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
+    return check_number(read_number(text))
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
@@ -214,11 +219,13 @@ class FilteredListSchema(PagingSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
     string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
-    float = Parameter(read_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
+    float = Parameter(read_stored_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
     integer = Parameter(
         read_integer, data_key="integerParameter", meaning="arrayOfIntExample or arrayOfUniqueIntExample has it"
     )
-    number = Parameter(read_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it")
+    number = Parameter(
+        read_stored_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it"
+    )
     object = Parameter(
         read_contained_object, data_key="objectParameter", meaning="a JSON object that objectTypeProperty contains"
     )
