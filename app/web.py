@@ -31,11 +31,11 @@ def database() -> Database:
 
 
 class RawPath:
-    """WSGI middleware that keeps ``%2F`` inside its path segment.
+    """WSGI middleware that keeps ``%2F`` inside its path segment, and bytes that are no UTF-8 as they are.
 
-    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator. From the
-    undecoded target, which gunicorn and werkzeug pass on, the path is decoded again, but for ``%2F`` and ``%25``;
-    the path converters decode these two.
+    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
+    replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
+    again, but for ``%2F`` and ``%25``; the path converters decode these two.
     """
 
     def __init__(self, application: Any) -> None:
@@ -43,7 +43,7 @@ class RawPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
-        if "%2" in target:
+        if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
