@@ -8,7 +8,9 @@ import re
 from app import errors
 from app.model import AnyVersion, EntityTags, ExpectedVersion, Preconditions
 
-_ENTITY_TAG = re.compile(r'[ \t]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)')
+_ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
+"""An element of the list and the comma after it; empty elements are skipped (RFC 9110, 5.6.1.2)."""
+
 _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
