@@ -59,9 +59,11 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     """A number without a fraction, however it is written, within a range."""
     number = read_number(text)
     if number != int(number):
-        raise ValidationError(f"{text} has a fraction, a whole number is expected.")
+        raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     if not minimum <= number <= maximum:
-        raise ValidationError(f"{text} is out of range, a whole number from {minimum} to {maximum} is expected.")
+        raise ValidationError(
+            f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
+        )
     return int(number)
 
 
@@ -86,7 +88,9 @@ def read_sort_term(text: str) -> SortTerm:
         field = SortField(name)
     except ValueError:
         known = ", ".join(f"`{field.value}`" for field in SortField)
-        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.") from None
+        raise ValidationError(
+            f"Invalid query field '{name[:100]}' in sort path. Sortable fields are: {known}."
+        ) from None
     return SortTerm(field, descending=direction == "desc")
 
 
