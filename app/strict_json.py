@@ -66,9 +66,11 @@ def _constant(literal: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidJson(f"The name {json.dumps(repeated)} stands twice in one object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
+            seen.add(name)
     return members
 
 
