@@ -531,17 +531,23 @@ def test_all_faults_are_told_at_once(api: Api) -> None:
         lambda: wrapped(**{f"arrayOfIntExample{number}": 1 for number in range(50_000)}),
         lambda: wrapped(arrayOfObjectType=[{f"integerExample{number}": 1 for number in range(50_000)}]),
         lambda: {f"objectTypeProperty{number}": 1 for number in range(50_000)},
+        lambda: "{" + "".join(f'"{number}":1,' for number in range(100_000)) + '"x":1,"x":1}',
+        lambda: f'{{"{"x" * 900_000}": 1, "{"x" * 900_000}": 2}}',
+        lambda: "[" * 1_000_000,
+        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [' + "9" * 1_000_000 + "]}}",
+        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [1.' + "9" * 1_000_000 + '5, "x"]}}',
         lambda: wrapped(arrayOfStringExample=["x" * 1_000_000 + "\x00"]),
         lambda: {FIELD: {}, "key": "x" * 1_000_000},
         lambda: {FIELD: {}, "x" * 1_000_000: 1},
         lambda: {FIELD: {}, "id": "x" * 1_000_000},
     ],
 )
-def test_a_body_full_of_faults_is_refused_soon_and_in_short(api: Api, make: Callable[[], dict[str, Any]]) -> None:
-    body = json.dumps(make())
-    started = time.monotonic()
+def test_a_body_full_of_faults_is_refused_soon_and_in_short(api: Api, make: Callable[[], dict[str, Any] | str]) -> None:
+    made = make()
+    body = made if isinstance(made, str) else json.dumps(made)
+    started = time.process_time()
     answer = send(api, body)
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
     assert answer.status_code in (400, 404)
     assert len(answer.data) < 100_000
 
