@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 from marshmallow import RAISE, Schema, ValidationError, fields
 
 from app import errors
-from app.strict_json import INT64_MAX, INT64_MIN, unstorable_character
+from app.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, unstorable_character
 
 MISSING = "Missing required value"
 OBJECT_EXPECTED = "JSON object expected."
@@ -60,7 +60,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
 
     def check(value: Any) -> int:
         if type(value) is not int:
-            if type(value) is float and value == 0 and str(value) == "-0.0":
+            if isinstance(value, float) and is_negative_zero(value):
                 return 0
             if isinstance(value, float) and (value - value != 0 or (value.is_integer() and abs(value) >= 2**63)):
                 refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")

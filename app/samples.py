@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from app import errors
 from app.json_fields import MISSING, refuse_value
-from app.strict_json import INT64_MAX, INT64_MIN, encode
+from app.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
 
 Scalar = str | int | float | bool
 
@@ -105,8 +105,8 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
 
 
 def _is_int64(number: int | float) -> bool:
-    """Whether an array of integers takes the number: that is said by its type, but for -0.0, which is a float here."""
-    return number == 0 or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
+    """Whether an array of integers takes the number."""
+    return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
 
 
 def _as_stored(number: int | float) -> int | float:
