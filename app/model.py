@@ -76,6 +76,10 @@ class Preconditions:
         return self.if_match is None
 
 
+PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
+"""What the key of a project looks like."""
+
+
 # Targets of a write
 
 
@@ -85,6 +89,15 @@ _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | 
 def parse_id(text: str) -> UUID | None:
     """An id as a UUID in its usual form; None for any other text, which no resource has."""
     return UUID(text) if _UUID.fullmatch(text) else None
+
+
+KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"
+_KEY = re.compile(KEY_PATTERN)
+
+
+def is_key(text: str) -> bool:
+    """Whether a resource can have this key."""
+    return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +214,26 @@ class Resource:
     id: str
     version: int
     json: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResource:
+    """All that is kept of a resource: what bulk loading writes and an export reads.
+
+    ``object_type`` and ``staged_object_type`` are canonical JSON; the latter is None if the projections are the same.
+    """
+
+    id: UUID
+    version: int
+    key: str | None
+    created_at: str
+    last_modified_at: str
+    created_by: str
+    last_modified_by: str
+    object_type: str
+    some_property: str | None
+    staged_object_type: str | None
+    staged_some_property: str | None
 
 
 @dataclass(frozen=True, slots=True)

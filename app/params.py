@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.fields import EXPANDABLE, SORTABLE
-from app.json_fields import RefusedValue, unknown_name
+from app.json_fields import RefusedValue, check_number, unknown_name
 from app.model import Containment, ExpectedVersion, Paging, Selection, SortTerm
 from app.predicate import resolver
 from app.predicate.ast import Condition
@@ -53,13 +53,20 @@ def read_number(text: str) -> int | float:
     return number
 
 
+def read_stored_number(text: str) -> int | float:
+    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
+    return check_number(read_number(text))
+
+
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """A number without a fraction, however it is written, within a range."""
     number = read_number(text)
     if number != int(number):
-        raise ValidationError(f"{text} has a fraction, a whole number is expected.")
+        raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     if not minimum <= number <= maximum:
-        raise ValidationError(f"{text} is out of range, a whole number from {minimum} to {maximum} is expected.")
+        raise ValidationError(
+            f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
+        )
     return int(number)
 
 
@@ -82,7 +89,7 @@ def read_sort_term(text: str) -> SortTerm:
     name, direction = match.group(1), (match.group(2) or "asc").lower()
     if name not in SORTABLE:
         known = ", ".join(f"`{known}`" for known in SORTABLE)
-        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.")
+        raise ValidationError(f"Invalid query field '{name[:100]}' in sort path. Sortable fields are: {known}.")
     return SortTerm(SORTABLE[name], descending=direction == "desc")
 
 
@@ -310,11 +317,13 @@ class FilteredListSchema(ConditionsSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
     string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
-    float = Parameter(read_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
+    float = Parameter(read_stored_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
     integer = Parameter(
         read_integer, data_key="integerParameter", meaning="arrayOfIntExample or arrayOfUniqueIntExample has it"
     )
-    number = Parameter(read_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it")
+    number = Parameter(
+        read_stored_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it"
+    )
     object = Parameter(
         read_contained_object, data_key="objectParameter", meaning="a JSON object that objectTypeProperty contains"
     )

@@ -39,6 +39,11 @@ class InvalidJson(ValueError):
     """The text is not JSON; ``str()`` of it says why and where."""
 
 
+def is_negative_zero(number: float) -> bool:
+    """Whether a number is ``-0.0``, which is an integer mathematically, and a float here for the sake of its sign."""
+    return number == 0 and copysign(1, number) < 0
+
+
 def _integer(literal: str) -> int | float:
     return int(literal) if len(literal) <= _DIGITS_AT_MOST else HugeNumber(literal)
 
@@ -51,7 +56,7 @@ def _number(literal: str) -> int | float:
         return number
     if number == 0:
         # The digits tell 0e9 from 1e-400; their exponent may be beyond what Decimal takes.
-        return number if copysign(1, number) < 0 or _SIGNIFICANT.match(literal) else 0
+        return number if is_negative_zero(number) or _SIGNIFICANT.match(literal) else 0
     # The double alone cannot tell 9007199254740993.0 from its neighbours.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
@@ -66,9 +71,11 @@ def _constant(literal: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidJson(f"The name {json.dumps(repeated)} stands twice in one object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
+            seen.add(name)
     return members
 
 

@@ -43,7 +43,7 @@ _GRACE_S = 12.0
 _ORPHANS_S = 2.0
 """Longest wait for the workers of a gunicorn that was killed; nobody else takes their port before they are gone."""
 
-_PORT_S = 2.0
+_PORT_S = 3.0
 """Longest wait for the port, which a predecessor may be just leaving."""
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -261,7 +261,10 @@ class _Gunicorn:
             pid, identity = int(known["pid"]), str(known["identity"])
         except (OSError, ValueError, KeyError, TypeError):
             return
-        if processes.identity(pid) == identity:
+        # If the master is dead, its workers may still be about; as long as one is, the group's number is theirs.
+        now = processes.identity(pid)
+        same_boot = identity.partition("/")[0] == processes.boot_id()
+        if (now == identity or (now is None and same_boot)) and processes.send_to_group(pid, 0):
             logger.warning("A gunicorn without supervisor (pid %s) is stopped first.", pid)
             processes.end_group(pid, patience_s=_ORPHANS_S)
         self.record.unlink(missing_ok=True)

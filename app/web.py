@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Flask, Request, Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
+from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
@@ -16,7 +17,7 @@ from werkzeug.routing import BaseConverter
 from app import errors, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
-from app.model import Preconditions, Resource, Written
+from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -31,11 +32,11 @@ def database() -> Database:
 
 
 class RawPath:
-    """WSGI middleware that keeps ``%2F`` inside its path segment.
+    """WSGI middleware that keeps ``%2F`` inside its path segment, and bytes that are no UTF-8 as they are.
 
-    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator. From the
-    undecoded target, which gunicorn and werkzeug pass on, the path is decoded again, but for ``%2F`` and ``%25``;
-    the path converters decode these two.
+    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
+    replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
+    again, but for ``%2F`` and ``%25``; the path converters decode these two.
     """
 
     def __init__(self, application: Any) -> None:
@@ -43,7 +44,7 @@ class RawPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
-        if "%2" in target:
+        if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
@@ -92,7 +93,7 @@ class ResourceId(Segment):
 class ProjectKey(BaseConverter):
     """The first path segment of the interface."""
 
-    regex = "[A-Za-z0-9_-]{1,64}"
+    regex = PROJECT_KEY_PATTERN
 
 
 # Requests
@@ -104,7 +105,7 @@ class ArgumentsParser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
 
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
-        data = req.get_data(cache=False)
+        data = _body(req)
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
         parameters = req.mimetype_params
@@ -128,6 +129,19 @@ class ArgumentsParser(FlaskParser):
         # webargs files the messages under their location, of which a request's body has one.
         by_location = cast("dict[str, Any]", error.messages)
         errors.raise_if_any([fault for messages in by_location.values() for fault in faults_of(messages)])
+
+
+def _body(req: Request) -> bytes:
+    """The body, not longer than MAX_BODY_BYTES.
+
+    A byte more is let through, since werkzeug cuts a body that comes in chunks at its limit without a word.
+    """
+    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
+    req.max_content_length = limit + 1
+    data = req.get_data(cache=False)
+    if len(data) > limit:
+        raise errors.content_too_large(limit)
+    return data
 
 
 class Blueprint(SmorestBlueprint):
@@ -210,12 +224,17 @@ def install_error_answers(app: Flask) -> None:
     def answer_http(error: HTTPException) -> Response:
         return answer(_of_http(error, app))
 
+    def answer_malformed(error: ParseException) -> Response:
+        # Chunks are parsed while the application reads the body.
+        return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
+
     def answer_crash(error: Exception) -> Response:
         app.logger.error("The request failed.", exc_info=error)
         return answer(errors.general())
 
     app.register_error_handler(errors.ApiError, answer)
     app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(ParseException, answer_malformed)
     app.register_error_handler(Exception, answer_crash)
 
 

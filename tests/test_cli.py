@@ -108,8 +108,8 @@ def test_preparing_a_database_twice_makes_one_demo_client(empty_database: str) -
         assert "http://127.0.0.1:8123/docs" in text
 
 
-def test_commands_without_a_database_url_use_the_embedded_one(tmp_path: Path) -> None:
-    data = str(tmp_path / "data")
+def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) -> None:
+    data = str(data_dir)
     assert run("db", "upgrade", DATA_DIR=data).exit_code == 0
     assert run("token", "--scope", "view_test:p", DATA_DIR=data).exit_code == 0
 

@@ -82,16 +82,16 @@ def test_an_exhausted_pool_is_not_waited_for(impatient: Flask, impatient_api: Ap
     assert impatient_api.get().status_code == 200
 
 
-def test_a_killed_database_is_503_and_then_back_without_a_restart(tmp_path: Path) -> None:
+def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path) -> None:
     # Commits must outlive the server, though not the machine.
-    server = EmbeddedPostgres(tmp_path / "data", {"fsync": "off"})
+    server = EmbeddedPostgres(data_dir, {"fsync": "off"})
     url = server.start()
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
             identity.ensure_signing_key(connection)
             token = identity.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
-        app = create_app(Settings(database_url=url, data_dir=tmp_path, pool_size=4))
+        app = create_app(Settings(database_url=url, pool_size=4))
         api = Api(app, "p", token)
         created = api.create()
 

@@ -4,6 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
+import pytest
 
 from app import migrate
 from app.embedded import EmbeddedPostgres
@@ -39,3 +40,9 @@ def test_every_key_and_index_of_the_resource_begins_with_the_project(database_ur
     assert len(rows) >= 6
     for name, definition in rows:
         assert re.search(r"USING \w+ \(project_key\b", definition), name
+
+
+def test_an_old_server_is_refused_by_its_version() -> None:
+    with pytest.raises(migrate.UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
+        migrate._raise_if_too_old(140_011)
+    migrate._raise_if_too_old(150_000)
