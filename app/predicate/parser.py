@@ -75,8 +75,10 @@ def _parse(text: str) -> Parsed:
 _remembered = lru_cache(maxsize=512)(_parse)
 
 
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|[(),]|[<>=!]+', re.DOTALL)
-"""Parentheses, commas and comparisons, and whatever may hold one that is none.
+_SIGN = re.compile(
+    r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|[(),]|[<>=!]+|(?<![a-z0-9_-])(?:and|or)(?![a-z0-9_-])', re.DOTALL | re.IGNORECASE
+)
+"""What tells depth and size apart from all else, and whatever may hold such a sign that is none.
 
 Possessive, so that an open quote costs one look at the rest.
 """
@@ -84,7 +86,7 @@ Possessive, so that an open quote costs one look at the rest.
 
 def _raise_if_too_large(text: str) -> None:
     """Refuse what is too deep, or surely has too many terms, before the parser spends its time on it."""
-    depth = terms = 0
+    depth = commas = comparisons = joints = 0
     for match in _SIGN.finditer(text):
         match match.group():
             case "(":
@@ -94,11 +96,15 @@ def _raise_if_too_large(text: str) -> None:
                     raise InvalidPredicate(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
             case ")":
                 depth -= 1
-            case sign if sign[0] in ",<>=!":
-                terms += 1
+            case ",":
+                commas += 1
+            case sign if sign[0] in "<>=!":
+                comparisons += 1
+            case sign if sign[0] not in '"`':
+                joints += 1
             case _:
                 pass
-    if terms > TERMS_AT_MOST:
+    if commas + max(comparisons, joints + 1) > TERMS_AT_MOST:
         raise InvalidPredicate(TOO_MANY_TERMS)
 
 

@@ -58,6 +58,8 @@ def read(texts: Sequence[str], variables: Variables) -> Condition:
     terms = _Terms()
     conditions: list[Condition] = []
     for text in texts:
+        if len(faults) >= FAULTS_AT_MOST:
+            break
         try:
             conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text), RESOURCE))
         except InvalidPredicate as error:
@@ -127,7 +129,7 @@ class _Resolver:
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)
-        if row is None:
+        if row is None and len(self.faults) < FAULTS_AT_MOST:
             shown = name.text[:100]
             nearest = difflib.get_close_matches(shown, list(known), n=1, cutoff=0.6)
             hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
