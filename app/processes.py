@@ -55,14 +55,15 @@ def identity(pid: int) -> str | None:
         if Path("/proc/self/stat").exists():
             return None
     else:
-        return None if stat[0] == "Z" else f"{_boot_id()}/{stat[19]}"
+        return None if stat[0] == "Z" else f"{boot_id()}/{stat[19]}"
     listing = subprocess.run(  # noqa: S603
         ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return listing.stdout.strip() or None
 
 
-def _boot_id() -> str:
+def boot_id() -> str:
+    """What tells this run of the machine from earlier ones; empty if the system does not say."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

@@ -1,0 +1,78 @@
+# make run    serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
+# make test   lint, types, layers and all tests
+#
+# Both make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
+# throughout, so the folder may have any name.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test install install-dev clean
+
+help:
+	@echo "make run      install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
+	@echo "make test     install the tools too, then run every check and test"
+	@echo "make clean    remove .venv and caches; the data in .data stay"
+
+run: install
+	@exec $(BIN)/python -m app.cli serve
+
+test: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term-missing
+
+install:
+	@$(call ensure,run,.)
+
+install-dev:
+	@$(call ensure,dev,.[dev])
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+
+# The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
+candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
+define find_python
+python=; \
+for candidate in $(candidates); do \
+	if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$candidate; break; fi; \
+done; \
+if [ -z "$$python" ]; then \
+	echo "Python 3.11 or newer is needed, and $(PYTHON) is $$("$(PYTHON)" --version 2>&1 || echo missing)." >&2; \
+	echo "Install one, or name it: make PYTHON=/path/to/python3.12 ..." >&2; \
+	exit 1; \
+fi
+endef
+
+# $(call ensure,STAMP,WHAT): install WHAT, unless the stamp says that exactly this was done, here and by this Python.
+# The stamp is written last, so an install that was interrupted is done again. The tools' stamp serves for run too.
+# Debian's Python may lack ensurepip; then a pip outside of .venv fills it.
+define ensure
+wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd)"; \
+for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
+	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
+done; \
+$(find_python); \
+echo "Installing into $(VENV) (once) ..." >&2; \
+rm -f $(VENV)/installed-*; \
+if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then rm -rf $(VENV); fi; \
+if ! $(BIN)/python -m pip --version >/dev/null 2>&1 && ! "$$python" -m venv $(VENV) >/dev/null 2>&1; then \
+	rm -rf $(VENV); \
+	if ! "$$python" -m venv --without-pip $(VENV); then echo "$$python cannot make a virtual environment." >&2; exit 1; fi; \
+fi; \
+if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	set -- $(BIN)/python -m pip; \
+elif "$$python" -m pip --version >/dev/null 2>&1; then \
+	set -- "$$python" -m pip --python $(BIN)/python; \
+else \
+	echo "$$python has neither ensurepip nor pip: install its venv or pip package (Debian: python3-venv)." >&2; \
+	exit 1; \
+fi; \
+"$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)' || exit 1; \
+echo "$$wanted" >$(VENV)/installed-$(1)
+endef

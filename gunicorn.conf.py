@@ -1,0 +1,68 @@
+"""How gunicorn runs the service. Every value has its reason; what is not here is gunicorn's default."""
+
+import os
+from pathlib import Path
+
+from app.config import Settings
+
+_settings = Settings.from_environment()
+
+# Where to listen. An IPv6 address needs its brackets before the port.
+_host = _settings.bind.strip("[]")
+bind = f"[{_host}]:{_settings.port}" if ":" in _host else f"{_host}:{_settings.port}"
+
+# Processes times threads is how many requests run at once, each with one database connection at most.
+workers = _settings.workers
+threads = _settings.threads
+
+# Threads, since the time goes into waiting for PostgreSQL; with keep-alive, which the sync worker lacks; with the
+# service's own answers to requests that cannot be parsed.
+worker_class = "app.worker.Worker"
+
+# Off: a worker makes its own application, so nothing that was opened before the fork is shared across it, and a
+# reload (SIGHUP) takes new code.
+preload_app = False
+
+# Seconds that an idle connection stays open. Longer than the common 60 s of load balancers, which then are the ones
+# to close it; a server that closes first meets a request under way. An idle connection costs no thread.
+keepalive = 75
+
+# Seconds for requests in flight when the service stops: more than the longest statement by default (5 s), and less
+# than the 10 s after which Docker kills.
+graceful_timeout = 8
+
+# Seconds without a sign of life from a worker's main loop before the worker is replaced. Not a limit of requests:
+# those have the database's statement timeout.
+timeout = 30
+
+# The largest values that gunicorn allows, since the query language travels in the URL. A longer search goes by POST.
+limit_request_line = 8190
+limit_request_field_size = 8190
+limit_request_fields = 100
+
+# Workers are not recycled: no leak is known, and a new worker begins with a cold pool. If one becomes known, set
+# both, so that not all workers restart together.
+max_requests = 0
+max_requests_jitter = 0
+
+# The file whose time is a worker's sign of life. On a disk that is slow to sync, touching it can block for longer
+# than the timeout, and healthy workers die; so it is in memory where there is a place for it.
+_memory = Path("/dev/shm")  # noqa: S108 -- gunicorn makes the file private and unlinks it
+worker_tmp_dir = str(_memory) if _memory.is_dir() and os.access(_memory, os.W_OK) else None
+
+# No control socket: it would be a second way in, with a file of its own in the home folder. Signals do all that is
+# needed.
+control_socket_disable = True
+
+# The application writes one line a request itself, with what gunicorn cannot know: route, project, correlation id.
+accesslog = None
+
+# Gunicorn's own messages go to standard error, and only those that ask for attention: the supervisor tells the rest.
+errorlog = "-"
+loglevel = "warning"
+
+# What `ps` would show, if setproctitle is installed.
+proc_name = "sample-resource"
+
+# A name with an underscore is dropped, as `X_Forwarded_For` and `X-Forwarded-For` become one in WSGI.
+header_map = "drop"
