@@ -4,6 +4,7 @@ Projects never see each other, so a fresh project key isolates a test as well as
 and its concurrent requests and commits are real ones.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -14,6 +15,7 @@ from flask import Flask
 
 from app import create_app, identity, migrate
 from app.config import Settings
+from app.db import Connection
 from app.embedded import EmbeddedPostgres
 from tests.api import Api
 
@@ -45,6 +47,19 @@ def settings(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Set
     """Settings of the application under test."""
     folder: Path = tmp_path_factory.mktemp("unused")
     return Settings(database_url=database_url, data_dir=folder, pool_size=16, pool_timeout_ms=20_000)
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[Connection]:
+    """A connection to the database behind the application."""
+    with psycopg.connect(database_url, autocommit=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def app_log(app: Flask) -> logging.Logger:
+    """The logger of all that the application says."""
+    return logging.getLogger("app")
 
 
 @pytest.fixture(scope="session")
