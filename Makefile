@@ -24,7 +24,7 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
 
 install:
 	@$(call ensure,run,.)
@@ -51,16 +51,18 @@ endef
 
 # $(call ensure,STAMP,WHAT): install WHAT, unless the stamp says that exactly this was done, here and by this Python.
 # The stamp is written last, so an install that was interrupted is done again. The tools' stamp serves for run too.
+# A .venv that was moved is made anew, since its scripts name their old place.
 # Debian's Python may lack ensurepip; then a pip outside of .venv fills it.
 define ensure
-wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd)"; \
+wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
 done; \
 $(find_python); \
 echo "Installing into $(VENV) (once) ..." >&2; \
 rm -f $(VENV)/installed-*; \
-if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then rm -rf $(VENV); fi; \
+if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
+	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
 if ! $(BIN)/python -m pip --version >/dev/null 2>&1 && ! "$$python" -m venv $(VENV) >/dev/null 2>&1; then \
 	rm -rf $(VENV); \
 	if ! "$$python" -m venv --without-pip $(VENV); then echo "$$python cannot make a virtual environment." >&2; exit 1; fi; \

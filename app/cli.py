@@ -1,23 +1,28 @@
 """The command line: ``sample-resource``."""
 
 import json
+import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial, wraps
-from typing import Any
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 import click
 import psycopg
 
-from app import create_app, embedded, identity, migrate, supervisor
+from app import create_app, embedded, identity, migrate, store, supervisor, transfer
+from app import seed as made_up
 from app.config import InvalidSetting, Settings
 from app.db import Connection, conninfo_with_timeouts
 from app.identity import KeyEncryption
+from app.model import PROJECT_KEY_PATTERN
 from app.oauth import SCOPE, SCOPE_NAMES
 from app.own_issuer import OwnIssuer
 from app.tokens import InvalidToken, TokenVerifier
+
+Item = TypeVar("Item")
 
 DEMO_PROJECT = "demo"
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
@@ -41,6 +46,17 @@ class _Scopes(click.ParamType[tuple[str, ...]]):
         if len(" ".join(found)) > identity.SCOPES_LENGTH_AT_MOST:
             self.fail(f"All scopes together may have {identity.SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
         return found
+
+
+class _ProjectKey(click.ParamType[str]):
+    """The key of a project, as it stands in paths."""
+
+    name = "project"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if re.fullmatch(PROJECT_KEY_PATTERN, value) is None:
+            self.fail(f"{value!r} is no project key: 1 to 64 letters, digits, underscores and hyphens.", param, ctx)
+        return value
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,7 +98,7 @@ def _complaining(command: click.Command) -> click.Command:
             return original(*arguments, **options)
         except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
-        except (psycopg.Error, embedded.EmbeddedError, LookupError) as error:
+        except (psycopg.Error, embedded.EmbeddedError, migrate.UnsupportedServer, LookupError) as error:
             raise click.ClickException(str(error).strip()) from None
 
     command.callback = invoke
@@ -317,6 +333,93 @@ def revoke_token(settings: Settings) -> None:
             raise click.ClickException(f"Nothing to revoke, the token is not valid: {error}.") from None
         identity.revoke_token(connection, str(verified.token_id), verified.expires_at)
     click.echo(f"revoked  {verified.token_id}")
+
+
+_PROJECT = click.option("--project", "project_key", type=_ProjectKey(), required=True, help="The project's key.")
+
+
+@_complaining
+@main.command()
+@_PROJECT
+@click.option("--count", type=click.IntRange(0), required=True, help="How many resources.")
+@click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
+@click.pass_obj
+def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
+    """Load made-up resources: the same for the same project, count and seed. All of them or none."""
+    with _bulk_connection(settings) as connection:
+        try:
+            resources = made_up.resources(project_key, count, number)
+            store.copy_in(connection, project_key, _progress("Seeding", resources, count))
+        except psycopg.errors.UniqueViolation:
+            raise click.ClickException(
+                f"The project {project_key} has resources of --seed {number} already; nothing was loaded."
+            ) from None
+
+
+@_complaining
+@main.command()
+@_PROJECT
+@click.option("--output", type=click.File("w", encoding="utf-8", lazy=True), default="-", help="A file, else stdout.")
+@click.pass_obj
+def export(settings: Settings, project_key: str, output: TextIO) -> None:
+    """Write the project's resources as lines of JSON, in the order of their ids, as of one moment."""
+    with _bulk_connection(settings) as connection:
+        for line in _progress("Exporting", transfer.export_lines(connection, project_key)):
+            output.write(line + "\n")
+
+
+@_complaining
+@main.command("import")
+@_PROJECT
+@click.option("--input", "source", type=click.File("rb"), default="-", help="A file, else stdin.")
+@click.pass_obj
+def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
+    """Read resources as lines of JSON, as export writes them; only objectTypeProperty is required.
+
+    Lines are checked as the API checks bodies. A refused one is reported with its number and reason, the others are
+    imported, and the exit code is 1. An import that was interrupted can be started again: what is there is skipped.
+    """
+    progress = transfer.ImportProgress()
+    with _bulk_connection(settings) as connection:
+        shown = 0
+        for progress in transfer.import_lines(connection, project_key, source, "command-line"):
+            for line in progress.newly_refused:
+                click.echo(f"line {line.number}: {line.reason}", err=True)
+            if progress.read - shown >= _SHOWN_EVERY:
+                shown = progress.read
+                click.echo(f"{progress.read} lines read", err=True)
+    click.echo(
+        f"{progress.read} lines: {progress.imported} imported, {progress.present} already there,"
+        f" {progress.refused} refused.",
+        err=True,
+    )
+    if progress.refused:
+        sys.exit(1)
+
+
+_SHOWN_EVERY = 10_000
+"""Items between two plain lines of progress."""
+
+
+def _progress(what: str, items: Iterable[Item], count: int | None = None) -> Generator[Item]:
+    """Pass items on, telling of them on standard error: by a bar on a terminal, else by a line now and then."""
+    if sys.stderr.isatty():
+        with click.progressbar(items, length=count, label=what, file=sys.stderr, update_min_steps=500) as bar:
+            yield from bar
+        return
+    number = 0
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % _SHOWN_EVERY == 0:
+            click.echo(f"{what}: {number}{'' if count is None else f' of {count}'}", err=True)
+    click.echo(f"{what}: {number}, done.", err=True)
+
+
+@contextmanager
+def _bulk_connection(settings: Settings) -> Generator[Connection]:
+    """A connection whose statements may take as long as they need."""
+    with _url(settings) as url, psycopg.connect(url, autocommit=True, application_name="sample-resource") as connection:
+        yield connection
 
 
 @main.command()

@@ -5,7 +5,7 @@ The owner finds what a killed predecessor left running, stops it, and goes on wi
 on a socket in a private directory only, and lets in two accounts only: its own and its owner's.
 
 PostgreSQL does not run as root. Under root it runs as the owner of the data or as an account without rights; what
-that account cannot reach, such as everything below /root, moves to a place that it can, and no existing folder is
+that account cannot reach, such as everything in root's home, moves to a place that it can, and no existing folder is
 opened up for it.
 """
 
@@ -17,6 +17,7 @@ import logging
 import os
 import pwd
 import re
+import secrets
 import shutil
 import signal
 import stat
@@ -142,7 +143,7 @@ class EmbeddedPostgres:
             _disarm_pid_file(place)
             self._launch(place, self._sockets)
             self._create_own_database()
-        except OSError as error:
+        except (OSError, psycopg.Error) as error:
             self.stop()
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
         except BaseException:
@@ -390,13 +391,28 @@ def _place_of(data_dir: Path, *, make: bool = True) -> _Place:
                 f"DATA_DIR {data_dir} holds data that PostgreSQL runs as {runner}, who cannot use them there. "
                 "Move the folder to a place open to that account and with a shorter name."
             )
-        home = _store() / hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
+        home = _new_home(data_dir) if make else _store() / "none"
         place = _Place(data_dir, home, _account_for(home, data_dir) if root else None)
-        if make:
-            _make_folder(home)
-            _point_to(data_dir, home)
-            logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
     return place
+
+
+def _new_home(data_dir: Path) -> Path:
+    """Make a place in the store for this data folder, or find the one that another process just made.
+
+    Without a pointer a folder is new, even if one of the same name was there before: who removed that wanted to begin
+    anew. Its data are not for us to delete all the same.
+    """
+    name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    home = _store() / f"{name}-{secrets.token_hex(4)}"
+    _make_folder(home)
+    if not _point_to(data_dir, home):
+        home.rmdir()
+        return _pointed_to(data_dir) or data_dir
+    logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
+    for older in sorted(_store().glob(f"{name}-*")):
+        if older != home:
+            logger.warning("Data of an earlier folder of that name are still in %s; remove them if unwanted.", older)
+    return home
 
 
 def _usable(place: _Place) -> bool:
@@ -430,14 +446,16 @@ def _account_for(home: Path, data_dir: Path) -> pwd.struct_passwd:
 
 
 def _refuse_the_data_of_others(home: Path) -> None:
-    for path in (home / "postgresql", home):
-        with contextlib.suppress(FileNotFoundError):
-            owner = path.lstat().st_uid
-            if owner != os.geteuid():
-                raise EmbeddedError(
-                    f"DATA_DIR: {path} belongs to {_account_name(owner)}, not to {_account_name(os.geteuid())}. "
-                    "Start the service as its owner, or set DATA_DIR to another folder."
-                )
+    # The folder itself may be another's, if only we may write there: volumes of containers often are.
+    path, refused = home, home.exists() and not os.access(home, os.W_OK | os.X_OK)
+    if not refused and (home / "postgresql").exists():
+        path = home / "postgresql"
+        refused = path.lstat().st_uid != os.geteuid()
+    if refused:
+        raise EmbeddedError(
+            f"DATA_DIR: {path} belongs to {_account_name(path.lstat().st_uid)}, not to {_account_name(os.geteuid())}. "
+            "Start the service as its owner, or set DATA_DIR to another folder."
+        )
 
 
 def _account_name(uid: int) -> str:
@@ -481,14 +499,21 @@ def _pointed_to(data_dir: Path) -> Path | None:
     return home
 
 
-def _point_to(data_dir: Path, home: Path) -> None:
-    temporary = data_dir / f"{_POINTER}.new"
+def _point_to(data_dir: Path, home: Path) -> bool:
+    """Leave word where the data are; False if somebody already did."""
+    temporary = data_dir / f"{_POINTER}.{os.getpid()}"
     temporary.write_bytes(
         os.fsencode(home) + b"\n\nThe server's account cannot reach this folder, or PostgreSQL cannot use its name.\n"
         b"The folder named above holds its data. To throw them away, remove it and this file.\n"
     )
-    temporary.replace(data_dir / _POINTER)
+    try:
+        (data_dir / _POINTER).hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
     _sync_folder(data_dir)
+    return True
 
 
 def _programs_for(user: tuple[int, int] | None) -> Path:
@@ -708,7 +733,9 @@ def _disarm_pid_file(place: _Place) -> None:
 
 def _socket_folder(place: _Place) -> Path:
     """A private directory with a short name for the server's socket."""
-    digest = hashlib.sha256(os.fsencode(place.home)).hexdigest()[:12]
+    # The inode tells apart the same path in two containers that share a temporary folder.
+    home = place.home.stat()
+    digest = hashlib.sha256(b"%s:%d:%d" % (os.fsencode(place.home), home.st_dev, home.st_ino)).hexdigest()[:12]
     owner = os.geteuid() if place.account is None else place.account.pw_uid
     for base in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # noqa: S108 -- made private below
         # libpq and PostgreSQL read commas, quotes and spaces in this path as syntax.
@@ -724,15 +751,22 @@ def _socket_folder(place: _Place) -> Path:
             # Anybody can make a folder or a link of this name before us; then the next name is taken.
             state = folder.lstat()
             if stat.S_ISDIR(state.st_mode) and state.st_uid == owner and not state.st_mode & 0o077:
+                # No server of this place runs, so what is in there was left by a killed one, and its process id
+                # may be somebody else's by now, which would keep PostgreSQL from starting.
+                _remove_sockets(folder)
                 return folder
     raise EmbeddedError("There is no temporary folder for PostgreSQL's socket; set TMPDIR to one with a short path.")
 
 
-def _remove_socket_folder(folder: Path) -> None:
-    # The server removes its socket itself, unless it was killed.
+def _remove_sockets(folder: Path) -> None:
+    """Remove what a server removes itself, unless it was killed."""
     for name in (f".s.PGSQL.{_PORT}", f".s.PGSQL.{_PORT}.lock"):
         with contextlib.suppress(OSError):
             (folder / name).unlink()
+
+
+def _remove_socket_folder(folder: Path) -> None:
+    _remove_sockets(folder)
     with contextlib.suppress(OSError):
         folder.rmdir()
 

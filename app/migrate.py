@@ -21,6 +21,14 @@ MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 _LOCK_ID = 0x5265736F75726365  # "Resource" in ASCII: any number that nobody else takes
 
 
+OLDEST_SERVER = 15
+"""The oldest major version of PostgreSQL that the statements are written for."""
+
+
+class UnsupportedServer(Exception):
+    """The database server is older than the service can use."""
+
+
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
     """One migration file and whether the database has it."""
@@ -53,14 +61,24 @@ def upgrade(url: str) -> list[str]:
 
     Several processes may call this at once: one works, the others wait and then find nothing to do. A migration runs
     in a transaction of its own, so one that fails leaves nothing of itself.
+
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`; nothing is touched then.
     """
     with psycopg.connect(url) as lock:
+        _raise_if_too_old(lock.info.server_version)
         lock.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_ID,))
         with _backend(url) as backend:
             missing = backend.to_apply(_migrations())
             names = [str(migration.id) for migration in missing]
             backend.apply_migrations(missing)
             return names
+
+
+def _raise_if_too_old(server_version: int) -> None:
+    """Look at a server's version number as libpq gives it: 150018 is 15.18."""
+    major = server_version // 10_000
+    if major < OLDEST_SERVER:
+        raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
 
 
 def status(url: str) -> list[MigrationStatus]:

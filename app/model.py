@@ -74,6 +74,10 @@ class Preconditions:
         return self.if_match is None
 
 
+PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
+"""What the key of a project looks like."""
+
+
 # Targets of a write
 
 
@@ -199,6 +203,26 @@ class Resource:
     id: str
     version: int
     json: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResource:
+    """All that is kept of a resource: what bulk loading writes and an export reads.
+
+    ``object_type`` and ``staged_object_type`` are canonical JSON; the latter is None if the projections are the same.
+    """
+
+    id: UUID
+    version: int
+    key: str | None
+    created_at: str
+    last_modified_at: str
+    created_by: str
+    last_modified_by: str
+    object_type: str
+    some_property: str | None
+    staged_object_type: str | None
+    staged_some_property: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from app import errors, identity
 from app.config import Settings
 from app.db import Database
 from app.identity import Client, KeyEncryption, KeyUnreadable, Trust
+from app.model import PROJECT_KEY_PATTERN
 from app.outside_issuer import OutsideIssuer
 from app.own_issuer import OwnIssuer
 from app.tokens import InvalidToken, TokenVerifier
@@ -34,7 +35,7 @@ from app.tokens import InvalidToken, TokenVerifier
 SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
 """All that the interface names (section 5). Nothing implies anything else."""
 
-SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):[A-Za-z0-9_-]{{1,64}}", re.ASCII)
+SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
 """One scope: a name and the project that it is for."""
 
 BODY_BYTES_AT_MOST = 32 * 1024
@@ -244,11 +245,14 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 
 def _body(request: Request) -> bytes:
-    request.max_content_length = BODY_BYTES_AT_MOST
+    # One more than is accepted, so that a body without a length that is cut does not pass for a whole one.
+    request.max_content_length = BODY_BYTES_AT_MOST + 1
     try:
         body = request.get_data(cache=False)
     except RequestEntityTooLarge:
         raise errors.content_too_large(BODY_BYTES_AT_MOST) from None
+    if len(body) > BODY_BYTES_AT_MOST:
+        raise errors.content_too_large(BODY_BYTES_AT_MOST)
     if body and request.mimetype not in (_FORM, ""):
         raise _invalid(f"The request body must have Content-Type {_FORM}.")
     return body

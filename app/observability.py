@@ -45,16 +45,17 @@ class _TextLines(logging.Formatter):
 
 
 def configure_logging(settings: Settings) -> None:
-    """Send the application's log lines to standard error, once a process."""
-    logger = logging.getLogger("app")
-    if logger.handlers:
-        return
+    """Send the log lines of the application and of its pool to standard error, once a process."""
     handler = logging.StreamHandler(sys.stderr)
     as_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
     handler.setFormatter(_TextLines() if as_text else _JsonLines())
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
+    # The pool tells of every connection that it lends as an information.
+    for name, level in (("app", logging.INFO), ("psycopg.pool", logging.WARNING)):
+        logger = logging.getLogger(name)
+        if not logger.handlers:
+            logger.addHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = False
 
 
 def install_request_log(app: Flask) -> None:
@@ -79,5 +80,9 @@ def install_request_log(app: Flask) -> None:
             **g.get("host_parts", {}),
             "correlation_id": g.correlation_id,
         }
-        _log.info("request", extra={"fields": {name: value for name, value in fields.items() if value is not None}})
+        # Probes come every few seconds and would bury the rest.
+        level = logging.DEBUG if request.path.startswith("/health/") and answer.status_code == 200 else logging.INFO
+        _log.log(
+            level, "request", extra={"fields": {name: value for name, value in fields.items() if value is not None}}
+        )
         return answer

@@ -1,7 +1,8 @@
 """The write rules: which resource a body means, what becomes of it, and what is answered when that cannot be.
 
-Transactions open here and nowhere else. A write is one statement (see :mod:`app.store`); only one that may have to
-create takes two, in one transaction.
+A write is one statement (see :mod:`app.store`), which is its own transaction. One that finds nothing to change and may
+create takes a second one. No block binds the two: the first has written nothing, and the second notices if somebody
+else has created meanwhile, so a block would only hold the row lock for two more round trips.
 """
 
 from dataclasses import replace
@@ -150,7 +151,7 @@ def _upsert(
     author = _author(caller)
     new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
     for _ in range(_RACES_AT_MOST):
-        with database.connection() as connection, connection.transaction():
+        with database.connection() as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, author)
             if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
                 if not conditions.allows_creation:

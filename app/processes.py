@@ -112,7 +112,7 @@ def run_as(
             extra_groups=None if uid is None else [],
             timeout=60,
         )
-    except OSError as error:
+    except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 126, "", str(error))
 
 

@@ -7,6 +7,8 @@ A write is one statement that locks the row (``before``), computes its new colum
 conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
 """
 
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import astuple
 from functools import lru_cache
 from typing import Any, LiteralString
 from uuid import UUID
@@ -35,6 +37,7 @@ from app.model import (
     Sole,
     SortField,
     Stored,
+    StoredResource,
     Target,
     Value,
     Written,
@@ -444,3 +447,60 @@ def _merged(base: LiteralString, slot: LiteralString) -> LiteralString:
             SELECT coalesce(n.key, o.key) AS name, coalesce(n.value, o.value)::text AS value
             FROM json_each({base}::json) o FULL JOIN json_each(%({slot})s::json) n ON n.key = o.key
         ) f)"""
+
+
+# Bulk
+
+
+_COLUMNS: LiteralString = (
+    "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
+    " object_type, some_property, staged_object_type, staged_some_property"
+)
+"""The columns of :class:`StoredResource`, in the order of its fields."""
+
+
+def copy_in(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
+    """Load many resources by COPY: all of them or, if one is in the way, none.
+
+    :raises UniqueViolation: if an id or a key is in use.
+    """
+    statement: LiteralString = f"COPY resource (project_key, {_COLUMNS}) FROM STDIN"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for resource in resources:
+            copy.write_row((project_key, *astuple(resource)))
+
+
+def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
+    """Insert those whose id and key are free, and return their ids."""
+    statement: LiteralString = f"""
+        INSERT INTO resource AS r (project_key, {_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+        ON CONFLICT DO NOTHING RETURNING r.id"""
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, [(project_key, *astuple(resource)) for resource in resources], returning=True)
+        return {row[0] for result in cursor.results() for row in result.fetchall()}
+
+
+def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that resources of the project have."""
+    rows = connection.execute(
+        "SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)",
+        {"project_key": project_key, "ids": list(ids)},
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
+def export(connection: Connection, project_key: str) -> Generator[StoredResource]:
+    """All resources of a project in the order of their ids, as they are at one moment, streamed."""
+    statement: LiteralString = f"""
+        SELECT {_EXPORTED} FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
+    with connection.transaction(), connection.cursor(name="export") as cursor:
+        cursor.itersize = 1000
+        for row in cursor.execute(statement, {"project_key": project_key}):
+            yield StoredResource(*row)
+
+
+_EXPORTED: LiteralString = f"""
+    r.id, r.version, r.key,
+    to_char(r.created_at AT TIME ZONE 'UTC', {_TIME}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME}),
+    r.created_by, r.last_modified_by,
+    r.object_type, r.some_property, r.staged_object_type, r.staged_some_property"""

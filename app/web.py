@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Flask, Request, Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
+from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
@@ -16,7 +17,7 @@ from werkzeug.routing import BaseConverter
 from app import errors, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
-from app.model import Preconditions, Resource, Written
+from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -92,7 +93,7 @@ class ResourceId(Segment):
 class ProjectKey(BaseConverter):
     """The first path segment of the interface."""
 
-    regex = "[A-Za-z0-9_-]{1,64}"
+    regex = PROJECT_KEY_PATTERN
 
 
 # Requests
@@ -105,6 +106,8 @@ class ArgumentsParser(FlaskParser):
 
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         data = req.get_data(cache=False)
+        if len(data) > current_app.config["MAX_BODY_BYTES"]:
+            raise RequestEntityTooLarge
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
         parameters = req.mimetype_params
@@ -210,12 +213,17 @@ def install_error_answers(app: Flask) -> None:
     def answer_http(error: HTTPException) -> Response:
         return answer(_of_http(error, app))
 
+    def answer_malformed(error: ParseException) -> Response:
+        # Chunks are parsed while the application reads the body.
+        return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
+
     def answer_crash(error: Exception) -> Response:
         app.logger.error("The request failed.", exc_info=error)
         return answer(errors.general())
 
     app.register_error_handler(errors.ApiError, answer)
     app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(ParseException, answer_malformed)
     app.register_error_handler(Exception, answer_crash)
 
 
@@ -226,7 +234,7 @@ def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
         case RequestEntityTooLarge():
-            return errors.content_too_large(cast("int", app.config["MAX_CONTENT_LENGTH"]))
+            return errors.content_too_large(app.config["MAX_BODY_BYTES"])
         case UnsupportedMediaType():
             return errors.unsupported_media_type("application/json")
         case _ if (error.code or 500) < 500:

@@ -5,7 +5,11 @@ and its concurrent requests and commits are real ones.
 """
 
 import logging
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,17 +29,35 @@ NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": 
 TokenFor = Callable[..., str]
 
 
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A new folder that PostgreSQL's account can reach too when root runs the tests; pytest's own are private."""
+    folder = Path(tempfile.mkdtemp(prefix="sample-resource-test-"))
+    try:
+        folder.chmod(0o755)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A place for a DATA_DIR, which is not there yet."""
+    with open_folder() as folder:
+        yield folder / "data"
+
+
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+def cluster() -> Iterator[EmbeddedPostgres]:
     """A running PostgreSQL."""
-    with EmbeddedPostgres(tmp_path_factory.mktemp("cluster") / "data", NOT_DURABLE) as server:
+    with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def database_url(cluster: EmbeddedPostgres) -> str:
-    """A migrated database."""
-    url = cluster.conninfo()
+    """A migrated database: the embedded one, or an empty one of another server that ``TEST_DATABASE_URL`` names."""
+    url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         identity.ensure_signing_key(connection)
@@ -43,10 +65,9 @@ def database_url(cluster: EmbeddedPostgres) -> str:
 
 
 @pytest.fixture(scope="session")
-def settings(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(database_url: str) -> Settings:
     """Settings of the application under test."""
-    folder: Path = tmp_path_factory.mktemp("unused")
-    return Settings(database_url=database_url, data_dir=folder, pool_size=16, pool_timeout_ms=20_000)
+    return Settings(database_url=database_url, pool_size=16, pool_timeout_ms=20_000)
 
 
 @pytest.fixture

@@ -164,9 +164,17 @@ def test_folder_names_that_postgresql_cannot_use(
     assert str(server.home) in (empty / name / "postgresql-is-elsewhere").read_text()
     assert str(server.home) in caplog.text
     server.stop()
-    # The pointer moves along with the empty.
+    # The pointer moves along with the folder.
     (empty / name).rename(empty / "moved")
-    assert ask(start(empty / "moved").conninfo(), "SELECT number FROM kept") == 7
+    moved = start(empty / "moved")
+    assert ask(moved.conninfo(), "SELECT number FROM kept") == 7
+    moved.stop()
+    # Who removes the folder begins anew, and is told of what is left.
+    (empty / name).mkdir()
+    caplog.clear()
+    begun_anew = start(empty / name)
+    assert ask(begun_anew.conninfo(), "SELECT to_regclass('kept')") is None
+    assert f"still in {server.home}" in caplog.text
 
 
 @as_root
@@ -221,6 +229,20 @@ def test_ordinary_user(empty: Path) -> None:
     # The same user's second start finds it too, and so does root.
     with EmbeddedPostgres(empty / "data", FAST) as server:
         assert Path(f"/proc/{server.pid}").stat().st_uid == nobody.pw_uid
+
+
+@as_root
+def test_an_ordinary_user_is_refused_the_data_of_another(start: Callable[..., EmbeddedPostgres], folder: Path) -> None:
+    start().stop()
+    code = (
+        "import os, sys, pathlib; from app.embedded import EmbeddedPostgres as E\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534); E(pathlib.Path(sys.argv[1])).start()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder / "data")], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "EmbeddedError: DATA_DIR" in done.stderr
+    assert "belongs to root, not to nobody. Start the service as its owner" in done.stderr
 
 
 def test_a_second_start_names_the_first_and_leaves_it_alone(

@@ -95,12 +95,10 @@ class Service:
         """The processes below the supervisor by what they are."""
         found: dict[str, psutil.Process] = {}
         for child in psutil.Process(self.process.pid).children():
-            if child.name() == "postgres":
-                found["postmaster"] = child
-                found["checkpointer"] = child.children()[0]
-            else:
-                found["gunicorn"] = child
-                found["worker"] = child.children()[0]
+            leader, follower = ("postmaster", "checkpointer") if child.name() == "postgres" else ("gunicorn", "worker")
+            found[leader] = child
+            for grandchild in child.children()[:1]:
+                found[follower] = grandchild
         return found
 
     def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
@@ -237,6 +235,7 @@ def test_after_a_killed_supervisor_the_next_start_works(
         family[victim].kill()
     service.process.wait()
     successor = start(port=service.port)
+    assert successor.welcome, successor.errors.read_text()
     assert successor.get("/rows") == (200, "2")
     service.wait_until(lambda: not living(family.values()))
     assert successor.stop() == 0

@@ -29,22 +29,22 @@ class Collection(MethodView):
     """All resources of a project."""
 
     @reads
-    @blueprint.arguments(FilteredListSchema, location="query")
+    @blueprint.arguments(FilteredListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1)."""
         with database().connection() as connection:
             return json_answer(store.page(connection, project_key, query.selection, query.paging, flat=True))
 
     @reads
-    @blueprint.arguments(FilteredListSchema, location="query")
+    @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:
         """Check whether any resource matches (4.5)."""
         with database().connection() as connection:
             return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
 
     @writes
-    @blueprint.arguments(StagedSchema, location="query")
-    @blueprint.arguments(ResourceDraftSchema)
+    @blueprint.arguments(StagedSchema(), location="query")
+    @blueprint.arguments(ResourceDraftSchema())
     def post(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
         """Create or update a resource (4.6)."""
         conditions = preconditions(draft.version)
@@ -52,8 +52,8 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
-    @blueprint.arguments(StagedSchema, location="query")
-    @blueprint.arguments(ResourceDraftSchema)
+    @blueprint.arguments(StagedSchema(), location="query")
+    @blueprint.arguments(ResourceDraftSchema())
     def put(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
         """Create or overwrite a resource (4.8)."""
         conditions = preconditions(draft.version)
@@ -61,8 +61,8 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
-    @blueprint.arguments(StagedSchema, location="query")
-    @blueprint.arguments(ResourceDraftSchema)
+    @blueprint.arguments(StagedSchema(), location="query")
+    @blueprint.arguments(ResourceDraftSchema())
     def patch(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
         """Overwrite a resource (4.7)."""
         conditions = preconditions(draft.version)
@@ -75,7 +75,7 @@ class Item(MethodView):
     """One resource by its id."""
 
     @reads
-    @blueprint.arguments(OptionalTextsSchema, location="query")
+    @blueprint.arguments(OptionalTextsSchema(), location="query")
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2)."""
         with database().connection() as connection:
@@ -85,8 +85,8 @@ class Item(MethodView):
         return read_answer(resource)
 
     @writes
-    @blueprint.arguments(NoQuerySchema, location="query")
-    @blueprint.arguments(UpdateSchema)
+    @blueprint.arguments(NoQuerySchema(), location="query")
+    @blueprint.arguments(UpdateSchema())
     def post(self, query: None, update: Update, project_key: str, resource_id: str) -> Response:
         """Update a resource by actions (4.10)."""
         conditions = preconditions(update.version)
@@ -94,7 +94,7 @@ class Item(MethodView):
         return written_answer(written, project_key)
 
     @writes
-    @blueprint.arguments(VersionSchema, location="query")
+    @blueprint.arguments(VersionSchema(), location="query")
     def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
         """Delete a resource (4.11)."""
         deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
@@ -106,7 +106,7 @@ class ItemByKey(MethodView):
     """One resource by its key."""
 
     @reads
-    @blueprint.arguments(NoQuerySchema, location="query")
+    @blueprint.arguments(NoQuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3)."""
         with database().connection() as connection:
@@ -121,7 +121,7 @@ class SortedList(MethodView):
     """All resources of a project, sorted."""
 
     @reads
-    @blueprint.arguments(SortedListSchema, location="query")
+    @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources with sorted query parameters (4.12)."""
         with database().connection() as connection:

@@ -25,8 +25,8 @@ class AllOptions(MethodView):
     """POST with all options."""
 
     @scopes("manage_test")
-    @blueprint.arguments(SampleQuerySchema, location="query")
-    @blueprint.arguments(ComplexRecordSchema)
+    @blueprint.arguments(SampleQuerySchema(), location="query")
+    @blueprint.arguments(ComplexRecordSchema())
     def post(
         self,
         query: SampleQuery,
@@ -53,8 +53,8 @@ class DescriptionWithLinks(MethodView):
     """Description with links."""
 
     @scopes("manage_test")
-    @blueprint.arguments(SampleQuerySchema, location="query")
-    @blueprint.arguments(ComplexRecordSchema)
+    @blueprint.arguments(SampleQuerySchema(), location="query")
+    @blueprint.arguments(ComplexRecordSchema())
     def post(self, query: SampleQuery, record: ComplexRecord, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13)."""
         if _preferred_status() == 202:

@@ -1,0 +1,120 @@
+"""The command line."""
+
+import json
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+from flask import Flask
+
+from app import identity
+from app.cli import DEMO_PROJECT, main, prepare
+from app.config import Settings
+from app.embedded import EmbeddedPostgres
+from tests.api import Api
+
+
+def run(*arguments: str, url: str | None = None, **environment: str) -> Result:
+    variables = {"DATABASE_URL": url or "", **environment}
+    return CliRunner().invoke(main, list(arguments), env=variables)
+
+
+@pytest.fixture
+def empty_database(cluster: EmbeddedPostgres, project: str) -> str:
+    """A database without any table."""
+    return cluster.create_database(project)
+
+
+def test_a_token_is_printed_alone_and_works(app: Flask, database_url: str) -> None:
+    result = run("token", "--scope", "manage_test:p view_test:p", url=database_url)
+    assert result.exit_code == 0
+    token = result.stdout.rstrip("\n")
+    assert token.count(".") == 2
+    assert len(token.split()) == 1
+    assert Api(app, "p", token).get().status_code == 200
+    assert Api(app, "q", token).get().status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("token",), "Missing option '--scope'"),
+        (("token", "--scope", ""), "is no scope"),
+        (("token", "--scope", "manage_test"), "'manage_test' is no scope"),
+        (("token", "--scope", "manage_project:p"), "is no scope"),
+        (("token", "--scope", "view_test:p", "--lifetime", "0"), "--lifetime"),
+        (("client", "create", "--scope", "view_test:p"), "Missing option '--name'"),
+        (("db", "downgrade"), "No such command 'downgrade'"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: tuple[str, ...], complaint: str, database_url: str) -> None:
+    result = run(*arguments, url=database_url)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+def test_a_setting_that_does_not_fit_stops_every_command() -> None:
+    result = run("db", "status", PORT="eighty")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: PORT='eighty': a whole number is expected\n"
+
+
+def test_an_unreachable_database_is_told_in_a_line() -> None:
+    result = run("db", "status", url="host=/nowhere dbname=x")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_migrations_are_listed_applied_and_then_nothing_is_left(empty_database: str) -> None:
+    before = run("db", "status", url=empty_database)
+    assert before.exit_code == 1
+    assert before.stdout.splitlines()[0] == "missing  0001.resource"
+    upgraded = run("db", "upgrade", url=empty_database)
+    assert upgraded.exit_code == 0
+    assert upgraded.stdout.splitlines()[0] == "applied  0001.resource"
+    assert run("db", "status", url=empty_database).exit_code == 0
+    assert run("db", "upgrade", url=empty_database).stdout == "Nothing to apply.\n"
+
+
+def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: str) -> None:
+    result = run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database)
+    assert result.exit_code == 1
+    assert "sample-resource db upgrade" in result.stderr
+
+
+def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) -> None:
+    scopes = "manage_test:p view_test:p"
+    result = run("client", "create", "--name", "A client", "--scope", scopes, url=database_url)
+    assert result.exit_code == 0
+    made = json.loads(result.stdout)
+    assert made["name"] == "A client"
+    assert made["scope"] == scopes
+    with psycopg.connect(database_url) as connection:
+        row = connection.execute(
+            "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
+        ).fetchone()
+    assert row == (identity.hash_secret(made["client_secret"]), scopes.split())
+
+
+def test_preparing_a_database_twice_makes_one_demo_client(empty_database: str) -> None:
+    settings = Settings(database_url=empty_database, port=8123, bind="::")
+    first, second = prepare(empty_database, settings), prepare(empty_database, settings)
+    assert "Its secret" in first
+    assert "Its secret" not in second
+    for text in (first, second):
+        assert f"http://[::1]:8123/{DEMO_PROJECT}/resource" in text or "127.0.0.1:8123" in text
+        assert "http://127.0.0.1:8123/docs" in text
+
+
+def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) -> None:
+    data = str(data_dir)
+    assert run("db", "upgrade", DATA_DIR=data).exit_code == 0
+    assert run("token", "--scope", "view_test:p", DATA_DIR=data).exit_code == 0
+
+
+def test_the_document_is_printed_without_a_database() -> None:
+    result = run("openapi")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["openapi"].startswith("3.1")

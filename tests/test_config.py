@@ -1,0 +1,47 @@
+"""Settings from the environment."""
+
+import pytest
+
+from app import create_app
+from app.config import InvalidSetting, Settings
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert Settings.from_environment({}) == Settings()
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    assert Settings.from_environment({"PORT": "", "DATABASE_URL": ""}) == Settings()
+
+
+def test_values_are_read() -> None:
+    settings = Settings.from_environment(
+        {"PORT": "9000", "THREADS": "3", "BASE_DOMAIN": "Example.COM.", "LOG_FORMAT": "json", "DATA_DIR": "/a b"}
+    )
+    assert (settings.port, settings.connections, settings.base_domain) == (9000, 3, "example.com")
+    assert str(settings.data_dir) == "/a b"
+    assert Settings(pool_size=5, threads=3).connections == 5
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "8000.0"),
+        ("THREADS", "many"),
+        ("MAX_BODY_BYTES", "-1"),
+        ("BASE_DOMAIN", "exa mple.com"),
+        ("BASE_DOMAIN", "."),
+        ("LOG_FORMAT", "xml"),
+        ("BIND", "a\nb"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(variable: str, value: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"^{variable}="):
+        Settings.from_environment({variable: value})
+
+
+def test_the_application_needs_a_database() -> None:
+    with pytest.raises(ValueError, match="DATABASE_URL is not set"):
+        create_app(Settings())

@@ -1,0 +1,123 @@
+"""README says what is: its tables match the code, and every command of its tour does what it shows."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import fields
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from app.config import Settings
+from app.errors import CATALOGUE
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^## {title}$(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)
+    assert found, f"README has no section {title}"
+    return found.group(1)
+
+
+def table(title: str) -> list[list[str]]:
+    """The rows of a section's first table, without its head."""
+    lines = [line for line in section(title).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_settings_are_those_that_are_read() -> None:
+    shown = {name.strip("`"): (default, meaning) for name, default, meaning in table("Settings")}
+    settings = {item.metadata["variable"]: item for item in fields(Settings)}
+    assert list(shown) == list(settings)
+    for variable, (default, meaning) in shown.items():
+        item = settings[variable]
+        assert meaning == item.metadata["meaning"]
+        if variable != "WORKERS":  # its default is the machine's
+            assert default == ("" if item.default is None else str(item.default))
+
+
+def test_the_errors_are_those_of_the_catalogue() -> None:
+    shown = [(code.strip("`"), int(status), when) for code, status, when in table("Errors")]
+    assert shown == [(kind.code, kind.status, kind.meaning) for kind in CATALOGUE.values()]
+
+
+def test_every_module_has_its_place_on_the_map() -> None:
+    shown = set(re.findall(r"`([a-z_/]+(?:\.py)?)`", section("Where things are").partition("| to add")[0]))
+    modules = {path.name for path in (ROOT / "app").glob("*.py")} - {"__init__.py"}
+    modules |= {f"{path.name}/" for path in (ROOT / "app").iterdir() if (path / "__init__.py").exists()}
+    assert shown - {"app/"} == modules
+
+
+@pytest.fixture(scope="module")
+def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The service, started by its command, on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free: int = probe.getsockname()[1]
+    environment = os.environ | {"DATABASE_URL": database_url, "PORT": str(free), "WORKERS": "1"}
+    log = (tmp_path_factory.mktemp("serve") / "log").open("w")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "serve"], cwd=ROOT, env=environment, stdout=log, stderr=log
+    )
+    try:
+        _wait_until_ready(free, process)
+        yield free
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        log.close()
+
+
+def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            connection = HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/health/ready")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+        finally:
+            connection.close()
+    raise AssertionError("the service did not start")
+
+
+def test_the_tour_can_be_walked(port: int, database_url: str) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", section("A tour"), re.MULTILINE | re.DOTALL)
+    script = "\n".join(blocks).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+    script = script.replace(".venv/bin/sample-resource", f"'{sys.executable}' -m app.cli")
+    walked = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert walked.returncode == 0, walked.stderr
+    answers = [line.strip() for line in walked.stdout.splitlines() if line.strip()]
+    shown = "\n".join(answers)
+    for expected in (
+        '"objectTypeProperty":{"arrayOfIntExample":[3],"arrayOfStringExample":["dog","cat"]}',
+        '"total":1',
+        "HTTP/1.1 200 OK",
+        '"someProperty":"any string"',
+        "Expected: 2 - Actual: 3.",
+        '"version":5',
+        "HTTP/1.1 304 NOT MODIFIED",
+        '"arrayOfStringExample":["a/b","two","true"]',
+        "objectTypeProperty -> arrayOfIntExample -> 1: JSON Number without a fraction expected.",
+    ):
+        assert expected in shown, shown
+    refused = [line for line in answers if '"statusCode":' in line]
+    assert [re.findall(r'"statusCode":(\d+)', line) for line in refused] == [["409"], ["400"]]
