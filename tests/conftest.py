@@ -22,6 +22,7 @@ from app.config import Settings
 from app.db import Connection
 from app.embedded import EmbeddedPostgres
 from tests.api import Api
+from tests.secrecy import secrecy as secrecy
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Tests of the embedded server's durability start their own."""
