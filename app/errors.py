@@ -140,7 +140,7 @@ def quoted(value: Any) -> str:
 
 
 _LONGEST_ECHO = 1000
-"""Characters of a refused text, or items of a refused array, that an error sends back."""
+"""Characters of a refused text, id or key, or items of a refused array, that an error sends back."""
 
 
 def _presentable(value: Any) -> Any:
@@ -183,12 +183,12 @@ def duplicate_field(field_name: str, value: Any) -> ApiError:
 
 def not_found_by_id(resource_id: str) -> ApiError:
     """404 for an id, also for one that is no UUID."""
-    return ApiError([Fault("ResourceNotFound", f"The Resource with ID '{resource_id}' was not found.")])
+    return ApiError([Fault("ResourceNotFound", f"The Resource with ID '{resource_id[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_by_key(key: str) -> ApiError:
     """404 for a key, also for one that no resource can have."""
-    return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key}' was not found.")])
+    return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_in_project(project_key: str) -> ApiError:

@@ -9,12 +9,13 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NoReturn, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields
 
 from app import errors
-from app.strict_json import INT64_MAX, INT64_MIN, unstorable_character
+from app.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, unstorable_character
 
 MISSING = "Missing required value"
 OBJECT_EXPECTED = "JSON object expected."
@@ -59,7 +60,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
 
     def check(value: Any) -> int:
         if type(value) is not int:
-            if type(value) is float and value == 0 and str(value) == "-0.0":
+            if isinstance(value, float) and is_negative_zero(value):
                 return 0
             if isinstance(value, float) and (value - value != 0 or (value.is_integer() and abs(value) >= 2**63)):
                 refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")
@@ -116,9 +117,8 @@ def object_check(members: Mapping[str, Check]) -> Check:
             refuse_shape(OBJECT_EXPECTED)
         given = cast("dict[str, Any]", value)
         kept: dict[str, Any] = {}
-        refused: dict[str, Any] = {
-            name: [unknown_name(name, members, "field")] for name in given if name not in members
-        }
+        unknown = islice((name for name in given if name not in members), FAULTS_AT_MOST)
+        refused: dict[str, Any] = {name: [unknown_name(name, members, "field")] for name in unknown}
         for name, member_check in members.items():
             if name in given:
                 try:
@@ -247,13 +247,16 @@ class StrictSchema(Schema):
         except ValidationError as error:
             messages = cast("dict[str, Any]", error.messages)
             known = [field.data_key or name for name, field in self.fields.items()]
-            for name, message in messages.items():
-                if message == ["Unknown field."]:
-                    messages[name] = [unknown_name(name, known, "field")]
+            unknown = [name for name, message in messages.items() if message == ["Unknown field."]]
+            for name in unknown[:FAULTS_AT_MOST]:
+                messages[name] = [unknown_name(name, known, "field")]
             raise
 
 
 # From refusals to faults
+
+_LONGEST_STEP = 100
+"""Characters of a field's name in a path: an unknown one may have any length."""
 
 
 def faults_of(messages: Any) -> list[errors.Fault]:
@@ -269,7 +272,7 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def _collect(messages: Any, path: tuple[str, ...], found: list[errors.Fault]) -> None:
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():
-            _collect(inner, path if name == "_schema" else (*path, str(name)), found)
+            _collect(inner, path if name == "_schema" else (*path, str(name)[:_LONGEST_STEP]), found)
         return
     place = " -> ".join(path)
     for message in cast("list[Any]", messages):

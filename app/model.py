@@ -89,6 +89,15 @@ def parse_id(text: str) -> UUID | None:
     return UUID(text) if _UUID.fullmatch(text) else None
 
 
+KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"
+_KEY = re.compile(KEY_PATTERN)
+
+
+def is_key(text: str) -> bool:
+    """Whether a resource can have this key."""
+    return _KEY.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class ById:
     """The resource with this id."""

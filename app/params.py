@@ -14,7 +14,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.json_fields import RefusedValue, unknown_name
+from app.json_fields import RefusedValue, check_number, unknown_name
 from app.model import Containment, ExpectedVersion, Paging, Selection, SortField, SortTerm
 from app.schemas import ContainedObjectTypeSchema
 from app.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
@@ -50,13 +50,20 @@ def read_number(text: str) -> int | float:
     return number
 
 
+def read_stored_number(text: str) -> int | float:
+    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
+    return check_number(read_number(text))
+
+
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """A number without a fraction, however it is written, within a range."""
     number = read_number(text)
     if number != int(number):
-        raise ValidationError(f"{text} has a fraction, a whole number is expected.")
+        raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     if not minimum <= number <= maximum:
-        raise ValidationError(f"{text} is out of range, a whole number from {minimum} to {maximum} is expected.")
+        raise ValidationError(
+            f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
+        )
     return int(number)
 
 
@@ -81,7 +88,9 @@ def read_sort_term(text: str) -> SortTerm:
         field = SortField(name)
     except ValueError:
         known = ", ".join(f"`{field.value}`" for field in SortField)
-        raise ValidationError(f"Invalid query field '{name}' in sort path. Sortable fields are: {known}.") from None
+        raise ValidationError(
+            f"Invalid query field '{name[:100]}' in sort path. Sortable fields are: {known}."
+        ) from None
     return SortTerm(field, descending=direction == "desc")
 
 
@@ -214,11 +223,13 @@ class FilteredListSchema(PagingSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
     string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
-    float = Parameter(read_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
+    float = Parameter(read_stored_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
     integer = Parameter(
         read_integer, data_key="integerParameter", meaning="arrayOfIntExample or arrayOfUniqueIntExample has it"
     )
-    number = Parameter(read_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it")
+    number = Parameter(
+        read_stored_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it"
+    )
     object = Parameter(
         read_contained_object, data_key="objectParameter", meaning="a JSON object that objectTypeProperty contains"
     )

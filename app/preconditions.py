@@ -7,8 +7,11 @@ import re
 
 from app import errors
 from app.model import AnyVersion, EntityTags, ExpectedVersion, Preconditions
+from app.strict_json import INT64_MAX
 
-_ENTITY_TAG = re.compile(r'[ \t]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)')
+_ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
+"""An element of the list and the comma after it; empty elements are skipped (RFC 9110, 5.6.1.2)."""
+
 _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
@@ -37,7 +40,7 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
         if match is None:
             raise errors.invalid_parameter(header, f'{errors.quoted(text)} is neither * nor a list of "entity tags".')
         weak, tag = match.groups()
-        if _VERSION.fullmatch(tag) and (weak_counts or not weak):
+        if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (weak_counts or not weak):
             versions.add(int(tag))
         position = match.end()
     if position == 0:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from app import errors
 from app.json_fields import MISSING, refuse_value
-from app.strict_json import INT64_MAX, INT64_MIN, encode
+from app.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
 
 Scalar = str | int | float | bool
 
@@ -83,10 +83,10 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
     """All values that arrived, each in the array of its type; an array with nothing to hold is left out."""
     scalars = record.scalars.values()
     numbers = [value for value in scalars if not isinstance(value, str | bool)]
-    integers = [value for value in numbers if isinstance(value, int) and INT64_MIN <= value <= INT64_MAX]
+    integers = [int(value) for value in numbers if _is_int64(value)]
     given = [] if one is None else [one]
     arrays: ArrayFields = {
-        "arrayOfIntExample": list(integers),
+        "arrayOfIntExample": integers,
         "arrayOfUniqueIntExample": list(dict.fromkeys(integers)),
         "arrayOfTwonumbersExample": [],
         "arrayOfFloatExample": [_as_stored(value) for value in given],
@@ -102,6 +102,11 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
         times = (record.created_at, record.last_modified_at)
         arrays["arrayOfTwonumbersExample"] = [epoch_milliseconds(moment) for moment in times]
     return {name: values for name, values in arrays.items() if values}
+
+
+def _is_int64(number: int | float) -> bool:
+    """Whether an array of integers takes the number."""
+    return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
 
 
 def _as_stored(number: int | float) -> int | float:

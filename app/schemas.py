@@ -27,14 +27,13 @@ from app.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.model import OBJECT_TYPE_FIELDS, ExpectedVersion, ObjectType
+from app.model import KEY_PATTERN, OBJECT_TYPE_FIELDS, ExpectedVersion, ObjectType
 from app.samples import PERSONS, SCALARS, ComplexRecord, read_timestamp
 from app.strict_json import encode
 
 ACTIONS_AT_MOST = 500
 """Update actions of one request, as on the platform."""
 
-KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"
 KEY_REASON = (
     "Keys may only contain alphanumeric characters, underscores and hyphens"
     " and must have a length of 2 to 256 characters."

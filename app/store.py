@@ -41,6 +41,7 @@ from app.model import (
     Target,
     Value,
     Written,
+    is_key,
     parse_id,
 )
 
@@ -101,7 +102,9 @@ FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
-    """One resource by its key."""
+    """One resource by its key; a text that no key can be, U+0000 among them, is the key of none."""
+    if not is_key(key):
+        return None
     row = connection.execute(_GET_BY_KEY, {"project_key": project_key, "key": key}).fetchone()
     return None if row is None else Resource(*row)
 

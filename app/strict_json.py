@@ -10,6 +10,7 @@ JSON, a number keeps what it is. Each number literal becomes one of
 """
 
 import json
+import re
 from decimal import Decimal
 from math import copysign, isinf
 from typing import Any
@@ -18,6 +19,9 @@ INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 _DIGITS_AT_MOST = 400
 """Longer integers are beyond any double; converting them would only cost time."""
+
+_SIGNIFICANT = re.compile("[0.]*[1-9]", re.ASCII)
+"""The beginning of a positive number that is not zero."""
 
 
 class HugeNumber(float):
@@ -35,6 +39,11 @@ class InvalidJson(ValueError):
     """The text is not JSON; ``str()`` of it says why and where."""
 
 
+def is_negative_zero(number: float) -> bool:
+    """Whether a number is ``-0.0``, which is an integer mathematically, and a float here for the sake of its sign."""
+    return number == 0 and copysign(1, number) < 0
+
+
 def _integer(literal: str) -> int | float:
     return int(literal) if len(literal) <= _DIGITS_AT_MOST else HugeNumber(literal)
 
@@ -45,9 +54,10 @@ def _number(literal: str) -> int | float:
         return HugeNumber(literal)
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
-    if number == 0 and copysign(1, number) < 0:
-        return number
-    # The double alone cannot tell 9007199254740993.0 from its neighbours, or 1e-400 from 0.
+    if number == 0:
+        # The digits tell 0e9 from 1e-400; their exponent may be beyond what Decimal takes.
+        return number if is_negative_zero(number) or _SIGNIFICANT.match(literal) else 0
+    # The double alone cannot tell 9007199254740993.0 from its neighbours.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
         return int(exact)
@@ -61,9 +71,11 @@ def _constant(literal: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidJson(f"The name {json.dumps(repeated)} stands twice in one object")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
+            seen.add(name)
     return members
 
 

@@ -29,8 +29,8 @@ from app.json_fields import (
     integer_check,
     refuse_value,
 )
-from app.model import ObjectType, StoredResource, parse_id
-from app.schemas import KEY_PATTERN, KEY_REASON, ObjectTypeSchema, Timestamp
+from app.model import KEY_PATTERN, ObjectType, StoredResource, parse_id
+from app.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
 from app.strict_json import INT64_MAX, InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500

@@ -1,5 +1,8 @@
 """A small client for the tests: requests below ``/{projectKey}/resource``, and the checks that many tests share."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 from flask import Flask
@@ -83,3 +86,15 @@ def details(answer: TestResponse) -> list[str]:
         error.get("detailedErrorMessage") or error.get("field") or error["message"]
         for error in answer.get_json()["errors"]
     ]
+
+
+def at_once(count: int, send: Callable[[int], TestResponse]) -> list[TestResponse]:
+    """Send so many requests at the same time, each from a thread of its own; ``send`` is given its number."""
+    barrier = Barrier(count)
+
+    def send_with_the_others(number: int) -> TestResponse:
+        barrier.wait(timeout=30)
+        return send(number)
+
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(send_with_the_others, range(count)))

@@ -1,6 +1,9 @@
 """POST on the collection (interface 4.6)."""
 
-from tests.api import EXAMPLE, Api, codes, details
+from flask import Flask
+
+from tests.api import EXAMPLE, Api, at_once, codes, details
+from tests.conftest import TokenFor
 
 
 def test_a_body_without_id_and_key_creates_each_time(api: Api) -> None:
@@ -86,3 +89,27 @@ def test_a_read_body_can_be_sent_back(api: Api) -> None:
     answer = api.post(json=resource)
     assert answer.status_code == 200
     assert answer.get_json() == resource
+
+
+def test_racing_updates_of_one_key_lose_no_field(api: Api) -> None:
+    names = ("arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfFloatExample", "arrayOfStringExample")
+    parts = [{name: EXAMPLE[name]} for name in names]
+    answers = at_once(4, lambda number: api.post(json={"key": "a-key", "objectTypeProperty": parts[number]}))
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
+    resource = api.get("/key=a-key").get_json()
+    assert resource["objectTypeProperty"] == {name: EXAMPLE[name] for name in names}
+    assert resource["version"] == 4
+
+
+def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create(key="a-key")
+    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
+    assert other.post(json={"id": created["id"], "objectTypeProperty": {}}).status_code == 404
+    assert other.post(json={"key": "a-key", "objectTypeProperty": {}}).status_code == 201
+    assert api.get("/key=a-key").get_json() == created
+
+
+def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+    for token, status in ((token_for(f"view_test:{api.project}"), 403), (None, 401)):
+        assert Api(app, api.project, token).post(json={"objectTypeProperty": {}}).status_code == status
+    assert api.get().get_json()["total"] == 0

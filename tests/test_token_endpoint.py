@@ -3,6 +3,7 @@
 import base64
 import logging
 import time
+from io import BytesIO
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -169,6 +170,14 @@ def test_requests_that_are_no_form_are_refused(client: OAuthClient) -> None:
     too_large = client.post("/oauth/token", "grant_type=" + "x" * 40_000)
     assert too_large.status_code == 413
     assert codes(too_large) == ["ContentTooLarge"]
+    in_chunks = client.app.test_client().post(
+        "/oauth/token",
+        input_stream=BytesIO(b"grant_type=client_credentials&scope=" + b"x" * 40_000),
+        environ_overrides={"wsgi.input_terminated": True},
+        headers=client.header,
+        content_type=FORM,
+    )
+    assert in_chunks.status_code == 413
 
 
 def test_only_post(client: OAuthClient) -> None:

@@ -43,27 +43,27 @@ class Collection(MethodView):
             return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
 
     @writes
-    @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.arguments(ResourceDraftSchema())
-    def post(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+    @blueprint.arguments(StagedSchema(), location="query")
+    def post(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
         """Create or update a resource (4.6)."""
         conditions = preconditions(draft.version)
         written = operations.create_or_update(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @writes
-    @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.arguments(ResourceDraftSchema())
-    def put(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+    @blueprint.arguments(StagedSchema(), location="query")
+    def put(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
         """Create or overwrite a resource (4.8)."""
         conditions = preconditions(draft.version)
         written = operations.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @writes
-    @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.arguments(ResourceDraftSchema())
-    def patch(self, staged: bool, draft: ResourceDraft, project_key: str) -> Response:
+    @blueprint.arguments(StagedSchema(), location="query")
+    def patch(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
         """Overwrite a resource (4.7)."""
         conditions = preconditions(draft.version)
         written = operations.overwrite(database(), caller(), draft, conditions, staged=staged)
@@ -85,9 +85,9 @@ class Item(MethodView):
         return read_answer(resource)
 
     @writes
-    @blueprint.arguments(NoQuerySchema(), location="query")
     @blueprint.arguments(UpdateSchema())
-    def post(self, query: None, update: Update, project_key: str, resource_id: str) -> Response:
+    @blueprint.arguments(NoQuerySchema(), location="query")
+    def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
         """Update a resource by actions (4.10)."""
         conditions = preconditions(update.version)
         written = operations.update(database(), caller(), resource_id, update, conditions)

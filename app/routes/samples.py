@@ -25,12 +25,12 @@ class AllOptions(MethodView):
     """POST with all options."""
 
     @scopes("manage_test")
-    @blueprint.arguments(SampleQuerySchema(), location="query")
     @blueprint.arguments(ComplexRecordSchema())
+    @blueprint.arguments(SampleQuerySchema(), location="query")
     def post(
         self,
-        query: SampleQuery,
         record: ComplexRecord,
+        query: SampleQuery,
         project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,
@@ -53,9 +53,9 @@ class DescriptionWithLinks(MethodView):
     """Description with links."""
 
     @scopes("manage_test")
-    @blueprint.arguments(SampleQuerySchema(), location="query")
     @blueprint.arguments(ComplexRecordSchema())
-    def post(self, query: SampleQuery, record: ComplexRecord, project_key: str) -> Response:
+    @blueprint.arguments(SampleQuerySchema(), location="query")
+    def post(self, record: ComplexRecord, query: SampleQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13)."""
         if _preferred_status() == 202:
             answer = json_answer(encode(samples.date_times(record)))
