@@ -2,13 +2,13 @@
 
 from flask import Flask
 from flask_smorest import Api
-from joserfc.jwk import KeySet
+from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.auth import TokenVerifier, install_gate
+from app.auth import install_gate
 from app.config import Settings
 from app.db import Database
 from app.hosts import install_host_check
-from app.identity import verification_keys
+from app.oauth import AuthorizationServer
 from app.observability import configure_logging, install_request_log
 from app.routes import install_routes
 from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
@@ -28,6 +28,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask("app", static_folder=None)
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
+        TRUSTED_HOSTS=list(settings.hosts) or None,
         API_TITLE="Sample Resource Service",
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",
@@ -43,14 +44,17 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(settings.database_url, settings)
     app.extensions["database"] = database
 
-    def load_keys() -> KeySet:
-        with database.connection() as connection:
-            return verification_keys(connection)
+    authorization_server = AuthorizationServer(settings, database)
+    app.extensions["authorization_server"] = authorization_server
 
     install_request_log(app)
     install_host_check(app, settings.base_domain)
-    install_gate(app, TokenVerifier(settings.token_issuer, load_keys))
+    install_gate(app, authorization_server.verifier)
     install_routes(app, Api(app))
     install_error_answers(app)  # after flask-smorest, which answers HTTP errors in a form of its own
+    if settings.trusted_proxies:
+        # Only what docs/security.md asks the proxy to set: a header that it passes through would be the client's word.
+        proxies = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)
     app.wsgi_app = RawPath(app.wsgi_app)
     return app

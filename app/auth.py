@@ -4,28 +4,24 @@ Authorisation is data: a view carries the scopes of which one is needed (:func:`
 A view without a mark cannot be reached.
 """
 
+import logging
 import re
-import time
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, TypeVar, cast
 
 from flask import Flask, Request, current_app, g, request
 from flask.views import View
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 
 from app import errors
-from app.identity import ALGORITHM
 from app.model import Caller, Principal
+from app.tokens import InvalidToken, TokenVerifier
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 _MARK = "accepted_scopes"
 _PUBLIC: tuple[str, ...] = ()
-_KEYS_REFRESHED_AT_MOST_EVERY_S = 5.0
-_TOKEN_LENGTH_AT_MOST = 8192
+
+_log = logging.getLogger("app.identity")
 
 
 def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
@@ -49,71 +45,6 @@ def public(view: AnyView) -> AnyView:
 def accepted_scopes(view: Any) -> tuple[str, ...] | None:
     """The scopes of which a view needs one; none of them: a view for everyone; None: the mark is missing."""
     return getattr(view, _MARK, None)
-
-
-class InvalidToken(Exception):
-    """The token is malformed, not signed by a known key, not yet or no longer valid, or not meant for us."""
-
-
-class TokenVerifier:
-    """Checks tokens against keys that are loaded on first need, and again when a token names an unknown one.
-
-    :param load_keys: brings the keys; may take its time, and raise.
-    """
-
-    def __init__(self, issuer: str, load_keys: Callable[[], KeySet]) -> None:
-        self._load_keys = load_keys
-        self._keys = KeySet([])
-        self._keys_loaded_at = float("-inf")
-        self._lock = Lock()
-        self._claims = jwt.JWTClaimsRegistry(
-            iss={"essential": True, "value": issuer},
-            aud={"essential": True, "value": issuer},
-            exp={"essential": True},
-            client_id={"essential": True},
-            scope={"essential": True},
-        )
-
-    def verify(self, token: str) -> Principal:
-        """The principal of a valid token.
-
-        :raises InvalidToken: for any other.
-        :raises ApiError: 503 if the keys cannot be loaded.
-        """
-        if len(token) > _TOKEN_LENGTH_AT_MOST:
-            raise InvalidToken
-        try:
-            decoded = jwt.decode(token, self._key_of, algorithms=[ALGORITHM])
-            self._claims.validate(decoded.claims)
-        except (JoseError, ValueError) as error:
-            raise InvalidToken from error
-        client_id, scope = decoded.claims["client_id"], decoded.claims["scope"]
-        if not isinstance(client_id, str) or not isinstance(scope, str):
-            raise InvalidToken
-        return Principal(client_id, frozenset(scope.split()))
-
-    def _key_of(self, signature: Any) -> Any:
-        kid = signature.headers().get("kid")
-        if not isinstance(kid, str):
-            raise InvalidToken
-        key = self._known(kid)
-        if key is None:
-            self._reload()
-            key = self._known(kid)
-        if key is None:
-            raise InvalidToken
-        return key
-
-    def _known(self, kid: str) -> Any:
-        return next((key for key in self._keys.keys if key.kid == kid), None)
-
-    def _reload(self) -> None:
-        """Load the keys, but not more often than every few seconds: tokens with invented key ids cost no query each."""
-        with self._lock:
-            if time.monotonic() - self._keys_loaded_at < _KEYS_REFRESHED_AT_MOST_EVERY_S:
-                return
-            self._keys = self._load_keys()
-            self._keys_loaded_at = time.monotonic()
 
 
 _AUTHORIZATION = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE | re.ASCII)
@@ -156,16 +87,20 @@ def _view_of(request: Request) -> Any:
 
 
 def _authenticate(verifier: TokenVerifier, request: Request, realm: str) -> Principal:
-    header = request.headers.get("Authorization")
-    if header is None:
+    header = request.headers.get("Authorization", "")
+    if header.partition(" ")[0].lower() != "bearer":
+        # Without a token, or with credentials of another kind, the challenge names no error (RFC 6750, section 3.1).
         message = "This endpoint requires an access token. You can get one from the authorization server."
         raise errors.unauthorized(realm, message, token_given=False)
-    match = _AUTHORIZATION.fullmatch(header)
-    if match is None:
-        raise errors.unauthorized(realm, "invalid_token", token_given=True)
     try:
-        return verifier.verify(match.group(1))
-    except InvalidToken:
+        # Two such headers arrive as one with a comma, which no token has.
+        match = _AUTHORIZATION.fullmatch(header)
+        if match is None:
+            raise InvalidToken("malformed")
+        return verifier.verify(match.group(1)).principal
+    except InvalidToken as error:
+        fields = {"reason": error.reason, "correlation_id": g.get("correlation_id")}
+        _log.info("access token refused", extra={"fields": fields})
         raise errors.unauthorized(realm, "invalid_token", token_given=True) from None
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, BinaryIO, TextIO, TypeVar
 
 import click
@@ -16,15 +16,16 @@ from app import create_app, embedded, identity, migrate, store, supervisor, tran
 from app import seed as made_up
 from app.config import InvalidSetting, Settings
 from app.db import Connection, conninfo_with_timeouts
+from app.identity import KeyEncryption
 from app.model import PROJECT_KEY_PATTERN
+from app.oauth import SCOPE, SCOPE_NAMES
+from app.own_issuer import OwnIssuer
+from app.tokens import InvalidToken, TokenVerifier
 
 Item = TypeVar("Item")
 
 DEMO_PROJECT = "demo"
-DEMO_SCOPES = tuple(
-    f"{name}:{DEMO_PROJECT}" for name in ("manage_test", "view_test", "view_products", "view_published_products")
-)
-_SCOPE = re.compile(f"(manage_test|view_test|view_products|view_published_products):{PROJECT_KEY_PATTERN}")
+DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 
 
 class _Scopes(click.ParamType[tuple[str, ...]]):
@@ -34,14 +35,16 @@ class _Scopes(click.ParamType[tuple[str, ...]]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         found = tuple(dict.fromkeys(value.split()))
-        wrong = [scope for scope in found if _SCOPE.fullmatch(scope) is None]
+        wrong = [scope for scope in found if SCOPE.fullmatch(scope) is None]
         if wrong or not found:
             self.fail(
-                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT,"
-                " where NAME is manage_test, view_test, view_products or view_published_products.",
+                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is"
+                f" {', '.join(SCOPE_NAMES[:-1])} or {SCOPE_NAMES[-1]}.",
                 param,
                 ctx,
             )
+        if len(" ".join(found)) > identity.SCOPES_LENGTH_AT_MOST:
+            self.fail(f"All scopes together may have {identity.SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
         return found
 
 
@@ -93,7 +96,7 @@ def _complaining(command: click.Command) -> click.Command:
             return None
         try:
             return original(*arguments, **options)
-        except psycopg.errors.UndefinedTable:
+        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
         except (psycopg.Error, embedded.EmbeddedError, migrate.UnsupportedServer, LookupError) as error:
             raise click.ClickException(str(error).strip()) from None
@@ -117,14 +120,15 @@ def prepare(url: str, settings: Settings) -> str:
     """
     migrate.upgrade(url)
     with psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
-        identity.ensure_signing_key(connection)
+        encryption = KeyEncryption(settings.key_encryption_keys)
+        identity.ensure_signing_key(connection, encryption)
         lines: list[str] = []
         if not identity.has_clients(connection):
             client = identity.create_client(connection, "demo", DEMO_SCOPES)
             lines.append(f"Demo client    {client.client_id}")
             lines.append(f"Its secret     {client.client_secret}  (shown this once)")
         token = identity.issue_token(
-            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, identity.TOKEN_LIFETIME_S
+            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, identity.TOKEN_LIFETIME_S, encryption
         )
     host = "127.0.0.1" if settings.bind in ("0.0.0.0", "::") else settings.bind  # noqa: S104 -- compared, not bound
     base = f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
@@ -201,6 +205,97 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
 
 
 @_complaining
+@client.command("list")
+@click.pass_obj
+def list_clients(settings: Settings) -> None:
+    """Print all clients, oldest first, each as a line of JSON."""
+    with _connection(settings) as connection:
+        for found in identity.clients(connection):
+            _echo_line(
+                client_id=found.client_id,
+                name=found.name,
+                scope=" ".join(found.scopes),
+                created_at=found.created_at,
+                revoked_at=found.revoked_at,
+            )
+
+
+@_complaining
+@client.command("revoke")
+@click.argument("client_id")
+@click.pass_obj
+def revoke_client(settings: Settings, client_id: str) -> None:
+    """Revoke a client for good, and with it all its tokens: within 5 seconds no process accepts them any more."""
+    with _connection(settings) as connection:
+        revoked = identity.revoke_client(connection, client_id)
+    _echo_line(client_id=revoked.client_id, name=revoked.name, revoked_at=revoked.revoked_at)
+
+
+def _echo_line(**fields: Any) -> None:
+    """Print what is known as one line of JSON."""
+    known = {name: value for name, value in fields.items() if value is not None}
+    click.echo(json.dumps(known, default=lambda time: time.isoformat(timespec="seconds")))
+
+
+@main.group()
+def key() -> None:
+    """Keys that sign access tokens."""
+
+
+@_complaining
+@key.command("list")
+@click.pass_obj
+def list_keys(settings: Settings) -> None:
+    """Print all keys, oldest first, each as a line of JSON.
+
+    Its state: published (signs later), signs, verifies (until verifies_until), retired.
+    """
+    with _connection(settings) as connection:
+        _echo_keys(connection)
+
+
+def _echo_keys(connection: Connection) -> None:
+    for found, state in identity.signing_keys(connection):
+        _echo_line(
+            kid=found.kid,
+            state=state,
+            created_at=found.created_at,
+            signs_from=found.signs_from,
+            verifies_until=found.retired_at,
+            encrypted=found.encrypted,
+        )
+
+
+@_complaining
+@key.command()
+@click.option(
+    "--at-once",
+    is_flag=True,
+    help="For a key that has leaked: all other keys end now, and every token issued so far with them.",
+)
+@click.pass_obj
+def rotate(settings: Settings, at_once: bool) -> None:
+    """Make a new signing key and print all keys as 'key list' does.
+
+    The new key is published at once and signs a minute later; the one before verifies until its last token has
+    expired. Nothing needs a restart, and no valid token fails.
+    """
+    with _connection(settings) as connection:
+        identity.rotate_signing_key(connection, KeyEncryption(settings.key_encryption_keys), others_at_once=at_once)
+        _echo_keys(connection)
+
+
+@_complaining
+@key.command()
+@click.pass_obj
+def encrypt(settings: Settings) -> None:
+    """Encrypt all keys anew with the first KEY_ENCRYPTION_KEY, or store them as they are if there is none."""
+    with _connection(settings) as connection:
+        count = identity.encrypt_signing_keys(connection, KeyEncryption(settings.key_encryption_keys))
+    click.echo(f"{count} keys are stored {'encrypted' if settings.key_encryption_keys else 'as they are'}.")
+
+
+@_complaining
 @main.command()
 @click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
 @click.option(
@@ -215,9 +310,29 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else."""
     with _connection(settings) as connection:
-        identity.ensure_signing_key(connection)
-        text = identity.issue_token(connection, settings.token_issuer, "command-line", scopes, lifetime)
+        encryption = KeyEncryption(settings.key_encryption_keys)
+        identity.ensure_signing_key(connection, encryption)
+        text = identity.issue_token(connection, settings.token_issuer, "command-line", scopes, lifetime, encryption)
     click.echo(text)
+
+
+@_complaining
+@main.command("revoke-token")
+@click.pass_obj
+def revoke_token(settings: Settings) -> None:
+    """Revoke the access token on standard input, where no list of processes shows it.
+
+    Within 5 seconds no process accepts it any more.
+    """
+    text = sys.stdin.read().strip()
+    with _connection(settings) as connection:
+        issuer = OwnIssuer(settings.token_issuer, partial(identity.load_trust, connection))
+        try:
+            verified = TokenVerifier([issuer]).verify(text)
+        except InvalidToken as error:
+            raise click.ClickException(f"Nothing to revoke, the token is not valid: {error}.") from None
+        identity.revoke_token(connection, str(verified.token_id), verified.expires_at)
+    click.echo(f"revoked  {verified.token_id}")
 
 
 _PROJECT = click.option("--project", "project_key", type=_ProjectKey(), required=True, help="The project's key.")

@@ -4,19 +4,37 @@ A setting is a field of :class:`Settings` whose metadata names its environment v
 The table in README is checked against these fields by a test.
 """
 
+import base64
+import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 
 class InvalidSetting(ValueError):
-    """An environment variable holds a value that its setting cannot have."""
+    """An environment variable holds a value that its setting cannot have.
 
-    def __init__(self, variable: str, value: str, reason: str) -> None:
-        super().__init__(f"{variable}={value!r}: {reason}")
+    :param value: None if it is a secret, which no message may show, or if the variable lacks a value.
+    """
+
+    def __init__(self, variable: str, value: str | None, reason: str) -> None:
+        super().__init__(f"{variable}: {reason}" if value is None else f"{variable}={value!r}: {reason}")
         self.variable = variable
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideIssuerSettings:
+    """An issuer besides the service itself whose tokens are accepted."""
+
+    issuer: str
+    """Its ``iss`` claim."""
+    audience: str
+    """What ``aud`` has to contain: the name that the issuer has for this service."""
+    jwks_url: str
+    """Where it publishes its keys (RFC 7517)."""
 
 
 def _integer(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -45,14 +63,73 @@ def _domain(text: str) -> str:
     return domain
 
 
+def _hosts(text: str) -> str:
+    for host in _listed(text):
+        _domain(host)
+    return text
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(part.strip() for part in text.split(","))
+
+
+def _jwks_url(text: str) -> str:
+    """An address that an attacker in between cannot answer for: https, or http to this very machine."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError("a URL is expected") from None
+    if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
+        raise ValueError("a URL without user name and fragment is expected")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
+        raise ValueError("https is expected; http only for a loopback address")
+    return text
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_ENCRYPTION_KEY_BYTES = 32
+
+
+def _encryption_keys(text: str) -> str:
+    if any(len(_decoded(part)) != _ENCRYPTION_KEY_BYTES for part in _listed(text)):
+        raise ValueError(
+            f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
+        )
+    return text
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes of base64 in either alphabet, with or without padding; none if it is not base64."""
+    unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
+    try:
+        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
+    except ValueError:
+        return b""
+
+
 def _log_format(text: str) -> str:
     if text not in ("auto", "json", "text"):
         raise ValueError("auto, json or text is expected")
     return text
 
 
-def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str) -> Any:
-    return field(default=default, metadata={"variable": variable, "parse": parse, "meaning": meaning})
+def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
+    """Declare a setting.
+
+    :param secret: its value is shown neither in messages nor in the settings' representation.
+    """
+    return field(
+        default=default,
+        repr=not secret,
+        metadata={"variable": variable, "parse": parse, "meaning": meaning, "secret": secret},
+    )
 
 
 def _default_workers() -> int:
@@ -68,7 +145,7 @@ class Settings:
     bind: str = _setting("BIND", _text, "127.0.0.1", "address that gunicorn listens on")
     data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
     database_url: str | None = _setting(
-        "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one"
+        "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
@@ -107,7 +184,65 @@ class Settings:
     token_issuer: str = _setting(
         "TOKEN_ISSUER", _text, "sample-resource", "the iss claim of the tokens that the service signs"
     )
+    key_encryption_key: str | None = _setting(
+        "KEY_ENCRYPTION_KEY",
+        _encryption_keys,
+        None,
+        "32 random bytes in base64 that encrypt the signing keys in the database; several, separated by commas: the"
+        " first encrypts, all decrypt; unset: the keys are stored as they are",
+        secret=True,
+    )
+    auth_issuer: str | None = _setting(
+        "AUTH_ISSUER", _text, None, "the iss claim of an outside issuer whose tokens are accepted too"
+    )
+    auth_audience: str | None = _setting(
+        "AUTH_AUDIENCE", _text, None, "what the aud claim of an outside issuer's tokens has to contain"
+    )
+    auth_jwks_url: str | None = _setting(
+        "AUTH_JWKS_URL", _jwks_url, None, "where the outside issuer publishes its keys: https, or http on loopback"
+    )
+    trusted_proxies: int = _setting(
+        "TRUSTED_PROXIES",
+        _integer(0, 16),
+        0,
+        "proxies in front that set X-Forwarded-For, -Proto and -Host; 0: these headers are ignored",
+    )
+    trusted_hosts: str | None = _setting(
+        "TRUSTED_HOSTS",
+        _hosts,
+        None,
+        "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
+    )
     log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
+
+    def __post_init__(self) -> None:
+        outside = {
+            "AUTH_ISSUER": self.auth_issuer,
+            "AUTH_AUDIENCE": self.auth_audience,
+            "AUTH_JWKS_URL": self.auth_jwks_url,
+        }
+        for variable, value in outside.items():
+            if value is None and any(outside.values()):
+                raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
+        if self.auth_issuer == self.token_issuer:
+            raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
+
+    @property
+    def key_encryption_keys(self) -> tuple[bytes, ...]:
+        """Of ``KEY_ENCRYPTION_KEY``, decoded."""
+        return tuple(_decoded(part) for part in _listed(self.key_encryption_key))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Of ``TRUSTED_HOSTS``; none: every host is served."""
+        return _listed(self.trusted_hosts)
+
+    @property
+    def outside_issuer(self) -> OutsideIssuerSettings | None:
+        """The outside issuer, if there is one."""
+        if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
+            return None
+        return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
 
     @property
     def connections(self) -> int:
@@ -130,5 +265,5 @@ class Settings:
             try:
                 given[item.name] = item.metadata["parse"](text)
             except ValueError as error:
-                raise InvalidSetting(variable, text, str(error)) from None
+                raise InvalidSetting(variable, None if item.metadata["secret"] else text, str(error)) from None
         return cls(**given)

@@ -29,6 +29,7 @@ CATALOGUE: dict[str, Kind] = {
         Kind("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
         Kind("invalid_request", 400, "the token endpoint lacks a parameter"),
         Kind("invalid_scope", 400, "the token endpoint was asked for a scope that the client does not have"),
+        Kind("invalid_grant", 400, "the token to be revoked was issued to another client"),
         Kind("unsupported_grant_type", 400, "the token endpoint knows no such grant"),
         Kind("invalid_token", 401, "no access token, or one that is malformed, expired or revoked"),
         Kind("invalid_client", 401, "the client's credentials are wrong"),
@@ -100,6 +101,7 @@ _OAUTH_CODES = frozenset(
         "insufficient_scope",
         "invalid_request",
         "invalid_scope",
+        "invalid_grant",
         "unsupported_grant_type",
     )
 )
@@ -255,6 +257,20 @@ def insufficient_scope(realm: str, scopes: Sequence[str]) -> ApiError:
         f'scope="{" ".join(f"{scope}:{realm}" for scope in scopes)}"'
     )
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge})
+
+
+def oauth_refusal(code: str, message: str) -> ApiError:
+    """400 of an OAuth endpoint, with a code of RFC 6749, section 5.2."""
+    return ApiError([Fault(code, message)])
+
+
+def invalid_client() -> ApiError:
+    """401 for a client that did not prove who it is; does not tell what was wrong (RFC 6749, section 5.2)."""
+    message = "Please provide valid client credentials using HTTP Basic Authentication."
+    return ApiError(
+        [Fault("invalid_client", message)],
+        {"WWW-Authenticate": 'Basic realm="sample-resource", charset="UTF-8"'},
+    )
 
 
 def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:

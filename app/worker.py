@@ -15,8 +15,6 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from app import errors
 
-_LONGEST_REASON = 200
-
 
 class Worker(ThreadWorker):
     """Threads with keep-alive, and JSON for every refusal."""
@@ -48,7 +46,8 @@ def refusal_of(error: BaseException) -> errors.ApiError:
     if isinstance(error, LimitRequestHeaders):
         return _rejected("The request headers are too large.")
     if isinstance(error, ParseException):
-        return errors.invalid_input(f"Malformed request: {errors.quoted(str(error)[:_LONGEST_REASON])[1:-1]}")
+        # Not the reason in full: it quotes the line, which may be an Authorization header without its colon.
+        return errors.invalid_input(f"Malformed request: {type(error).__name__}.")
     return errors.general()
 
 

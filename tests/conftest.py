@@ -4,6 +4,7 @@ Projects never see each other, so a fresh project key isolates a test as well as
 and its concurrent requests and commits are real ones.
 """
 
+import logging
 import os
 import shutil
 import tempfile
@@ -18,8 +19,10 @@ from flask import Flask
 
 from app import create_app, identity, migrate
 from app.config import Settings
+from app.db import Connection
 from app.embedded import EmbeddedPostgres
 from tests.api import Api
+from tests.secrecy import secrecy as secrecy
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Tests of the embedded server's durability start their own."""
@@ -66,6 +69,19 @@ def database_url(cluster: EmbeddedPostgres) -> str:
 def settings(database_url: str) -> Settings:
     """Settings of the application under test."""
     return Settings(database_url=database_url, pool_size=16, pool_timeout_ms=20_000)
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[Connection]:
+    """A connection to the database behind the application."""
+    with psycopg.connect(database_url, autocommit=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def app_log(app: Flask) -> logging.Logger:
+    """The logger of all that the application says."""
+    return logging.getLogger("app")
 
 
 @pytest.fixture(scope="session")

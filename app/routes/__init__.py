@@ -5,9 +5,9 @@ from typing import Any, cast
 from flask import Flask
 from flask_smorest import Api
 
-from app.routes import docs, operations, resource, samples
+from app.routes import docs, oauth, operations, resource, samples
 
-BLUEPRINTS = (resource.blueprint, samples.blueprint, operations.blueprint, docs.blueprint)
+BLUEPRINTS = (resource.blueprint, samples.blueprint, oauth.blueprint, operations.blueprint, docs.blueprint)
 
 
 def install_routes(app: Flask, api: Api) -> None:

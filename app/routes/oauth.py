@@ -1,0 +1,82 @@
+"""How tokens are had, examined and given up (RFC 6749, 7662, 7009), and what describes that (RFC 7517, 8414).
+
+The views are public for the gate: a client authenticates with its own credentials here, not with a token.
+"""
+
+import json
+from typing import Any
+
+from flask import Response, current_app, request
+from flask.views import MethodView
+
+from app.auth import public
+from app.oauth import AuthorizationServer
+from app.web import Blueprint, json_answer
+
+blueprint = Blueprint("oauth", __name__)
+
+
+def _server() -> AuthorizationServer:
+    return current_app.extensions["authorization_server"]
+
+
+def _uncached(body: dict[str, Any]) -> Response:
+    """An answer that no cache may keep (RFC 6749, section 5.1)."""
+    answer = json_answer(json.dumps(body))
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Pragma"] = "no-cache"
+    return answer
+
+
+@blueprint.route("/oauth/token")
+class Token(MethodView):
+    """The token endpoint."""
+
+    @public
+    def post(self) -> Response:
+        """Issue an access token for client credentials."""
+        return _uncached(_server().grant(request))
+
+
+@blueprint.route("/oauth/introspect")
+class Introspection(MethodView):
+    """The introspection endpoint."""
+
+    @public
+    def post(self) -> Response:
+        """Tell whether a token is valid and what it says."""
+        return _uncached(_server().introspect(request))
+
+
+@blueprint.route("/oauth/revoke")
+class Revocation(MethodView):
+    """The revocation endpoint."""
+
+    @public
+    def post(self) -> Response:
+        """Revoke one of the client's own tokens."""
+        return _uncached(_server().revoke(request))
+
+
+@blueprint.route("/.well-known/jwks.json")
+class KeySet(MethodView):
+    """The keys that verify the service's tokens."""
+
+    @public
+    def get(self) -> Response:
+        """Answer the key set."""
+        answer = json_answer(_server().key_set())
+        answer.headers["Cache-Control"] = "public, max-age=30"
+        return answer
+
+
+@blueprint.route("/.well-known/oauth-authorization-server")
+class Metadata(MethodView):
+    """What a client has to know about the authorization server."""
+
+    @public
+    def get(self) -> Response:
+        """Answer the metadata."""
+        answer = json_answer(json.dumps(_server().metadata(request.url_root)))
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer

@@ -1,0 +1,120 @@
+"""The tenant stands in every statement: all SQL that the endpoints of a project send is recorded and looked at."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask, request
+
+from tests.api import EXAMPLE, Api
+from tests.endpoints import endpoints_of_a_project
+
+IDENTITY_TABLES = {"api_client", "signing_key", "revoked_token"}
+"""They belong to the service and not to a project."""
+
+TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|api_client|signing_key|revoked_token)\b")
+CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
+INSERTED = re.compile(r"INSERT INTO resource AS r \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL)
+
+Statement = tuple[str, Any]
+
+
+@pytest.fixture
+def statements(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Statement]]:
+    """Every statement that goes through psycopg from now on, with its parameters."""
+    recorded: list[Statement] = []
+    original = psycopg.Cursor.execute
+
+    def execute(cursor: Any, query: Any, params: Any = None, **options: Any) -> Any:
+        text = query.as_string(cursor) if isinstance(query, psycopg.sql.Composable) else query
+        recorded.append((text if isinstance(text, str) else bytes(text).decode(), params))
+        return original(cursor, query, params, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+    yield recorded
+    monkeypatch.undo()
+
+
+def test_every_statement_names_the_project(app: Flask, api: Api, statements: list[Statement]) -> None:
+    reached = walk(api)
+    assert reached == set(endpoints_of_a_project(app)), "a new endpoint has to be walked here"
+    about_resources = 0
+    for text, parameters in statements:
+        tables = TABLE.findall(text)
+        assert tables, f"a statement on no table that is known here: {text}"
+        if set(tables) <= IDENTITY_TABLES:
+            continue
+        about_resources += 1
+        named = len(CONDITION.findall(text)) + len(INSERTED.findall(text))
+        assert named >= tables.count("resource") > 0, text
+        assert parameters["project_key"] == api.project
+        assert api.project not in text  # a parameter, never a part of the text
+    assert about_resources > 30
+
+
+def walk(api: Api) -> set[str]:
+    """Call every endpoint in every form that has a statement of its own, and tell which were reached."""
+    reached: set[str] = set()
+    app = api.app
+
+    def note(*_: Any) -> None:
+        if request.url_rule is not None:
+            reached.add(f"{request.method} {request.url_rule.rule}")
+
+    before = app.before_request_funcs.setdefault(None, [])
+    before.append(note)
+    try:
+        _walk(api)
+    finally:
+        before.remove(note)
+    return reached
+
+
+def _walk(api: Api) -> None:
+    part = {"arrayOfIntExample": [4]}
+    # The only resource, made, met, and no longer the only one.
+    assert api.patch(json={"version": 1, "objectTypeProperty": part}).status_code == 404
+    assert api.put(json={"objectTypeProperty": EXAMPLE}).status_code == 201
+    assert api.put(json={"objectTypeProperty": part}).status_code == 200
+    assert api.patch(json={"version": 2, "objectTypeProperty": {}}).status_code == 200
+    first = api.create(key="first")
+    assert api.put(json={"objectTypeProperty": part}).status_code == 400
+    for query in ("", "?staged=true"):
+        for named in (
+            {"id": first["id"]},
+            {"key": "first"},
+            {"key": f"new{len(query)}"},
+            {"id": first["id"], "key": "k2"},
+        ):
+            api.post(query, json={"objectTypeProperty": part, **named})
+            api.request("PUT", query, json={"objectTypeProperty": EXAMPLE, **named})
+            version = api.get(f"/{first['id']}").get_json()["version"]
+            api.request("PATCH", query, json={"objectTypeProperty": part, "version": version, **named})
+    for action in (
+        {"action": "doSomeThing"},
+        {"action": "changeSomeProperty", "someProperty": "x"},
+        {"action": "changeSomeProperty", "someProperty": "y", "staged": True},
+        {"action": "publish"},
+        {"action": "changeSomeProperty", "someProperty": "z", "staged": True},
+        {"action": "revertStagedChanges"},
+    ):
+        api.update(api.get(f"/{first['id']}").get_json(), action)
+    assert api.post(f"/{first['id']}", json={"version": 1, "actions": []}).status_code == 409
+    assert api.get("/key=k2").status_code == 200
+    for query in (
+        "",
+        "?stringParameter=a&floatParameter=1.5&integerParameter=1&withMarkdownDescription=2",
+        '?objectParameter={"arrayOfIntExample":[1]}&arrayOfString=a&arrayOfString=b&arrayOfStringWithDescription=c',
+        "?withTotal=false",
+        "?sort=createdAt desc&sort=key&limit=1&offset=1",
+    ):
+        assert api.get(query).status_code == 200
+        assert api.head(query).status_code in (200, 404)
+    for query in ("", "?sort=version desc", "?withTotal=false&limit=0"):
+        assert api.get(f"/sorted-query-parameters{query}").status_code == 200
+    assert api.post("/description-with-urn-links", json={}).status_code == 200
+    assert api.post("/artificially-complex/path/uri-parameter-one=1/2", json={}).status_code == 200
+    assert api.delete(f"/{first['id']}?version=1").status_code == 409
+    assert api.delete(f"/{first['id']}").status_code == 200
