@@ -82,10 +82,16 @@ _FLAT_JSON: LiteralString = f"""{_HEAD}
 
 
 def _client(column: LiteralString) -> LiteralString:
-    """The API client that a column names, as a member to add to the reference; nothing if it is not there any more."""
+    """The API client that a column names, as a member to add to the reference; nothing if it is not there any more.
+
+    Of its scopes those of the row's project are shown: the others would tell of other projects.
+    """
     return f"""coalesce((
         SELECT ',"obj":{{"id":' || to_json(c.id) || ',"name":' || to_json(c.name)
-            || ',"scopes":' || array_to_json(c.scopes) || '}}'
+            || ',"scopes":' || array_to_json(ARRAY(
+                SELECT s.scope FROM unnest(c.scopes) WITH ORDINALITY s (scope, position)
+                WHERE split_part(s.scope, ':', 2) = r.project_key ORDER BY s.position))
+            || '}}'
         FROM api_client c WHERE c.id = {column}), '')"""
 
 

@@ -55,6 +55,14 @@ def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: id
     assert expanded["lastModifiedBy"]["obj"]["id"] == client.client_id
 
 
+def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
+    scopes = ("view_test:another", f"view_test:{api.project}", f"manage_test:{api.project}-2")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        made = identity.create_client(connection, "Shared", scopes)
+    Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=made.client_id)).create()
+    assert listed(api, "createdBy")["createdBy"]["obj"]["scopes"] == [f"view_test:{api.project}"]
+
+
 @pytest.mark.parametrize("path", ["createdby", "createdBy.id", "objectTypeProperty", "createdBy[*]", "key", "x", " "])
 def test_another_path_is_refused(api: Api, path: str) -> None:
     answer = api.get(SORTED, query_string={"expand": ["createdBy", path]})
