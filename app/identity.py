@@ -60,9 +60,14 @@ class Client:
     revoked_at: datetime | None
 
 
+def _new_client_id() -> str:
+    """A random id that no command line takes for an option."""
+    return secrets.token_urlsafe(18).replace("-", "_")
+
+
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
     """Make an API client with a random 256-bit secret, of which a hash is stored."""
-    client = NewClient(secrets.token_urlsafe(18), secrets.token_urlsafe(32), name, scopes)
+    client = NewClient(_new_client_id(), secrets.token_urlsafe(32), name, scopes)
     connection.execute(
         "INSERT INTO api_client (id, name, secret_hash, scopes, created_at)"
         " VALUES (%(id)s, %(name)s, %(secret_hash)s, %(scopes)s, now())",

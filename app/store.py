@@ -44,7 +44,7 @@ from app.model import (
     is_key,
     parse_id,
 )
-from app.predicate.compiler import compile_condition
+from app.predicate.compiler import compile_condition, contains_one_of
 
 Parameters = dict[str, Any]
 
@@ -200,12 +200,9 @@ def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parame
     conditions: list[sql.Composable] = [sql.SQL("r.project_key = %(project_key)s")]
     parameters: Parameters = {"project_key": project_key}
     for containment in selection.containments:
-        alternatives: list[sql.Composable] = []
-        for text in containment.any_of:
-            name = f"contained_{len(parameters)}"
-            parameters[name] = text
-            alternatives.append(sql.SQL("r.object @> {}::jsonb").format(sql.Placeholder(name)))
-        conditions.append(sql.SQL("({})").format(sql.SQL(" OR ").join(alternatives)))
+        name = f"contained_{len(parameters)}"
+        parameters[name] = list(containment.any_of)
+        conditions.append(contains_one_of(Stage.CURRENT, sql.Placeholder(name)))
     if selection.predicate is not None:
         clause = compile_condition(selection.predicate, Stage.CURRENT)
         conditions.append(clause.sql)

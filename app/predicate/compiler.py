@@ -41,6 +41,19 @@ def compile_condition(condition: Condition, stage: Stage) -> Clause:
     return Clause(compiler.condition(condition), compiler.parameters)
 
 
+def contains(stage: Stage, document: sql.Placeholder) -> sql.Composed:
+    """Whether the ObjectType of a projection contains a document."""
+    return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("{}::jsonb").format(document))
+
+
+def contains_one_of(stage: Stage, documents: sql.Placeholder) -> sql.Composed:
+    """Whether it contains one of several documents, given as one array.
+
+    An array and not an OR of its members: hundreds of them are planned at once, and one text serves any number.
+    """
+    return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("ANY ({}::jsonb[])").format(documents))
+
+
 _CASTS: dict[Kind, LiteralString] = {
     Kind.ID: "text",
     Kind.TEXT: "text",
@@ -132,12 +145,9 @@ class _Compiler:
                 return sql.SQL(template).format(field=column, value=value)
 
     def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
-        # An array and not an OR of its members: hundreds of them are planned at once, and one text serves any number.
         if len(documents) == 1:
-            operand = sql.SQL("{}::jsonb").format(self._parameter(documents[0]))
-        else:
-            operand = sql.SQL("ANY ({}::jsonb[])").format(self._parameter(list(documents)))
-        return sql.SQL(CONTAINS.of(self.stage)).format(operand)
+            return contains(self.stage, self._parameter(documents[0]))
+        return contains_one_of(self.stage, self._parameter(list(documents)))
 
     def _path(self, path: str, variables: Sequence[str]) -> sql.Composed:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""
