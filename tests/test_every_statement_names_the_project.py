@@ -109,10 +109,17 @@ def _walk(api: Api) -> None:
         '?objectParameter={"arrayOfIntExample":[1]}&arrayOfString=a&arrayOfString=b&arrayOfStringWithDescription=c',
         "?withTotal=false",
         "?sort=createdAt desc&sort=key&limit=1&offset=1",
+        '?where=key = "a" or not(arrayOfIntExample > 1 and arrayOfObjectType(integerExample = 1))',
     ):
         assert api.get(query).status_code == 200
         assert api.head(query).status_code in (200, 404)
-    for query in ("", "?sort=version desc", "?withTotal=false&limit=0"):
+    for query in (
+        "",
+        "?sort=version desc",
+        "?withTotal=false&limit=0",
+        "?expand=createdBy&expand=lastModifiedBy",
+        '?where=id in :ids or someProperty matches ignore case "x"&var.ids=a&expand=createdBy',
+    ):
         assert api.get(f"/sorted-query-parameters{query}").status_code == 200
     assert api.post("/description-with-urn-links", json={}).status_code == 200
     assert api.post("/artificially-complex/path/uri-parameter-one=1/2", json={}).status_code == 200

@@ -60,10 +60,13 @@ PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] 
         ("?stringParameter=dog&arrayOfString=cat&integerParameter=1", None, {}, 200),
         ('?objectParameter={"arrayOfStringExample":["dog"]}', None, {}, 200),
         ("?sort=createdAt desc&limit=500&offset=0", None, {}, 200),
+        ('?where=id = "{id}" or key is defined or not(key = "x")', None, {}, 200),
     ],
     f"HEAD {R}": [
         ("", None, {}, 404),
         ("?stringParameter=dog", None, {}, 404),
+        ('?where=id = "{id}" or version > 0', None, {}, 404),
+        ("?where=id in :ids&var.ids={id}", None, {}, 404),
     ],
     f"GET {R}/<resource_id:resource_id>": [
         ("/{id}", None, {}, 404),
@@ -77,6 +80,9 @@ PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] 
     f"GET {R}/sorted-query-parameters": [
         ("/sorted-query-parameters", None, {}, 200),
         ("/sorted-query-parameters?withTotal=true&sort=id asc", None, {}, 200),
+        ('/sorted-query-parameters?where=id = "{id}" or arrayOfIntExample > 0 or key != "x"', None, {}, 200),
+        ("/sorted-query-parameters?where=id in :ids&var.ids={id}&expand=createdBy", None, {}, 200),
+        ("/sorted-query-parameters?where=arrayOfObjectType(integerExample = 777)&expand=createdBy", None, {}, 200),
     ],
     f"POST {R}": [
         ("", WRITE | {"id": "{id}"}, {}, 404),
