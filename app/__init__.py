@@ -1,7 +1,6 @@
 """The sample resource service: one HTTP interface on PostgreSQL. Here its parts meet, and nowhere else."""
 
 from flask import Flask
-from flask_smorest import Api
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.auth import install_gate
@@ -50,7 +49,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_request_log(app)
     install_host_check(app, settings.base_domain)
     install_gate(app, authorization_server.verifier)
-    install_routes(app, Api(app))
+    install_routes(app, settings)
     install_error_answers(app)  # after flask-smorest, which answers HTTP errors in a form of its own
     if settings.trusted_proxies:
         # Only what docs/security.md asks the proxy to set: a header that it passes through would be the client's word.

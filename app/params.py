@@ -133,15 +133,37 @@ def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
 # Parameters and schemas
 
 
-class Parameter(fields.Field[Any]):
-    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple."""
+JsonSchema = dict[str, Any]
 
-    def __init__(self, read: Any, *, repeatable: bool = False, meaning: str = "", **arguments: Any) -> None:
-        arguments.setdefault("allow_none", False)
-        arguments.setdefault("metadata", {"description": meaning} if meaning else {})
-        super().__init__(**arguments)
+_STORABLE_TEXT: JsonSchema = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}
+_NUMBER: JsonSchema = {"type": "number"}
+_INT64: JsonSchema = {"type": "integer", "format": "int64"}
+_BOOLEAN: JsonSchema = {"type": "boolean"}
+
+
+class Parameter(fields.Field[Any]):
+    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple.
+
+    :param schema: what the OpenAPI document says of one value.
+    :param example: a value that makes sense on the data of the tour.
+    """
+
+    def __init__(
+        self,
+        read: Any,
+        schema: JsonSchema,
+        *,
+        repeatable: bool = False,
+        meaning: str = "",
+        example: Any = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(allow_none=False, **arguments)
         self.read = read
         self.repeatable = repeatable
+        self.meaning = meaning
+        self.example = example
+        self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
@@ -162,9 +184,17 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
     Loads to the values of each by its whole name.
     """
 
+    example: Any = None
+
     def __init__(self, pattern: str, *, meaning: str, data_key: str) -> None:
-        super().__init__(data_key=data_key, metadata={"description": meaning})
+        super().__init__(data_key=data_key)
         self._pattern = re.compile(pattern, re.ASCII)
+        self.meaning = meaning
+        self.schema: JsonSchema = {
+            "type": "object",
+            "propertyNames": {"pattern": f"^{pattern}$"},
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        }
 
     def has(self, name: str) -> bool:
         """Whether a parameter of this name belongs to the family."""
@@ -191,7 +221,11 @@ class Where(Parameter):
 
     def __init__(self) -> None:
         super().__init__(
-            read_text, repeatable=True, meaning="a predicate of the query language; several are joined by and"
+            read_text,
+            _STORABLE_TEXT,
+            repeatable=True,
+            meaning="a predicate of the query language; several are joined by and",
+            example=['arrayOfStringExample contains any ("dog", "bird")'],
         )
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
@@ -261,6 +295,8 @@ class NoQuerySchema(QuerySchema):
     """An endpoint without parameters."""
 
 
+_SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
+
 _read_limit = partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST)
 _read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 
@@ -268,14 +304,26 @@ _read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 class PagingSchema(QuerySchema):
     """What every list takes."""
 
-    sort = Parameter(read_sort_term, repeatable=True, meaning="`field [asc|desc]`, applied in the given order")
+    sort = Parameter(
+        read_sort_term,
+        {"type": "string", "pattern": _SORT_PATTERN},
+        repeatable=True,
+        meaning="`field [asc|desc]`, applied in the given order",
+        example=["createdAt desc"],
+    )
+    # No default is published: the interface declares both as float, and generated clients would send 20.0.
     limit = Parameter(
-        partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST), meaning="results in the page; 20 if not given"
+        _read_limit,
+        {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
+        meaning="results in the page; 20 if not given",
+        example=5,
     )
     offset = Parameter(
-        partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST), meaning="results to skip; 0 if not given"
+        _read_offset,
+        {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST},
+        meaning="results to skip; 0 if not given",
     )
-    with_total = Parameter(read_boolean, data_key="withTotal", meaning="false leaves total out")
+    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out")
 
 
 class ConditionsSchema(PagingSchema):
@@ -304,7 +352,11 @@ class SortedListSchema(ConditionsSchema):
     """List with sorted query parameters (interface 4.12)."""
 
     expand = Parameter(
-        read_expansion, repeatable=True, meaning="`createdBy` or `lastModifiedBy`, whose API client is added as `obj`"
+        read_expansion,
+        {"type": "string", "enum": list(EXPANDABLE)},
+        repeatable=True,
+        meaning="references whose API client is added as `obj`",
+        example=["createdBy"],
     )
 
     @post_load
@@ -316,22 +368,51 @@ class SortedListSchema(ConditionsSchema):
 class FilteredListSchema(ConditionsSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
-    string = Parameter(read_text, data_key="stringParameter", meaning="arrayOfStringExample has it")
-    float = Parameter(read_stored_number, data_key="floatParameter", meaning="arrayOfFloatExample has it")
+    string = Parameter(
+        read_text,
+        _STORABLE_TEXT,
+        data_key="stringParameter",
+        meaning="arrayOfStringExample has it",
+        example="dog",
+    )
+    float = Parameter(
+        read_stored_number,
+        _NUMBER,
+        data_key="floatParameter",
+        meaning="arrayOfFloatExample has it",
+    )
     integer = Parameter(
-        read_integer, data_key="integerParameter", meaning="arrayOfIntExample or arrayOfUniqueIntExample has it"
+        read_integer,
+        _INT64,
+        data_key="integerParameter",
+        meaning="arrayOfIntExample or arrayOfUniqueIntExample has it",
     )
     number = Parameter(
-        read_stored_number, data_key="withMarkdownDescription", meaning="arrayOfNumberNoDefaultsExample has it"
+        read_stored_number,
+        _NUMBER,
+        data_key="withMarkdownDescription",
+        meaning="arrayOfNumberNoDefaultsExample has it",
     )
     object = Parameter(
-        read_contained_object, data_key="objectParameter", meaning="a JSON object that objectTypeProperty contains"
+        read_contained_object,
+        {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"$ref": "#/components/schemas/ContainedObjectType"},
+        },
+        data_key="objectParameter",
+        meaning="a JSON object that objectTypeProperty contains",
     )
     all_of = Parameter(
-        read_text, repeatable=True, data_key="arrayOfString", meaning="arrayOfStringExample has all of them"
+        read_text,
+        _STORABLE_TEXT,
+        repeatable=True,
+        data_key="arrayOfString",
+        meaning="arrayOfStringExample has all of them",
     )
     any_of = Parameter(
         read_text,
+        _STORABLE_TEXT,
         repeatable=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",
@@ -364,15 +445,18 @@ def _containments(data: dict[str, Any]) -> list[Containment]:
 class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which make no difference."""
 
-    first = Parameter(read_text, data_key="optionalQueryParameter")
-    second = Parameter(read_text, data_key="secondOptionalQueryParameter")
+    first = Parameter(read_text, _STORABLE_TEXT, data_key="optionalQueryParameter")
+    second = Parameter(read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter")
 
 
 class StagedSchema(QuerySchema):
     """``staged`` of a write on the collection; loads to the boolean."""
 
     staged = Parameter(
-        read_boolean, load_default=False, meaning="true writes the staged projection only, the current one stays"
+        read_boolean,
+        _BOOLEAN,
+        load_default=False,
+        meaning="true writes the staged projection only, the current one stays",
     )
 
     @post_load
@@ -383,7 +467,7 @@ class StagedSchema(QuerySchema):
 class VersionSchema(QuerySchema):
     """``version`` of a delete; loads to the expected version or None."""
 
-    version = Parameter(read_number, meaning="the expected version; if it differs from the actual one, 409")
+    version = Parameter(read_number, _NUMBER, meaning="the expected version; if it differs from the actual one, 409")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
@@ -401,8 +485,8 @@ class SampleQuery:
 class SampleQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
-    one = Parameter(read_number, data_key="queryParameterOne")
-    two = Parameter(read_text, data_key="queryParameterTwo")
+    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne")
+    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:

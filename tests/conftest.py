@@ -22,6 +22,7 @@ from app.config import Settings
 from app.db import Connection
 from app.embedded import EmbeddedPostgres
 from tests.api import Api
+from tests.contract import Contract
 from tests.secrecy import secrecy as secrecy
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -88,8 +89,23 @@ def app_log(app: Flask) -> logging.Logger:
 def app(settings: Settings) -> Iterator[Flask]:
     """The application under test."""
     application = create_app(settings)
+    contract = Contract(application)
+    application.after_request(contract.check)
+    application.extensions["contract"] = contract
     yield application
     application.extensions["database"].close()
+
+
+@pytest.fixture(autouse=True)
+def contract_is_kept(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test whose answers are not as the OpenAPI document says."""
+    if "app" not in request.fixturenames:
+        yield
+        return
+    contract: Contract = request.getfixturevalue("app").extensions["contract"]
+    contract.violations.clear()
+    yield
+    assert contract.violations == []
 
 
 @pytest.fixture(scope="session")

@@ -1,35 +1,14 @@
 """The error catalogue: every code has its status and comes in the one body."""
 
-from collections.abc import Callable
-
 import pytest
 
 from app import errors
-from app.errors import CATALOGUE, ApiError, Fault
-
-RAISED: dict[str, Callable[[], ApiError]] = {
-    "InvalidInput": lambda: errors.invalid_parameter("limit", "501 is out of range."),
-    "InvalidJsonInput": lambda: ApiError([errors.shape_fault("version: Missing required value")]),
-    "InvalidField": lambda: ApiError([errors.value_fault("key", "a b", "Keys may not hold blanks.")]),
-    "DuplicateField": lambda: errors.duplicate_field("key", "taken"),
-    "invalid_token": lambda: errors.unauthorized("p", "invalid_token", token_given=True),
-    "insufficient_scope": lambda: errors.insufficient_scope("p", ("manage_test", "view_test")),
-    "ResourceNotFound": lambda: errors.not_found_by_id("abc"),
-    "MethodNotAllowed": lambda: errors.method_not_allowed("PUT", ("GET", "HEAD")),
-    "NotAcceptable": lambda: errors.not_acceptable(["application/json"]),
-    "ConcurrentModification": lambda: errors.concurrent_modification("abc", 1, 2),
-    "PreconditionFailed": lambda: errors.precondition_failed("If-Match"),
-    "ContentTooLarge": lambda: errors.content_too_large(2_097_152),
-    "UnsupportedMediaType": lambda: errors.unsupported_media_type("application/json"),
-    "General": errors.general,
-    "OverCapacity": lambda: errors.over_capacity("The database is not available."),
-}
-"""How the service raises each code; a code that is raised without a function of its own has a plain fault here."""
+from app.errors import CATALOGUE, EXAMPLES, ApiError
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_the_body_of_every_code(code: str) -> None:
-    error = RAISED.get(code, lambda: ApiError([Fault(code, "A message.")]))()
+    error = EXAMPLES[code]
     body = error.payload()
     assert error.status == body["statusCode"] == CATALOGUE[code].status
     assert [entry["code"] for entry in body["errors"]] == [code]
@@ -37,6 +16,10 @@ def test_the_body_of_every_code(code: str) -> None:
     expects_oauth_fields = code[0].islower()
     assert ("error" in body, "error_description" in body) == (expects_oauth_fields, expects_oauth_fields)
     assert error.body().isascii()
+
+
+def test_every_code_has_an_example() -> None:
+    assert list(EXAMPLES) == list(CATALOGUE)
 
 
 def test_texts_are_those_of_the_platform() -> None:
@@ -48,14 +31,14 @@ def test_texts_are_those_of_the_platform() -> None:
         "message": "Object abc has a different version than expected. Expected: 1 - Actual: 2.",
         "currentVersion": 2,
     }
-    assert only(RAISED["InvalidField"]()) == {
+    assert only(errors.ApiError([errors.value_fault("key", "a b", "Keys may not hold blanks.")])) == {
         "code": "InvalidField",
         "message": "The value '\"a b\"' is not valid for field 'key'. Keys may not hold blanks.",
         "field": "key",
         "invalidValue": "a b",
     }
-    assert only(RAISED["InvalidJsonInput"]())["message"] == "Request body does not contain valid JSON."
-    scopes = RAISED["insufficient_scope"]()
+    assert only(EXAMPLES["InvalidJsonInput"])["message"] == "Request body does not contain valid JSON."
+    scopes = errors.insufficient_scope("p", ("manage_test", "view_test"))
     assert scopes.payload()["error_description"] == (
         "Insufficient scope. One of the following scopes is missing: manage_test, view_test."
     )

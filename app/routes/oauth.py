@@ -11,6 +11,7 @@ from flask.views import MethodView
 
 from app.auth import public
 from app.oauth import AuthorizationServer
+from app.openapi import Answer, operation
 from app.web import Blueprint, json_answer
 
 blueprint = Blueprint("oauth", __name__)
@@ -33,6 +34,12 @@ class Token(MethodView):
     """The token endpoint."""
 
     @public
+    @operation(
+        "getToken",
+        Answer(200, "Token", "an access token"),
+        form="TokenRequest",
+        refusals=("invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_client"),
+    )
     def post(self) -> Response:
         """Issue an access token for client credentials."""
         return _uncached(_server().grant(request))
@@ -43,6 +50,12 @@ class Introspection(MethodView):
     """The introspection endpoint."""
 
     @public
+    @operation(
+        "introspectToken",
+        Answer(200, "Introspection", "what the token says, or that it is not active"),
+        form="TokenToExamine",
+        refusals=("invalid_request", "invalid_client"),
+    )
     def post(self) -> Response:
         """Tell whether a token is valid and what it says."""
         return _uncached(_server().introspect(request))
@@ -53,6 +66,12 @@ class Revocation(MethodView):
     """The revocation endpoint."""
 
     @public
+    @operation(
+        "revokeToken",
+        Answer(200, "Nothing", "the token is not valid any more, if it ever was"),
+        form="TokenToExamine",
+        refusals=("invalid_request", "invalid_grant", "invalid_client"),
+    )
     def post(self) -> Response:
         """Revoke one of the client's own tokens."""
         return _uncached(_server().revoke(request))
@@ -63,6 +82,7 @@ class KeySet(MethodView):
     """The keys that verify the service's tokens."""
 
     @public
+    @operation("getKeySet", Answer(200, "KeySet", "public keys as JSON Web Keys"))
     def get(self) -> Response:
         """Answer the key set."""
         answer = json_answer(_server().key_set())
@@ -75,6 +95,7 @@ class Metadata(MethodView):
     """What a client has to know about the authorization server."""
 
     @public
+    @operation("getServerMetadata", Answer(200, "ServerMetadata", "endpoints and capabilities (RFC 8414)"))
     def get(self) -> Response:
         """Answer the metadata."""
         answer = json_answer(json.dumps(_server().metadata(request.url_root)))

@@ -6,6 +6,7 @@ from flask.views import MethodView
 from app import errors
 from app.auth import public
 from app.db import Connection
+from app.openapi import Answer, operation
 from app.web import Blueprint, database, json_answer
 
 blueprint = Blueprint("operations", __name__, url_prefix="/health")
@@ -16,6 +17,7 @@ class Live(MethodView):
     """Whether the process answers at all."""
 
     @public
+    @operation("isLive", Answer(200, "Status", "the process answers"))
     def get(self) -> Response:
         """Answer 200 as long as the process can."""
         return json_answer('{"status":"live"}')
@@ -26,6 +28,7 @@ class Ready(MethodView):
     """Whether requests will be served."""
 
     @public
+    @operation("isReady", Answer(200, "Status", "requests will be served"))
     def get(self) -> Response:
         """Answer 200 if the database answers, else 503."""
         with database().connection() as connection:

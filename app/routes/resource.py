@@ -6,6 +6,7 @@ from flask.views import MethodView
 from app import errors, operations, store
 from app.auth import caller, scopes
 from app.model import ExpectedVersion
+from app.openapi import Answer, operation
 from app.params import (
     FilteredListSchema,
     ListQuery,
@@ -23,12 +24,20 @@ blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_ke
 reads = scopes("manage_test", "view_test")
 writes = scopes("manage_test")
 
+CONDITIONS = ("If-Match", "If-None-Match")
+READ = Answer(200, "Resource", "the resource", ("ETag",))
+NOT_MODIFIED = Answer(304, None, "the client has this version", ("ETag",))
+CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location"))
+WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",))
+CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
+
 
 @blueprint.route("")
 class Collection(MethodView):
     """All resources of a project."""
 
     @reads
+    @operation("listResources", Answer(200, "FlatResourcePage", "a page of flat resources"))
     @blueprint.arguments(FilteredListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1)."""
@@ -36,6 +45,11 @@ class Collection(MethodView):
             return json_answer(store.flat_page(connection, project_key, query.selection, query.paging))
 
     @reads
+    @operation(
+        "checkResources",
+        Answer(200, None, "at least one resource matches"),
+        Answer(404, None, "none does"),
+    )
     @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:
         """Check whether any resource matches (4.5)."""
@@ -43,6 +57,13 @@ class Collection(MethodView):
             return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
 
     @writes
+    @operation(
+        "createOrUpdateResource",
+        WRITTEN,
+        CREATED,
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
+    )
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def post(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -52,6 +73,13 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
+    @operation(
+        "createOrOverwriteResource",
+        WRITTEN,
+        CREATED,
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
+    )
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def put(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -61,6 +89,12 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
+    @operation(
+        "overwriteResource",
+        WRITTEN,
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
+    )
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def patch(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -75,6 +109,13 @@ class Item(MethodView):
     """One resource by its id."""
 
     @reads
+    @operation(
+        "getResourceById",
+        READ,
+        NOT_MODIFIED,
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", "PreconditionFailed"),
+    )
     @blueprint.arguments(OptionalTextsSchema(), location="query")
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2)."""
@@ -85,6 +126,7 @@ class Item(MethodView):
         return read_answer(resource)
 
     @writes
+    @operation("updateResourceById", WRITTEN, headers=CONDITIONS, refusals=("ResourceNotFound", *CONFLICTS))
     @blueprint.arguments(UpdateSchema())
     @blueprint.arguments(NoQuerySchema(), location="query")
     def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
@@ -94,6 +136,12 @@ class Item(MethodView):
         return written_answer(written, project_key)
 
     @writes
+    @operation(
+        "deleteResourceById",
+        Answer(200, "Resource", "the resource as it was", ("ETag",)),
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", *CONFLICTS),
+    )
     @blueprint.arguments(VersionSchema(), location="query")
     def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
         """Delete a resource (4.11)."""
@@ -106,6 +154,13 @@ class ItemByKey(MethodView):
     """One resource by its key."""
 
     @reads
+    @operation(
+        "getResourceByKey",
+        READ,
+        NOT_MODIFIED,
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", "PreconditionFailed"),
+    )
     @blueprint.arguments(NoQuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3)."""
@@ -121,6 +176,7 @@ class SortedList(MethodView):
     """All resources of a project, sorted."""
 
     @reads
+    @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources with sorted query parameters (4.12)."""

@@ -6,6 +6,7 @@ from werkzeug.http import parse_list_header
 
 from app import errors, samples
 from app.auth import scopes
+from app.openapi import Answer, operation
 from app.params import SampleQuery, SampleQuerySchema
 from app.samples import ComplexRecord
 from app.schemas import ComplexRecordSchema
@@ -18,6 +19,10 @@ _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 
 
+def _echo(status: int, *media_types: str) -> Answer:
+    return Answer(status, "ObjectType", "what arrived", ("Preference-Applied",), media_types)
+
+
 @blueprint.route(
     "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
 )
@@ -25,6 +30,12 @@ class AllOptions(MethodView):
     """POST with all options."""
 
     @scopes("manage_test")
+    @operation(
+        "postWithAllOptions",
+        *(_echo(status, _JSON, _FORM) for status in (200, 201, 203)),
+        headers=("Prefer",),
+        refusals=("NotAcceptable",),
+    )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(SampleQuerySchema(), location="query")
     def post(
@@ -53,6 +64,12 @@ class DescriptionWithLinks(MethodView):
     """Description with links."""
 
     @scopes("manage_test")
+    @operation(
+        "postDescriptionWithLinks",
+        _echo(200, _JSON),
+        Answer(202, "DateTimes", "the body's time in every format", ("Preference-Applied",)),
+        headers=("Prefer",),
+    )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(SampleQuerySchema(), location="query")
     def post(self, record: ComplexRecord, query: SampleQuery, project_key: str) -> Response:

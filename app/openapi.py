@@ -1,0 +1,550 @@
+"""The contract as an OpenAPI 3.1 document, made from what runs the service: URL map, marks, schemas, error catalogue.
+
+A view says with :func:`operation` what cannot be read off it: its name and its answers. Everything else is derived: the
+parameters and bodies from their schemas, security from the scopes, and the refusals from what the view takes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from flask import Flask
+from flask_smorest import Api
+
+from app import errors
+from app.auth import accepted_scopes
+from app.config import Settings
+from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
+from app.oauth import SCOPE_NAMES
+from app.params import Parameter, ParameterFamily
+from app.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
+
+Document = dict[str, Any]
+AnyView = TypeVar("AnyView", bound=Callable[..., Any])
+
+# What a view says of itself
+
+_MARK = "openapi_operation"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response that is not a refusal.
+
+    :param schema: the name of a schema in :data:`SCHEMAS`; None for an answer without a body.
+    :param headers: names of rows of :data:`HEADERS`.
+    :param media_types: what the body can be.
+    """
+
+    status: int
+    schema: str | None
+    description: str
+    headers: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ("application/json",)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a view says of itself.
+
+    :param refusals: codes of the error catalogue that do not follow from what the view takes.
+    :param headers: names of rows of :data:`REQUEST_HEADERS`.
+    :param form: the schema of a form body that no marshmallow schema parses.
+    """
+
+    id: str
+    answers: tuple[Answer, ...]
+    refusals: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    form: str | None = None
+
+
+def operation(
+    operation_id: str,
+    *answers: Answer,
+    refusals: tuple[str, ...] = (),
+    headers: tuple[str, ...] = (),
+    form: str | None = None,
+) -> Callable[[AnyView], AnyView]:
+    """Describe a view; one without a description is not in the document."""
+
+    def mark(view: AnyView) -> AnyView:
+        setattr(view, _MARK, Operation(operation_id, answers, refusals, headers, form))
+        return view
+
+    return mark
+
+
+# Tables
+
+PATH_PARAMETERS: Mapping[str, tuple[str, Document, str, str]] = {
+    "project_key": ("projectKey", {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}, "the project", "demo"),
+    "resource_id": (
+        "id",
+        {"type": "string", "minLength": 1},
+        "the id of a resource",
+        "018cc251-f400-7000-8000-000000000001",
+    ),
+    "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
+    "uri_parameter_one": ("uriParameterOne", {"type": "string"}, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_two": ("uriParameterTwo", {"type": "string", "minLength": 1}, "any text", "two"),
+}
+"""Variables of URL rules: their public name, schema, meaning and an example."""
+
+HEADERS: Mapping[str, Document] = {
+    "ETag": {
+        "description": "the version in quotes",
+        "schema": {"type": "string", "pattern": '^"[0-9]+"$'},
+        "example": '"1"',
+    },
+    "Location": {
+        "description": "the path of the new resource",
+        "schema": {"type": "string"},
+        "example": "/demo/resource/018cc251-f400-7000-8000-000000000001",
+    },
+    "Preference-Applied": {
+        "description": "the preference that chose the status",
+        "schema": {"type": "string"},
+        "example": "code=201",
+    },
+    "X-Correlation-ID": {
+        "description": "the client's own, if it sent one of this form, else a new one",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_/-]{8,256}$"},
+        "example": "my-app/2f0c1b7e",
+    },
+    "Allow": {"description": "the methods that the URL has", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "what is missing", "schema": {"type": "string"}},
+    "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
+}
+"""Response headers by their names."""
+
+REQUEST_HEADERS: Mapping[str, Document] = {
+    "If-Match": {"description": "entity tags of which the resource must have one, or `*`", "example": '"1"'},
+    "If-None-Match": {"description": "entity tags of which the resource must have none, or `*`"},
+    "Prefer": {"description": "`code=...` chooses between the answers", "example": "code=200"},
+}
+"""Request headers by their names; all are texts and optional."""
+
+_REFERENCE: Document = {
+    "type": "object",
+    "required": ["typeId", "id"],
+    "properties": {
+        "typeId": {"type": "string", "const": "api-client"},
+        "id": {"type": "string"},
+        "obj": {
+            "type": "object",
+            "description": "the API client, if it was asked for with expand and is there",
+            "required": ["id", "name", "scopes"],
+            "properties": {
+                "id": {"type": "string"},
+                "name": {"type": "string"},
+                "scopes": {"type": "array", "items": {"type": "string"}},
+            },
+            "additionalProperties": False,
+        },
+    },
+    "additionalProperties": False,
+}
+
+_SERVER_FIELDS: Document = {
+    "id": {"type": "string", "format": "uuid"},
+    "version": {"type": "integer", "format": "int64", "minimum": 1},
+    "key": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
+    "createdAt": {"type": "string", "format": "date-time"},
+    "lastModifiedAt": {"type": "string", "format": "date-time"},
+}
+
+_ALWAYS_THERE = ["id", "version", "createdAt", "lastModifiedAt"]
+
+
+def _page_of(result: str) -> Document:
+    return {
+        "type": "object",
+        "required": ["limit", "offset", "count", "results"],
+        "properties": {
+            "limit": {"type": "integer", "minimum": 0},
+            "offset": {"type": "integer", "minimum": 0},
+            "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
+            "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
+            "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
+            "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+        },
+        "additionalProperties": False,
+    }
+
+
+def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -> Document:
+    return {
+        "type": "object",
+        "required": list(names if required is None else required),
+        "properties": {
+            name: {"type": "string", **({"format": formats[name]} if name in formats else {})} for name in names
+        },
+    }
+
+
+SCHEMAS: Mapping[str, Document] = {
+    "Resource": {
+        "type": "object",
+        "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
+        "properties": {
+            **_SERVER_FIELDS,
+            "createdBy": _REFERENCE,
+            "lastModifiedBy": _REFERENCE,
+            "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
+            "someProperty": {"type": "string"},
+        },
+        "additionalProperties": False,
+    },
+    "ResourcePage": _page_of("Resource"),
+    "FlatResourcePage": _page_of("FlatResource"),
+    "DateTimes": _texts(
+        "dateOnlyExample",
+        "timeOnlyExample",
+        "dateTimeOnlyExample",
+        "dateTimeExample",
+        "dateTimeExampleDefaultFormat",
+        "dateTimeExampleRfc",
+        dateOnlyExample="date",
+        dateTimeExample="date-time",
+        dateTimeExampleDefaultFormat="date-time",
+    ),
+    "Error": {
+        "type": "object",
+        "required": ["statusCode", "message", "errors"],
+        "properties": {
+            "statusCode": {"type": "integer"},
+            "message": {"type": "string", "description": "the message of the first entry"},
+            "errors": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "required": ["code", "message"],
+                    "properties": {
+                        "code": {"type": "string", "enum": list(errors.CATALOGUE)},
+                        "message": {"type": "string"},
+                        "detailedErrorMessage": {"type": "string"},
+                        "field": {"type": "string"},
+                        "invalidValue": {},
+                        "duplicateValue": {},
+                        "currentVersion": {"type": "integer", "format": "int64"},
+                    },
+                    "additionalProperties": False,
+                },
+            },
+            "error": {"type": "string", "description": "the OAuth code"},
+            "error_description": {"type": "string"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenRequest": _texts("grant_type", "scope", "client_id", "client_secret", required=["grant_type"]),
+    "Token": {
+        "type": "object",
+        "required": ["access_token", "token_type", "expires_in", "scope"],
+        "properties": {
+            "access_token": {"type": "string"},
+            "token_type": {"type": "string", "const": "Bearer"},
+            "expires_in": {"type": "integer", "description": "seconds"},
+            "scope": {"type": "string", "description": "what was granted, separated by spaces"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenToExamine": _texts("token", "token_type_hint", "client_id", "client_secret", required=["token"]),
+    "Introspection": {
+        "type": "object",
+        "required": ["active"],
+        "properties": {
+            "active": {"type": "boolean"},
+            "scope": {"type": "string"},
+            "client_id": {"type": "string"},
+            "exp": {"type": "integer", "description": "seconds since 1970"},
+        },
+    },
+    "Nothing": {"type": "object", "additionalProperties": False},
+    "KeySet": {
+        "type": "object",
+        "required": ["keys"],
+        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
+    },
+    "ServerMetadata": {"type": "object", "required": ["issuer", "token_endpoint"]},
+    "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
+}
+"""Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
+
+TAGS: Mapping[str, tuple[str, str]] = {
+    "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
+    "samples": ("Echo", "Endpoints that keep nothing and show what arrived."),
+    "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
+    "operations": ("Service", "What those who run the service ask it."),
+}
+"""Blueprints, in the order of the page: name and meaning."""
+
+DESCRIPTION = """\
+A durable server for a project-scoped resource API with optimistic locking and bearer scopes for each project.
+
+**In two minutes.** `make run` prints a token; press *Authorize* and paste it under *bearer*. Then: **POST**
+`/demo/resource` with a key creates a resource, the same again updates it. **GET** `/demo/resource/key=my-pet` reads it.
+**POST** `/demo/resource/{id}` with the version that you have read applies update actions; with an older version it
+answers 409 and says which version is the actual one. Lists take predicates in `where`, with variables in `var.<name>`.
+
+Every fault is answered in one form, with an entry for each thing that is wrong and the path to it.
+"""
+
+# The document
+
+
+def document(app: Flask, api: Api, settings: Settings) -> Document:
+    """The OpenAPI document of the application's routes."""
+    spec = cast("Any", api.spec)
+    # Named by objectParameter, in whose text no generator looks for schemas.
+    spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
+    made: Document = spec.to_dict()
+    schemas: Document = made["components"]["schemas"]
+    for unused in ("Error", "PaginationMetadata"):
+        schemas.pop(unused, None)
+    _describe_actions(schemas)
+    flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
+    schemas |= SCHEMAS
+    schemas["FlatResource"] = {
+        "type": "object",
+        "required": _ALWAYS_THERE,
+        "properties": flat,
+        "additionalProperties": False,
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Sample Resource Service",
+            "version": "v1",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": _servers(settings),
+        "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.values()],
+        "paths": _paths(app, made["paths"]),
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "headers": dict(HEADERS),
+            "securitySchemes": {
+                "clientCredentials": {
+                    "type": "oauth2",
+                    "description": "An API client's id and secret, as `sample-resource client create` prints them.",
+                    "flows": {
+                        "clientCredentials": {
+                            "tokenUrl": "/oauth/token",
+                            "scopes": {f"{name}:{{projectKey}}": meaning for name, meaning in _SCOPES.items()},
+                        }
+                    },
+                },
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "An access token, as `sample-resource token` prints one.",
+                },
+            },
+        },
+    }
+
+
+_SCOPES = dict(
+    zip(
+        SCOPE_NAMES,
+        (
+            "read and write resources",
+            "read resources",
+            "search both projections",
+            "search the current projection",
+        ),
+        strict=True,
+    )
+)
+
+
+def _servers(settings: Settings) -> list[Document]:
+    if settings.base_domain is None:
+        return [{"url": "/"}]
+    return [
+        {
+            "url": f"https://api.{{region}}.{{cloudProvider}}.{settings.base_domain}",
+            "variables": {"region": {"default": "europe-west1"}, "cloudProvider": {"default": "gcp"}},
+        }
+    ]
+
+
+def _describe_actions(schemas: Document) -> None:
+    """The body of update by id: one schema an action, told apart by ``action``."""
+    names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
+    for action, name in names.items():
+        members = ACTION_SCHEMAS[action].fields.items()
+        schemas[name] = {
+            "type": "object",
+            "required": [public for public, field in members if field.required],
+            "properties": {
+                public: {"type": "string", "const": action} if public == "action" else _plain(field.metadata)
+                for public, field in members
+            },
+            "additionalProperties": False,
+        }
+    schemas["UpdateAction"] = {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in names.values()],
+        "discriminator": {
+            "propertyName": "action",
+            "mapping": {action: f"#/components/schemas/{name}" for action, name in names.items()},
+        },
+    }
+    schemas["Update"]["properties"]["actions"] = {
+        "type": "array",
+        "maxItems": 500,
+        "items": {"$ref": "#/components/schemas/UpdateAction"},
+    }
+
+
+def _plain(metadata: Mapping[Any, Any]) -> Document:
+    return dict(metadata)
+
+
+def _paths(app: Flask, made: Document) -> Document:
+    paths: Document = {}
+    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+        view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
+        if view_class is None:
+            continue
+        for method in sorted(view_class.methods or ()):
+            view = getattr(view_class, method.lower())
+            described: Operation | None = getattr(view, _MARK, None)
+            if described is not None:
+                found = made[_smorest_path(rule.rule)][method.lower()]
+                made_operation = _operation(view, described, found, TAGS[rule.endpoint.partition(".")[0]][0])
+                made_operation["parameters"] = [_path_parameter(name) for name in sorted(rule.arguments)] + (
+                    made_operation["parameters"]
+                )
+                paths.setdefault(_template(rule.rule), {})[method.lower()] = made_operation
+    return paths
+
+
+def _smorest_path(rule: str) -> str:
+    return _replaced(rule, lambda variable: variable)
+
+
+def _template(rule: str) -> str:
+    return _replaced(rule, lambda variable: PATH_PARAMETERS[variable][0])
+
+
+def _replaced(rule: str, name_of: Callable[[str], str]) -> str:
+    """A rule's path with each variable as ``{name}``."""
+    parts: list[str] = []
+    for piece in rule.split("<"):
+        variable, bracket, rest = piece.partition(">")
+        parts.append(f"{{{name_of(variable.rpartition(':')[2])}}}{rest}" if bracket else piece)
+    return "".join(parts)
+
+
+def _path_parameter(variable: str) -> Document:
+    name, schema, meaning, example = PATH_PARAMETERS[variable]
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": meaning,
+        "schema": schema,
+        "example": example,
+    }
+
+
+def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
+    body = found.get("requestBody")
+    query = found.get("parameters", [])
+    made: Document = {
+        "operationId": described.id,
+        "summary": found["summary"].rstrip("."),
+        "tags": [tag],
+        "parameters": [*query, *(_request_header(name) for name in (*described.headers, "X-Correlation-ID"))],
+    }
+    if body is not None:
+        made["requestBody"] = body
+    elif described.form is not None:
+        schema = {"$ref": f"#/components/schemas/{described.form}"}
+        made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+    scopes = accepted_scopes(view) or ()
+    made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
+    if scopes:
+        made["security"].append({"bearer": []})
+    made["responses"] = {str(answer.status): _answer(answer) for answer in described.answers} | _refusals(
+        described, has_scopes=bool(scopes), has_body=body is not None, takes_parameters=bool(query)
+    )
+    return made
+
+
+def _request_header(name: str) -> Document:
+    row = REQUEST_HEADERS.get(name) or {"description": HEADERS[name]["description"]}
+    return {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, **row}
+
+
+def _answer(answer: Answer) -> Document:
+    made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
+    if answer.schema is not None:
+        schema = {"$ref": f"#/components/schemas/{answer.schema}"}
+        made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
+    return made
+
+
+def _header_references(names: Sequence[str]) -> Document:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Correlation-ID")}
+
+
+_REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
+
+
+def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_parameters: bool) -> Document:
+    codes = ["General", "OverCapacity", *described.refusals]
+    if has_scopes:
+        codes += ["invalid_token", "insufficient_scope", "InvalidInput"]
+    if takes_parameters:
+        codes.append("InvalidInput")
+    if has_body:
+        codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
+    elif described.form is not None:
+        codes.append("ContentTooLarge")
+    by_status: dict[int, list[str]] = {}
+    for code in dict.fromkeys(codes):
+        by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
+    return {
+        str(status): {
+            "description": "; ".join(errors.CATALOGUE[code].meaning for code in of_status),
+            "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
+            "content": {
+                "application/json": {
+                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "examples": {code: {"value": errors.EXAMPLES[code].payload()} for code in of_status},
+                }
+            },
+        }
+        for status, of_status in sorted(by_status.items())
+    }
+
+
+# How apispec sees the parameters' fields
+
+
+def describe_fields(api: Api) -> None:
+    """Let flask-smorest's generator read parameters off their fields; to be called before routes are registered."""
+    converter = cast("Any", api).ma_plugin.converter
+    converter.add_attribute_function(_schema_of)
+    converter.add_parameter_attribute_function(_parameter_of)
+
+
+def _schema_of(_converter: Any, field: Any, **_: Any) -> Document:
+    return dict(field.schema) if isinstance(field, Parameter | ParameterFamily) else {}
+
+
+def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
+    if not isinstance(field, Parameter | ParameterFamily):
+        return {}
+    made: Document = {"description": field.meaning} if field.meaning else {}
+    if field.example is not None:
+        made["example"] = field.example
+    if isinstance(field, ParameterFamily) or field.repeatable:
+        made |= {"style": "form", "explode": True}
+    return made
