@@ -119,7 +119,7 @@ HEADERS: Mapping[str, Document] = {
 """Response headers by their names."""
 
 REQUEST_HEADERS: Mapping[str, Document] = {
-    "If-Match": {"description": "entity tags of which the resource must have one, or `*`", "example": '"1"'},
+    "If-Match": {"description": "entity tags of which the resource must have one, or `*`"},
     "If-None-Match": {"description": "entity tags of which the resource must have none, or `*`"},
     "Prefer": {"description": "`code=...` chooses between the answers", "example": "code=200"},
 }
@@ -271,6 +271,40 @@ SCHEMAS: Mapping[str, Document] = {
     "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
+
+_EXAMPLE_OBJECT_TYPE: Document = {
+    "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
+    "arrayOfUniqueIntExample": [1, 3, 5, 7],
+    "arrayOfTwonumbersExample": [3, 5],
+    "arrayOfFloatExample": [0.82],
+    "arrayOfNumberNoDefaultsExample": [10, 9, 8, 7, 6],
+    "arrayOfStringExample": ["dog", "cat", "bird"],
+    "arrayOfObjectType": [
+        {"integerExample": 777, "integerExampleInt32": 1},
+        {"integerExample": 30000, "integerExampleInt32": 22},
+    ],
+}
+
+BODY_EXAMPLES: Mapping[str, Document] = {
+    "ResourceDraft": {"key": "my-pet", "version": 1, "objectTypeProperty": _EXAMPLE_OBJECT_TYPE},
+    "Update": {
+        "version": 1,
+        "actions": [{"action": "doSomeThing"}, {"action": "changeSomeProperty", "someProperty": "any string"}],
+    },
+    "ComplexRecord": {
+        "id": "an id",
+        "version": 1,
+        "key": "a key",
+        "custom": True,
+        "createdAt": "2015-02-28T16:41:41.090Z",
+        "lastModifiedAt": "2016-02-28T16:41:41.090Z",
+        "createdBy": {"firstName": "John", "lastName": "Doe"},
+        "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
+    },
+    "TokenRequest": {"grant_type": "client_credentials"},
+    "TokenToExamine": {"token": "an access token"},
+}
+"""What a body can look like, by the name of its schema."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
@@ -467,6 +501,8 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     elif described.form is not None:
         schema = {"$ref": f"#/components/schemas/{described.form}"}
         made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+    for media in made.get("requestBody", {}).get("content", {}).values():
+        media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
     scopes = accepted_scopes(view) or ()
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:

@@ -26,6 +26,10 @@ class Contract:
         schema = {"$ref": f"#/components/schemas/{name}", "components": self.document["components"]}
         return jsonschema_rs.validator_for(schema)
 
+    def is_valid(self, name: str, value: Any) -> bool:
+        """Whether a schema of the document takes a value."""
+        return self._validator_of(name).is_valid(value)
+
     def check(self, response: Response) -> Response:
         """Note what is wrong with an answer to the current request; to be run after each one."""
         problem = self._problem(request, response)

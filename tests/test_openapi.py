@@ -118,6 +118,15 @@ def test_every_refusal_has_an_example_for_each_code(document: dict[str, Any]) ->
     assert set(CATALOGUE) - seen == {"MethodNotAllowed", "RequestRejected", "SearchFacetPathNotFound"}
 
 
+def test_every_body_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+    contract = Contract(app)
+    bodies = [operation["requestBody"] for operation in operations(document) if "requestBody" in operation]
+    assert len(bodies) == 9
+    for body in bodies:
+        (media,) = body["content"].values()
+        assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"])
+
+
 def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> None:
     discriminator = document["components"]["schemas"]["UpdateAction"]["discriminator"]
     assert discriminator["propertyName"] == "action"
