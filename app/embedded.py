@@ -306,7 +306,7 @@ def running(data_dir: Path) -> str | None:
     """The connection string of a server that another process runs on this folder; None if there is none."""
     _forget_client_environment()
     try:
-        place = _place_of(Path(os.path.abspath(data_dir)), make=False)  # noqa: PTH100
+        place = _place_of(Path(os.path.abspath(data_dir)), make=False)  # noqa: PTH100 -- absolute() keeps the dots
         lines = (place.cluster / "postmaster.pid").read_text(errors="surrogateescape").splitlines()
         conninfo = _conninfo(Path(lines[4]), DATABASE, DATABASE)
         psycopg.connect(conninfo, connect_timeout=5).close()

@@ -43,7 +43,7 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResourc
 
 def _vocabulary() -> list[str]:
     """The same words for every project and seed: real ones first, since the first are the most frequent."""
-    random = Random("vocabulary")  # noqa: S311
+    random = Random("vocabulary")  # noqa: S311 -- data, not secrets
     made_up: dict[str, None] = dict.fromkeys(_REAL_WORDS)
     while len(made_up) < len(_REAL_WORDS) + VOCABULARY_SIZE:
         made_up["".join(random.choices(_SYLLABLES, k=random.randrange(2, 5)))] = None

@@ -325,7 +325,7 @@ def _environment(settings: Settings, url: str) -> dict[str, str]:
 
 def _probe_host(settings: Settings) -> str:
     """Where a listener on the bind address can be reached from here."""
-    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(  # noqa: S104
+    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(  # noqa: S104 -- compared, not bound
         settings.bind, settings.bind.strip("[]")
     )
 

@@ -104,7 +104,7 @@ class _ProjectionSchema(StrictSchema):
 
 
 class _ReferenceSchema(StrictSchema):
-    typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815
+    typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815 -- the interface's name
     id = Text(required=True)
 
 

@@ -1,12 +1,14 @@
 """The resource itself (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
 
+from collections.abc import Callable
+
 from flask import Response
 from flask.views import MethodView
 
 from app import errors, operations, store
 from app.auth import caller, scopes
 from app.model import ExpectedVersion
-from app.openapi import Answer, operation
+from app.openapi import Answer, AnyView, operation
 from app.params import (
     FilteredListSchema,
     ListQuery,
@@ -30,6 +32,18 @@ NOT_MODIFIED = Answer(304, None, "the client has this version", ("ETag",))
 CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location"))
 WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",))
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
+
+
+def _upsert(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
+    """A write on the collection: its body names the resource, or makes one."""
+    refusals = ("ResourceNotFound", "DuplicateField", *CONFLICTS)
+    return operation(operation_id, *answers, headers=CONDITIONS, refusals=refusals)
+
+
+def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
+    """A read of one resource."""
+    refusals = ("ResourceNotFound", "PreconditionFailed")
+    return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, refusals=refusals)
 
 
 @blueprint.route("")
@@ -57,13 +71,7 @@ class Collection(MethodView):
             return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
 
     @writes
-    @operation(
-        "createOrUpdateResource",
-        WRITTEN,
-        CREATED,
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
-    )
+    @_upsert("createOrUpdateResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def post(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -73,13 +81,7 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
-    @operation(
-        "createOrOverwriteResource",
-        WRITTEN,
-        CREATED,
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
-    )
+    @_upsert("createOrOverwriteResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def put(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -89,12 +91,7 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
     @writes
-    @operation(
-        "overwriteResource",
-        WRITTEN,
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", "DuplicateField", *CONFLICTS),
-    )
+    @_upsert("overwriteResource", WRITTEN)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def patch(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
@@ -109,13 +106,7 @@ class Item(MethodView):
     """One resource by its id."""
 
     @reads
-    @operation(
-        "getResourceById",
-        READ,
-        NOT_MODIFIED,
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", "PreconditionFailed"),
-    )
+    @_read("getResourceById")
     @blueprint.arguments(OptionalTextsSchema(), location="query")
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2)."""
@@ -154,13 +145,7 @@ class ItemByKey(MethodView):
     """One resource by its key."""
 
     @reads
-    @operation(
-        "getResourceByKey",
-        READ,
-        NOT_MODIFIED,
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", "PreconditionFailed"),
-    )
+    @_read("getResourceByKey")
     @blueprint.arguments(NoQuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3)."""
