@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, complete, and of the interface's own words."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,3 +151,9 @@ def test_an_answer_that_breaks_the_document_is_noticed(app: Flask) -> None:
         contract.check(app.response_class('{"limit": 1}', content_type="application/json"))
         contract.check(app.response_class("x", 418))
     assert len(contract.violations) == 2
+
+
+def test_the_document_in_the_repository_is_the_one_that_is_served(app: Flask) -> None:
+    """So that a change of the contract shows in review; ``sample-resource openapi > docs/openapi.json`` renews it."""
+    kept = (Path(__file__).parent.parent / "docs" / "openapi.json").read_text()
+    assert kept == json.dumps(app.extensions["openapi"], indent=2) + "\n"
