@@ -360,6 +360,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "components": {
             "schemas": dict(sorted(schemas.items())),
             "headers": dict(HEADERS),
+            "examples": {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()},
             "securitySchemes": {
                 "clientCredentials": {
                     "type": "oauth2",
@@ -553,7 +554,7 @@ def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_p
             "content": {
                 "application/json": {
                     "schema": {"$ref": "#/components/schemas/Error"},
-                    "examples": {code: {"value": errors.EXAMPLES[code].payload()} for code in of_status},
+                    "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
                 }
             },
         }

@@ -113,7 +113,9 @@ def test_every_refusal_has_an_example_for_each_code(document: dict[str, Any]) ->
         for status, response in operation["responses"].items():
             examples = response.get("content", {}).get("application/json", {}).get("examples", {})
             for code, example in examples.items():
-                assert example["value"]["statusCode"] == int(status) == CATALOGUE[code].status
+                assert example == {"$ref": f"#/components/examples/{code}"}
+                value = document["components"]["examples"][code]["value"]
+                assert value["statusCode"] == int(status) == CATALOGUE[code].status
                 seen.add(code)
     # Not of an endpoint: another method, another server's header limits, and facets, which no endpoint has yet.
     assert set(CATALOGUE) - seen == {"MethodNotAllowed", "RequestRejected", "SearchFacetPathNotFound"}
