@@ -7,7 +7,7 @@ value.
 
 import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load
@@ -248,16 +248,26 @@ class Where(Parameter):
 
 
 class QuerySchema(Schema):
-    """The parameters of an endpoint; without fields, one that takes none."""
+    """The parameters of an endpoint; without fields, one that takes none.
+
+    Every parameter is optional, so that there is always a value for an empty query string. What schemas load is frozen
+    or not written to, and that value is therefore made once: most reads have no query string.
+    """
 
     class Meta:
         unknown = RAISE
+
+    @cached_property
+    def _of_nothing(self) -> Any:
+        return super().load({})
 
     def load(self, data: Any, **_: Any) -> Any:
         """Load a multi-dictionary of texts.
 
         :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
         """
+        if not data:
+            return self._of_nothing
         known = {field.data_key or name: field for name, field in self.fields.items()}
         families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
         declared: dict[str, Any] = {}
