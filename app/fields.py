@@ -50,6 +50,8 @@ class Field:
     :param members: the fields of an object, or of an array's elements.
     :param text: its value as text, where ``column`` has another type than the public one.
     :param sortable: ``sort`` takes it.
+    :param always: every resource has it; said of sortable fields, since an index serves a descending order of those
+        only without ``NULLS LAST``.
     :param expandable: ``expand`` takes it.
     """
 
@@ -59,6 +61,7 @@ class Field:
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
     sortable: bool = False
+    always: bool = False
     expandable: bool = False
 
 
@@ -111,11 +114,11 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(
 
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", Kind.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
+        Field("id", Kind.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True, always=True),
         Field("key", Kind.TEXT, _both("r.key"), sortable=True),
-        Field("version", Kind.NUMBER, _both("r.version"), sortable=True),
-        Field("createdAt", Kind.TIME, _both("r.created_at"), sortable=True),
-        Field("lastModifiedAt", Kind.TIME, _both("r.last_modified_at"), sortable=True),
+        Field("version", Kind.NUMBER, _both("r.version"), sortable=True, always=True),
+        Field("createdAt", Kind.TIME, _both("r.created_at"), sortable=True, always=True),
+        Field("lastModifiedAt", Kind.TIME, _both("r.last_modified_at"), sortable=True, always=True),
         Field(
             "someProperty",
             Kind.TEXT,

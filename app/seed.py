@@ -52,7 +52,7 @@ def _vocabulary() -> list[str]:
 
 def _word(random: Random, words: list[str]) -> str:
     """A word, its rank log-uniform: frequency falls off as one over the rank."""
-    return words[int(math.exp(random.random() * math.log(len(words))))]
+    return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 
 
 def _resource(

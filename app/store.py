@@ -215,8 +215,10 @@ def _order(paging: Paging) -> sql.Composed:
     for term in paging.sort:
         if term.field.column is None:
             errors.unreachable("what is sorted by has a column")
-        direction = sql.SQL("{} DESC NULLS LAST" if term.descending else "{} ASC NULLS LAST")
-        terms.append(direction.format(sql.SQL(term.field.column.of(Stage.CURRENT))))
+        direction: LiteralString = "DESC" if term.descending else "ASC"
+        # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
+        order: LiteralString = f"{{}} {direction}" if term.field.always else f"{{}} {direction} NULLS LAST"
+        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(Stage.CURRENT))))
         if term.field.kind is Kind.ID:
             break
     else:

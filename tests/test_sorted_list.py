@@ -6,6 +6,9 @@ import psycopg
 import pytest
 from flask import Flask
 
+from app.fields import SORTABLE
+from app.model import Paging, SortTerm
+from app.store import _order
 from tests.api import Api, codes
 from tests.conftest import TokenFor
 
@@ -221,3 +224,14 @@ def test_scopes_to_view_or_to_manage_suffice(app: Flask, project: str, token_for
     for scope, status in (("view_test", 200), ("manage_test", 200), ("view_products", 403)):
         assert Api(app, project, token_for(f"{scope}:{project}")).get(PATH).status_code == status
     assert Api(app, project, None).get(PATH).status_code == 401
+
+
+@pytest.mark.parametrize("field", ["id", "version", "createdAt", "lastModifiedAt"])
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_a_field_that_every_resource_has_is_sorted_in_a_form_that_an_index_can_serve(
+    field: str, direction: str
+) -> None:
+    paging = Paging(sort=(SortTerm(SORTABLE[field], descending=direction == "desc"),))
+    assert "NULLS" not in _order(paging).as_string()
+    nullable = Paging(sort=(SortTerm(SORTABLE["key"], descending=direction == "desc"),))
+    assert _order(nullable).as_string() == f"r.key {direction.upper()} NULLS LAST, r.id"
