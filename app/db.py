@@ -9,7 +9,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, LiteralString
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -135,10 +135,3 @@ def refusal_of(error: psycopg.Error) -> errors.ApiError | None:
     if state[:2] in ("08", "53", "58") or state.startswith("57P"):
         return errors.over_capacity("The database is not available.")
     return None
-
-
-def fetch_row(
-    connection: Connection, statement: LiteralString | bytes, parameters: dict[str, Any]
-) -> tuple[Any, ...] | None:
-    """The first row of a statement, or None."""
-    return connection.execute(statement, parameters).fetchone()
