@@ -228,27 +228,15 @@ class EmbeddedPostgres:
         ]
         if self._settings.get("fsync") == "off":
             command.append("--no-sync")
-        log = _open_log(place)
-        began = os.fstat(log).st_size
+        process, began = self._spawn(place, command, when_parent_dies=signal.SIGKILL)
         try:
-            process = self.process = processes.spawn(
-                command,
-                environment=_server_environment(),
-                folder=Path("/"),
-                output=log,
-                user=place.user,
-                when_parent_dies=signal.SIGKILL,
-            )
-            try:
-                code = process.wait()
-            except BaseException:
-                process.kill()
-                process.wait()
-                raise
-            finally:
-                self.process = None
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
         finally:
-            os.close(log)
+            self.process = None
         if code != 0:
             raise EmbeddedError(f"initdb failed with exit code {code}:\n{_tail(place, began)}")
         unfinished.rename(place.cluster)
@@ -265,20 +253,8 @@ class EmbeddedPostgres:
         command = [str(place.program("postgres")), "-D", str(place.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        log = _open_log(place)
-        began = os.fstat(log).st_size
-        try:
-            # If the owner dies, the server shuts down in order.
-            process = self.process = processes.spawn(
-                command,
-                environment=_server_environment(),
-                folder=Path("/"),
-                output=log,
-                user=place.user,
-                when_parent_dies=signal.SIGINT,
-            )
-        finally:
-            os.close(log)
+        # If the owner dies, the server shuts down in order.
+        process, began = self._spawn(place, command, when_parent_dies=signal.SIGINT)
         deadline = time.monotonic() + self._start_timeout_s
         pause_s = 0.01
         while True:
@@ -297,6 +273,25 @@ class EmbeddedPostgres:
                     ) from None
             else:
                 return
+
+    def _spawn(
+        self, place: "_Place", command: list[str], *, when_parent_dies: signal.Signals
+    ) -> tuple[subprocess.Popen[bytes], int]:
+        """Start a program of the server's; the log holds what it says, from the offset that is returned."""
+        log = _open_log(place)
+        try:
+            began = os.fstat(log).st_size
+            self.process = processes.spawn(
+                command,
+                environment=_server_environment(),
+                folder=Path("/"),
+                output=log,
+                user=place.user,
+                when_parent_dies=when_parent_dies,
+            )
+        finally:
+            os.close(log)
+        return self.process, began
 
     def _try_connection(self) -> None:
         psycopg.connect(self.conninfo("postgres", superuser=True), connect_timeout=5).close()
