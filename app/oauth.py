@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from flask import Request, g
-from werkzeug.exceptions import RequestEntityTooLarge
 
 from app import errors, identity
 from app.config import Settings
@@ -31,6 +30,7 @@ from app.model import PROJECT_KEY_PATTERN
 from app.outside_issuer import OutsideIssuer
 from app.own_issuer import OwnIssuer
 from app.tokens import InvalidToken, TokenVerifier
+from app.web import read_body
 
 SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
 """All that the interface names (section 5). Nothing implies anything else."""
@@ -245,14 +245,7 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 
 def _body(request: Request) -> bytes:
-    # One more than is accepted, so that a body without a length that is cut does not pass for a whole one.
-    request.max_content_length = BODY_BYTES_AT_MOST + 1
-    try:
-        body = request.get_data(cache=False)
-    except RequestEntityTooLarge:
-        raise errors.content_too_large(BODY_BYTES_AT_MOST) from None
-    if len(body) > BODY_BYTES_AT_MOST:
-        raise errors.content_too_large(BODY_BYTES_AT_MOST)
+    body = read_body(request, BODY_BYTES_AT_MOST)
     if body and request.mimetype not in (_FORM, ""):
         raise _invalid(f"The request body must have Content-Type {_FORM}.")
     return body

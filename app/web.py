@@ -105,7 +105,7 @@ class ArgumentsParser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
 
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
-        data = _body(req)
+        data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
         parameters = req.mimetype_params
@@ -131,14 +131,18 @@ class ArgumentsParser(FlaskParser):
         errors.raise_if_any([fault for messages in by_location.values() for fault in faults_of(messages)])
 
 
-def _body(req: Request) -> bytes:
-    """The body, not longer than MAX_BODY_BYTES.
+def read_body(req: Request, limit: int) -> bytes:
+    """The body, of at most so many bytes.
 
     A byte more is let through, since werkzeug cuts a body that comes in chunks at its limit without a word.
+
+    :raises ApiError: 413 for a longer one.
     """
-    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
     req.max_content_length = limit + 1
-    data = req.get_data(cache=False)
+    try:
+        data = req.get_data(cache=False)
+    except RequestEntityTooLarge:
+        raise errors.content_too_large(limit) from None
     if len(data) > limit:
         raise errors.content_too_large(limit)
     return data
