@@ -12,6 +12,7 @@ from flask import Flask
 from flask_smorest import Api
 
 from app import errors
+from app.actions import REGISTRY
 from app.auth import accepted_scopes
 from app.config import Settings
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
@@ -415,6 +416,7 @@ def _describe_actions(schemas: Document) -> None:
         members = ACTION_SCHEMAS[action].fields.items()
         schemas[name] = {
             "type": "object",
+            "description": REGISTRY[action].MEANING,
             "required": [public for public, field in members if field.required],
             "properties": {
                 public: {"type": "string", "const": action} if public == "action" else _plain(field.metadata)
