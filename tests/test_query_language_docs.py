@@ -11,8 +11,9 @@ import pytest
 from flask import Flask
 
 from app.fields import RESOURCE
+from app.language import LENGTH_AT_MOST
 from app.predicate.operators import NEGATIONS, OPERATORS
-from app.predicate.parser import DEPTH_AT_MOST, LENGTH_AT_MOST, TERMS_AT_MOST
+from app.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
 from tests.api import Api
 from tests.conftest import TokenFor
 from tests.predicates import SORTED, found, refusals

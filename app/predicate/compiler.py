@@ -35,9 +35,9 @@ class Clause:
     parameters: dict[str, Parameter]
 
 
-def compile_condition(condition: Condition, stage: Stage) -> Clause:
+def compile_condition(condition: Condition, stage: Stage, prefix: str = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``where_0`` and so on."""
-    compiler = _Compiler(stage)
+    compiler = _Compiler(stage, prefix)
     return Clause(compiler.condition(condition), compiler.parameters)
 
 
@@ -68,6 +68,7 @@ _FALSE = sql.Composed([sql.SQL("false")])
 @dataclass(slots=True)
 class _Compiler:
     stage: Stage
+    prefix: str
     parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
 
     def condition(self, condition: Condition) -> sql.Composed:
@@ -85,7 +86,7 @@ class _Compiler:
         return _in_parentheses(by, [self.condition(inner) for inner in conditions])
 
     def _parameter(self, value: Parameter) -> sql.Placeholder:
-        name = f"where_{len(self.parameters)}"
+        name = f"{self.prefix}_{len(self.parameters)}"
         self.parameters[name] = value
         return sql.Placeholder(name)
 
@@ -136,7 +137,7 @@ class _Compiler:
                 return self._contains_one_of([_document(name, [_json(value) for value in values])])
             case Search.ELEMENT:
                 test = atom.operator.member.format(it="@", value="$v0")
-                return self._path(f"$.{name}[*] ? ({test})", [_json(values[0])])
+                return self._path(f"$.{name}[*] ? ({test})", [_operand(atom)])
             case template:
                 column = sql.SQL(self._column(atom.field))
                 if not values:
@@ -210,6 +211,12 @@ def _document(name: str, items: Sequence[str]) -> str:
     return f'{{"{name}":[{",".join(items)}]}}'
 
 
+def _operand(atom: Holds) -> str:
+    """The variable of a jsonpath: a list for operators that take one."""
+    items = [_json(item) for item in atom.values]
+    return f"[{','.join(items)}]" if atom.operator.arity is Arity.LIST else items[0]
+
+
 def _object(members: Sequence[tuple[str, str]]) -> str:
     return "{" + ",".join([f'"{name}":{value}' for name, value in members]) + "}"
 
@@ -279,8 +286,7 @@ def _filter(condition: Condition, variables: list[str]) -> str:
         case Holds(operator=operator, negated=negated):
             value = f"$v{len(variables)}"
             if condition.values:
-                items = [_json(item) for item in condition.values]
-                variables.append(f"[{','.join(items)}]" if operator.arity is Arity.LIST else items[0])
+                variables.append(_operand(condition))
             test = operator.member.format(it=f"@.{condition.field.name}", value=value)
             return f"!({test})" if negated else test
         case _:
