@@ -104,6 +104,17 @@ def _authenticate(verifier: TokenVerifier, request: Request, realm: str) -> Prin
         raise errors.unauthorized(realm, "invalid_token", token_given=True) from None
 
 
+def raise_if_scope_is_missing(scope: str) -> None:
+    """Refuse the current request if its token lacks a scope that only some requests to the endpoint need.
+
+    :raises ApiError: 403.
+    """
+    project_key = caller().project_key
+    principal: Principal = g.principal
+    if f"{scope}:{project_key}" not in principal.scopes:
+        raise errors.insufficient_scope(project_key, (scope,))
+
+
 def caller() -> Caller:
     """Who makes the current request, in which project."""
     principal: Principal = g.principal

@@ -7,7 +7,8 @@ from enum import Enum
 from functools import cached_property
 from uuid import UUID
 
-from app.fields import Field
+from app.fields import Field, Stage
+from app.filters.ast import Facet, Filter
 from app.predicate.ast import Condition
 from app.strict_json import INT64_MAX
 
@@ -296,6 +297,43 @@ class Selection:
 
     containments: tuple[Containment, ...] = ()
     predicate: Condition | None = None
+
+
+FUZZY_LEVEL_AT_MOST = 2
+"""Edits at most between a word that is searched for and one that is found."""
+
+
+def fuzzy_level_of(length: int) -> int:
+    """The edits that a word of so many characters allows by default."""
+    return 0 if length <= 2 else 1 if length <= 5 else FUZZY_LEVEL_AT_MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words that must all occur; ``language`` is as in ``text.<language>``."""
+
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search asks for (interface 4.4).
+
+    :param fuzzy_level: edits at most between a word and what it finds; None: none.
+    :param query_filters: narrow the results and what facets count.
+    :param filters: narrow the results only.
+    :param facet_filters: narrow what facets count, but for facets on their own field.
+    """
+
+    stage: Stage = Stage.CURRENT
+    texts: tuple[Text, ...] = ()
+    fuzzy_level: int | None = None
+    query_filters: tuple[Filter, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    facet_filters: tuple[Filter, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    paging: Paging = Paging()
 
 
 # Who calls

@@ -17,7 +17,7 @@ from app.auth import accepted_scopes
 from app.config import Settings
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
-from app.params import Parameter, ParameterFamily
+from app.params import Parameter, ParameterFamily, QuerySchema
 from app.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
 
 Document = dict[str, Any]
@@ -50,14 +50,15 @@ class Operation:
 
     :param refusals: codes of the error catalogue that do not follow from what the view takes.
     :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body that no marshmallow schema parses.
+    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS`, or parameters that the query string
+        takes as well.
     """
 
     id: str
     answers: tuple[Answer, ...]
     refusals: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
-    form: str | None = None
+    form: str | type[QuerySchema] | None = None
 
 
 def operation(
@@ -65,7 +66,7 @@ def operation(
     *answers: Answer,
     refusals: tuple[str, ...] = (),
     headers: tuple[str, ...] = (),
-    form: str | None = None,
+    form: str | type[QuerySchema] | None = None,
 ) -> Callable[[AnyView], AnyView]:
     """Describe a view; one without a description is not in the document."""
 
@@ -158,7 +159,28 @@ _SERVER_FIELDS: Document = {
 _ALWAYS_THERE = ["id", "version", "createdAt", "lastModifiedAt"]
 
 
-def _page_of(result: str) -> Document:
+_COUNT: Document = {"type": "integer", "minimum": 0}
+
+
+def _object_of(required: Document, **optional: Document) -> Document:
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **optional},
+        "additionalProperties": False,
+    }
+
+
+def _facet(type_name: str, **members: Document) -> Document:
+    return _object_of({"type": {"type": "string", "const": type_name}, **members})
+
+
+def _counted(**members: Document) -> Document:
+    """What a facet counts; the second name is there if the facet counts products."""
+    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
+
+
+def _page_of(result: str, **more: Document) -> Document:
     return {
         "type": "object",
         "required": ["limit", "offset", "count", "results"],
@@ -169,6 +191,7 @@ def _page_of(result: str) -> Document:
             "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
             "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+            **more,
         },
         "additionalProperties": False,
     }
@@ -198,6 +221,55 @@ SCHEMAS: Mapping[str, Document] = {
         "additionalProperties": False,
     },
     "ResourcePage": _page_of("Resource"),
+    "ProjectionPage": _page_of(
+        "Projection",
+        facets={
+            "type": "object",
+            "description": "what each facet counted, by its name; there if a facet was asked for",
+            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
+        },
+    ),
+    "FacetResult": {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {
+                "terms": "#/components/schemas/TermFacet",
+                "range": "#/components/schemas/RangeFacet",
+                "filter": "#/components/schemas/FilterFacet",
+            },
+        },
+    },
+    "TermFacet": _facet(
+        "terms",
+        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
+        missing={**_COUNT, "description": "resources without a value"},
+        total={**_COUNT, "description": "the sum of the counts of all terms"},
+        other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
+        terms={
+            "type": "array",
+            "maxItems": 200,
+            "description": "those that most resources have, the commonest first",
+            "items": _counted(term={"type": ["string", "number"]}),
+        },
+    ),
+    "RangeFacet": _facet(
+        "range",
+        ranges={
+            "type": "array",
+            "items": _counted(
+                **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
+                fromStr={"type": "string", "description": "the same as text; empty if open"},
+                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
+                toStr={"type": "string", "description": "the same as text; empty if open"},
+                total={"type": "number", "description": "the sum of the values"},
+                min={"type": "number"},
+                max={"type": "number"},
+                mean={"type": "number"},
+            ),
+        },
+    ),
+    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
     "FlatResourcePage": _page_of("FlatResource"),
     "DateTimes": _texts(
         "dateOnlyExample",
@@ -309,6 +381,7 @@ BODY_EXAMPLES: Mapping[str, Document] = {
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
+    "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
     "samples": ("Echo", "Endpoints that keep nothing and show what arrived."),
     "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
     "operations": ("Service", "What those who run the service ask it."),
@@ -336,7 +409,8 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
-    for unused in ("Error", "PaginationMetadata"):
+    # Of smorest's own, and of the form that is described with its endpoint.
+    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
     flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
@@ -345,6 +419,16 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "type": "object",
         "required": _ALWAYS_THERE,
         "properties": flat,
+        "additionalProperties": False,
+    }
+    schemas["Projection"] = {
+        "type": "object",
+        "required": [*_ALWAYS_THERE, "hasStagedChanges"],
+        "properties": {
+            **flat,
+            "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
+            "someProperty": {"type": "string"},
+        },
         "additionalProperties": False,
     }
     return {
@@ -493,6 +577,9 @@ def _path_parameter(variable: str) -> Document:
 def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
     body = found.get("requestBody")
     query = found.get("parameters", [])
+    if isinstance(described.form, type):
+        fields = described.form().fields
+        body, query = _form_body(fields), [_query_parameter(name, field) for name, field in fields.items()]
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -503,17 +590,55 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
         made["requestBody"] = body
     elif described.form is not None:
         schema = {"$ref": f"#/components/schemas/{described.form}"}
-        made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": schema}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
-        media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
+        if "$ref" in media["schema"]:
+            media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
     scopes = accepted_scopes(view) or ()
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
         made["security"].append({"bearer": []})
     made["responses"] = {str(answer.status): _answer(answer) for answer in described.answers} | _refusals(
-        described, has_scopes=bool(scopes), has_body=body is not None, takes_parameters=bool(query)
+        described,
+        has_scopes=bool(scopes),
+        has_json=body is not None and "application/json" in body["content"],
+        takes_parameters=bool(query),
     )
     return made
+
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+def _form_body(fields: Mapping[str, Any]) -> Document:
+    """A form of parameters; all of them may stand in the query string instead."""
+    properties: Document = {}
+    patterns: Document = {}
+    for name, field in fields.items():
+        if isinstance(field, ParameterFamily):
+            values = field.schema["additionalProperties"]
+            patterns[field.schema["propertyNames"]["pattern"]] = {**values, "description": field.meaning}
+        else:
+            properties[field.data_key or name] = {**field.schema, "description": field.meaning}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": patterns,
+        "additionalProperties": False,
+    }
+    repeated = {"style": "form", "explode": True}
+    encoding = {name: repeated for name, property_ in properties.items() if property_["type"] == "array"}
+    return {"required": False, "content": {_FORM: {"schema": schema, "encoding": encoding}}}
+
+
+def _query_parameter(name: str, field: Any) -> Document:
+    return {
+        "name": field.data_key or name,
+        "in": "query",
+        "required": False,
+        "schema": dict(field.schema),
+        **_parameter_of(None, field),
+    }
 
 
 def _request_header(name: str) -> Document:
@@ -536,16 +661,18 @@ def _header_references(names: Sequence[str]) -> Document:
 _REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
-def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_parameters: bool) -> Document:
+def _refusals(described: Operation, *, has_scopes: bool, has_json: bool, takes_parameters: bool) -> Document:
     codes = ["General", "OverCapacity", *described.refusals]
     if has_scopes:
         codes += ["invalid_token", "insufficient_scope", "InvalidInput"]
     if takes_parameters:
         codes.append("InvalidInput")
-    if has_body:
+    if has_json:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
+    if isinstance(described.form, type):
+        codes.append("UnsupportedMediaType")
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys(codes):
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)

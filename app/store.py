@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors
 from app.db import Connection
-from app.fields import Kind, Stage
+from app.fields import TIME_FORMAT, Kind, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -53,20 +53,19 @@ TOTAL_AT_MOST = 10_000
 
 # Columns and the JSON made of them
 
-_TIME: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
-
-_HEAD: LiteralString = f"""
+RESOURCE_HEAD: LiteralString = f"""
     '{{"id":"' || r.id
     || '","version":' || r.version
     || coalesce(',"key":"' || r.key || '"', '')
-    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {_TIME})
-    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME})
+    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT})
+    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT})
     || '"'"""
+"""The beginning of a resource's JSON: what every form of it has."""
 
 
 def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralString = "''") -> LiteralString:
     """A resource (interface 2.2) in its current projection, with what stands beside the id in its references."""
-    return f"""{_HEAD}
+    return f"""{RESOURCE_HEAD}
     || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by) || {created_by}
     || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by) || {last_modified_by}
     || '}},"objectTypeProperty":' || r.object_type
@@ -76,7 +75,7 @@ def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralSt
 
 _RESOURCE_JSON = _resource_json()
 
-_FLAT_JSON: LiteralString = f"""{_HEAD}
+_FLAT_JSON: LiteralString = f"""{RESOURCE_HEAD}
     || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
 """A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
 
@@ -165,35 +164,37 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
     where, parameters = _where(project_key, selection)
     statement = sql.SQL(
         """
-        SELECT
-            '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)
-            || {total}
+        SELECT {head} || {total}
             || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
         FROM (SELECT {json} AS json FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s) p
         """
     ).format(
-        total=_TOTAL.format(where=where) if paging.with_total else sql.SQL("''"),
+        head=sql.SQL(PAGE_HEAD),
+        total=total_json(where) if paging.with_total else sql.SQL("''"),
         json=sql.SQL(json),
         where=where,
-        order=_order(paging),
+        order=order_by(paging),
     )
     parameters |= {"limit": paging.limit, "offset": paging.offset}
-    if paging.with_total:
-        parameters["total_at_most"] = TOTAL_AT_MOST
     row = connection.execute(statement, parameters).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
     return row[0]
 
 
-_TOTAL = sql.SQL(
-    """(
-        SELECT ',"total":' || least(count(*), %(total_at_most)s)
-            || CASE WHEN count(*) > %(total_at_most)s THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c
-    )"""
-)
-"""Counting stops one beyond the cap, so that it costs the same however many match."""
+PAGE_HEAD: LiteralString = """'{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)"""
+"""The beginning of a page's JSON."""
+
+
+def total_json(where: sql.Composable) -> sql.Composed:
+    """The members that say how many resources there are; counting stops one beyond the cap, to cost no more."""
+    return sql.SQL(
+        """(
+        SELECT ',"total":' || least(count(*), {at_most})
+            || CASE WHEN count(*) > {at_most} THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT FROM resource r WHERE {where} LIMIT {at_most} + 1) c
+        )"""
+    ).format(where=where, at_most=sql.Literal(TOTAL_AT_MOST))
 
 
 def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parameters]:
@@ -210,7 +211,8 @@ def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parame
     return sql.SQL(" AND ").join(conditions), parameters
 
 
-def _order(paging: Paging) -> sql.Composed:
+def order_by(paging: Paging, stage: Stage = Stage.CURRENT) -> sql.Composed:
+    """What a page is sorted by. Ties are always by id, so that pages neither repeat nor miss a resource."""
     terms: list[sql.Composable] = []
     for term in paging.sort:
         if term.field.column is None:
@@ -218,11 +220,10 @@ def _order(paging: Paging) -> sql.Composed:
         direction: LiteralString = "DESC" if term.descending else "ASC"
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
         order: LiteralString = f"{{}} {direction}" if term.field.always else f"{{}} {direction} NULLS LAST"
-        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(Stage.CURRENT))))
+        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(stage))))
         if term.field.kind is Kind.ID:
             break
     else:
-        # Ties are always by id, so that pages neither repeat nor miss a resource.
         terms.append(sql.SQL("r.id"))
     return sql.SQL(", ").join(terms)
 
@@ -544,6 +545,6 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
 
 _EXPORTED: LiteralString = f"""
     r.id, r.version, r.key,
-    to_char(r.created_at AT TIME ZONE 'UTC', {_TIME}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME}),
+    to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
     r.created_by, r.last_modified_by,
     r.object_type, r.some_property, r.staged_object_type, r.staged_some_property"""

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
 
 from flask import Flask, Request, Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
 from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.routing import BaseConverter
 
@@ -21,6 +22,10 @@ from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
 
 JSON_TYPE = "application/json; charset=utf-8"
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+_FIELDS_AT_MOST = 1000
+"""Fields of a form: more than any search can use, and few enough to be parsed in no time."""
 
 
 def database() -> Database:
@@ -108,13 +113,31 @@ class ArgumentsParser(FlaskParser):
         data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
-        parameters = req.mimetype_params
-        if req.mimetype != "application/json" or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        if req.mimetype != "application/json" or not _is_utf8(req):
             raise errors.unsupported_media_type("application/json")
         try:
             return strict_json.decode(data)
         except strict_json.InvalidJson as error:
             raise errors.ApiError([errors.shape_fault(str(error))]) from None
+
+    def load_form(self, req: Request, schema: Any) -> Any:
+        """The fields of a form, after the parameters of the query string, which takes the same."""
+        fields: MultiDict[str, str] = MultiDict(self.load_querystring(req, schema))
+        data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
+        if data:
+            if req.mimetype != FORM_TYPE or not _is_utf8(req):
+                raise errors.unsupported_media_type(FORM_TYPE)
+            try:
+                pairs = parse_qsl(
+                    data.decode(), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_AT_MOST
+                )
+            except UnicodeDecodeError:
+                raise errors.invalid_input("Malformed form: it is not UTF-8.") from None
+            except ValueError:
+                raise errors.invalid_input(f"Malformed form: it has more than {_FIELDS_AT_MOST} fields.") from None
+            for name, value in pairs:
+                fields.add(name, value)
+        return fields
 
     def load_querystring(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         query = req.query_string
@@ -129,6 +152,10 @@ class ArgumentsParser(FlaskParser):
         # webargs files the messages under their location, of which a request's body has one.
         by_location = cast("dict[str, Any]", error.messages)
         errors.raise_if_any([fault for messages in by_location.values() for fault in faults_of(messages)])
+
+
+def _is_utf8(req: Request) -> bool:
+    return req.mimetype_params.get("charset", "utf-8").lower() in ("utf-8", "utf8")
 
 
 def read_body(req: Request, limit: int) -> bytes:

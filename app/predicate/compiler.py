@@ -54,13 +54,15 @@ def contains_one_of(stage: Stage, documents: sql.Placeholder) -> sql.Composed:
     return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("ANY ({}::jsonb[])").format(documents))
 
 
-_CASTS: dict[Kind, LiteralString] = {
+CASTS: dict[Kind, LiteralString] = {
     Kind.ID: "text",
     Kind.TEXT: "text",
     Kind.NUMBER: "numeric",
     Kind.TIME: "timestamptz",
     Kind.TEXTS: "text",
+    Kind.NUMBERS: "numeric",
 }
+"""The SQL types of values, or of the elements that they are compared with."""
 
 _FALSE = sql.Composed([sql.SQL("false")])
 
@@ -97,16 +99,16 @@ class _Compiler:
             return self._array(atom)
         if atom.field.kind is Kind.ID and atom.values:
             return self._id(atom)
-        return self._scalar(atom, self._column(atom.field), _CASTS.get(atom.field.kind, "text"), atom.values)
+        return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.kind, "text"), atom.values)
 
     def _scalar(self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]) -> sql.Composed:
         template = sql.SQL(atom.operator.scalar)
         if not values:
             return template.format(field=sql.SQL(column))
         if atom.operator.arity is Arity.LIST:
-            value = sql.SQL(f"{{}}::{cast}[]").format(self._parameter([_parameter_of(value) for value in values]))
+            value = sql.SQL(f"{{}}::{cast}[]").format(self._parameter([parameter_of(value) for value in values]))
         else:
-            value = sql.SQL(f"{{}}::{cast}").format(self._parameter(_parameter_of(values[0])))
+            value = sql.SQL(f"{{}}::{cast}").format(self._parameter(parameter_of(values[0])))
         return template.format(field=sql.SQL(column), value=value)
 
     def _id(self, atom: Holds) -> sql.Composed:
@@ -142,7 +144,7 @@ class _Compiler:
                 column = sql.SQL(self._column(atom.field))
                 if not values:
                     return sql.SQL(template).format(field=column)
-                value = sql.SQL(f"{{}}::{_CASTS[atom.field.kind]}").format(self._parameter(_parameter_of(values[0])))
+                value = sql.SQL(f"{{}}::{CASTS[atom.field.kind]}").format(self._parameter(parameter_of(values[0])))
                 return sql.SQL(template).format(field=column, value=value)
 
     def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
@@ -191,20 +193,22 @@ _BEYOND_DOUBLES = "1e400"
 """Compares with every number that can be stored as infinity does, and JSON can write it."""
 
 
-def _number_text(number: int | float) -> str:
+def number_text(number: int | float) -> str:
+    """A number as JSON that PostgreSQL reads without loss."""
     if isinf(number):
         return _BEYOND_DOUBLES if number > 0 else f"-{_BEYOND_DOUBLES}"
     return encode(number)
 
 
-def _parameter_of(value: Value) -> Parameter:
-    return _number_text(value) if isinstance(value, int | float) else value
+def parameter_of(value: Value) -> Parameter:
+    """A value as a parameter of a statement."""
+    return number_text(value) if isinstance(value, int | float) else value
 
 
 def _json(value: Value) -> str:
     if isinstance(value, UUID | datetime):
         unreachable("documents hold texts and numbers")
-    return encode(value) if isinstance(value, str) else _number_text(value)
+    return encode(value) if isinstance(value, str) else number_text(value)
 
 
 def _document(name: str, items: Sequence[str]) -> str:

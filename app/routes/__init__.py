@@ -5,9 +5,16 @@ from flask_smorest import Api
 
 from app.config import Settings
 from app.openapi import describe_fields, document
-from app.routes import docs, oauth, operations, resource, samples
+from app.routes import docs, oauth, operations, resource, samples, search
 
-BLUEPRINTS = (resource.blueprint, samples.blueprint, oauth.blueprint, operations.blueprint, docs.blueprint)
+BLUEPRINTS = (
+    resource.blueprint,
+    search.blueprint,
+    samples.blueprint,
+    oauth.blueprint,
+    operations.blueprint,
+    docs.blueprint,
+)
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
