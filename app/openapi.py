@@ -17,7 +17,7 @@ from app.auth import accepted_scopes
 from app.config import Settings
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
-from app.params import Parameter, ParameterFamily, QuerySchema
+from app.params import Parameter, ParameterFamily, QuerySchema, SearchSchema
 from app.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
 
 Document = dict[str, Any]
@@ -50,15 +50,14 @@ class Operation:
 
     :param refusals: codes of the error catalogue that do not follow from what the view takes.
     :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS`, or parameters that the query string
-        takes as well.
+    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS` or of :data:`FORMS`.
     """
 
     id: str
     answers: tuple[Answer, ...]
     refusals: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
-    form: str | type[QuerySchema] | None = None
+    form: str | None = None
 
 
 def operation(
@@ -66,7 +65,7 @@ def operation(
     *answers: Answer,
     refusals: tuple[str, ...] = (),
     headers: tuple[str, ...] = (),
-    form: str | type[QuerySchema] | None = None,
+    form: str | None = None,
 ) -> Callable[[AnyView], AnyView]:
     """Describe a view; one without a description is not in the document."""
 
@@ -127,7 +126,7 @@ REQUEST_HEADERS: Mapping[str, Document] = {
 }
 """Request headers by their names; all are texts and optional."""
 
-_REFERENCE: Document = {
+_CLIENT_REFERENCE: Document = {
     "type": "object",
     "required": ["typeId", "id"],
     "properties": {
@@ -213,8 +212,8 @@ SCHEMAS: Mapping[str, Document] = {
         "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
         "properties": {
             **_SERVER_FIELDS,
-            "createdBy": _REFERENCE,
-            "lastModifiedBy": _REFERENCE,
+            "createdBy": _CLIENT_REFERENCE,
+            "lastModifiedBy": _CLIENT_REFERENCE,
             "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
             "someProperty": {"type": "string"},
         },
@@ -345,6 +344,9 @@ SCHEMAS: Mapping[str, Document] = {
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
 
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
+"""Forms whose fields are parameters, which the query string takes as well."""
+
 _EXAMPLE_OBJECT_TYPE: Document = {
     "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
     "arrayOfUniqueIntExample": [1, 3, 5, 7],
@@ -373,6 +375,12 @@ BODY_EXAMPLES: Mapping[str, Document] = {
         "lastModifiedAt": "2016-02-28T16:41:41.090Z",
         "createdBy": {"firstName": "John", "lastName": "Doe"},
         "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
+    },
+    "SearchForm": {
+        "text.en": ["dogs"],
+        "filter": ["arrayOfIntExample:range(1 to 5)"],
+        "facet": ["arrayOfStringExample"],
+        "limit": 5,
     },
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
@@ -415,6 +423,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     _describe_actions(schemas)
     flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
+    schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
     schemas["FlatResource"] = {
         "type": "object",
         "required": _ALWAYS_THERE,
@@ -575,11 +584,12 @@ def _path_parameter(variable: str) -> Document:
 
 
 def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
-    body = found.get("requestBody")
-    query = found.get("parameters", [])
-    if isinstance(described.form, type):
-        fields = described.form().fields
-        body, query = _form_body(fields), [_query_parameter(name, field) for name, field in fields.items()]
+    body: Document | None = found.get("requestBody")
+    query: list[Document] = found.get("parameters", [])
+    if described.form in FORMS:
+        fields = FORMS[described.form]().fields
+        query = [_query_parameter(name, field) for name, field in fields.items()]
+        body = {"required": False, "content": {_FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -589,11 +599,9 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     if body is not None:
         made["requestBody"] = body
     elif described.form is not None:
-        schema = {"$ref": f"#/components/schemas/{described.form}"}
-        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": schema}}}
+        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": _reference(described.form)}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
-        if "$ref" in media["schema"]:
-            media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
+        media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
     scopes = accepted_scopes(view) or ()
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
@@ -610,7 +618,11 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
 _FORM = "application/x-www-form-urlencoded"
 
 
-def _form_body(fields: Mapping[str, Any]) -> Document:
+def _reference(schema: str) -> Document:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _form_schema(fields: Mapping[str, Any]) -> Document:
     """A form of parameters; all of them may stand in the query string instead."""
     properties: Document = {}
     patterns: Document = {}
@@ -620,15 +632,18 @@ def _form_body(fields: Mapping[str, Any]) -> Document:
             patterns[field.schema["propertyNames"]["pattern"]] = {**values, "description": field.meaning}
         else:
             properties[field.data_key or name] = {**field.schema, "description": field.meaning}
-    schema = {
+    return {
         "type": "object",
         "properties": properties,
         "patternProperties": patterns,
         "additionalProperties": False,
     }
-    repeated = {"style": "form", "explode": True}
-    encoding = {name: repeated for name, property_ in properties.items() if property_["type"] == "array"}
-    return {"required": False, "content": {_FORM: {"schema": schema, "encoding": encoding}}}
+
+
+def _encoding(fields: Mapping[str, Any]) -> Document:
+    """How the arrays of a form are written: each item as a field of its own."""
+    repeatable = [field.data_key or name for name, field in fields.items() if getattr(field, "repeatable", False)]
+    return {"encoding": {name: {"style": "form", "explode": True} for name in repeatable}}
 
 
 def _query_parameter(name: str, field: Any) -> Document:
@@ -649,7 +664,7 @@ def _request_header(name: str) -> Document:
 def _answer(answer: Answer) -> Document:
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
-        schema = {"$ref": f"#/components/schemas/{answer.schema}"}
+        schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
     return made
 
@@ -671,7 +686,7 @@ def _refusals(described: Operation, *, has_scopes: bool, has_json: bool, takes_p
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
-    if isinstance(described.form, type):
+    if described.form in FORMS:
         codes.append("UnsupportedMediaType")
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys(codes):
@@ -682,7 +697,7 @@ def _refusals(described: Operation, *, has_scopes: bool, has_json: bool, takes_p
             "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
             "content": {
                 "application/json": {
-                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "schema": _reference("Error"),
                     "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
                 }
             },

@@ -545,6 +545,7 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
 
 _EXPORTED: LiteralString = f"""
     r.id, r.version, r.key,
-    to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
+    to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
+    to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
     r.created_by, r.last_modified_by,
     r.object_type, r.some_property, r.staged_object_type, r.staged_some_property"""

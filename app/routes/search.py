@@ -46,7 +46,7 @@ class SearchByForm(MethodView):
     """Search with a form, whose length is not that of a URL."""
 
     @scopes("view_products", "view_published_products")
-    @operation("searchProductProjections", FOUND, refusals=REFUSALS, form=SearchSchema)
+    @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
     @blueprint.arguments(ProjectionSearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14)."""
