@@ -14,9 +14,11 @@ from tests.endpoints import endpoints_of_a_project
 IDENTITY_TABLES = {"api_client", "signing_key", "revoked_token"}
 """They belong to the service and not to a project."""
 
-TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|api_client|signing_key|revoked_token)\b")
+TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|word|api_client|signing_key|revoked_token)\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
-INSERTED = re.compile(r"INSERT INTO resource AS r \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL)
+INSERTED = re.compile(
+    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL
+)
 
 Statement = tuple[str, Any]
 
@@ -48,7 +50,7 @@ def test_every_statement_names_the_project(app: Flask, api: Api, statements: lis
             continue
         about_resources += 1
         named = len(CONDITION.findall(text)) + len(INSERTED.findall(text))
-        assert named >= tables.count("resource") > 0, text
+        assert named >= tables.count("resource") + tables.count("word") > 0, text
         assert parameters["project_key"] == api.project
         assert api.project not in text  # a parameter, never a part of the text
     assert about_resources > 30
