@@ -80,8 +80,17 @@ CONTAINS = Column(
 )
 """Whether the ObjectType contains a document, written so that the GIN index of each column serves it."""
 
-MATCHES = Column("r.words @@ {}", "r.words @@ {}")
-RELEVANCE = Column("ts_rank(r.words, {})", "ts_rank(r.words, {})")
+MATCHES = Column(
+    "r.words @@ {0}",
+    "(r.staged_object_type IS NULL AND r.words @@ {0} OR r.staged_object_type IS NOT NULL AND r.staged_words @@ {0})",
+)
+"""Whether the words of a projection match a ``tsquery``, written so that the GIN index of each column serves it."""
+
+RELEVANCE = Column(
+    "ts_rank(r.words, {0})",
+    "ts_rank(CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END, {0})",
+)
+"""How well they match it: the more, and the nearer to one another, the higher."""
 
 
 def _both(sql: LiteralString) -> Column:

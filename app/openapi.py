@@ -586,7 +586,7 @@ def _path_parameter(variable: str) -> Document:
 def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
     body: Document | None = found.get("requestBody")
     query: list[Document] = found.get("parameters", [])
-    if described.form in FORMS:
+    if described.form is not None and described.form in FORMS:
         fields = FORMS[described.form]().fields
         query = [_query_parameter(name, field) for name, field in fields.items()]
         body = {"required": False, "content": {_FORM: {"schema": _reference(described.form), **_encoding(fields)}}}

@@ -7,7 +7,7 @@ A write is one statement that locks the row (``before``), computes its new colum
 conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import lru_cache
 from typing import Any, LiteralString
@@ -16,7 +16,7 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.errors import UniqueViolation
 
-from app import errors
+from app import errors, words
 from app.db import Connection
 from app.fields import TIME_FORMAT, Kind, Stage
 from app.model import (
@@ -236,8 +236,13 @@ def create(connection: Connection, project_key: str, new: NewResource, author: A
 
     Refused as a race if its key, or its place as the only one of the project, has been taken.
     """
-    row = connection.execute(_CREATE, _new_parameters(project_key, new, author)).fetchone()
-    return Refused(Refusal.RACE) if row is None else Written(Resource(*row), created=True)
+    lesson = words.lesson(connection, project_key, (new.object_type.text,), ())
+    statement = _CREATE_AND_LEARN if lesson.needed else _CREATE
+    row = connection.execute(statement, _new_parameters(project_key, new, author)).fetchone()
+    if row is None:
+        return Refused(Refusal.RACE)
+    words.remember(connection, project_key, lesson)
+    return Written(Resource(*row), created=True)
 
 
 _INSERT: LiteralString = """
@@ -251,6 +256,14 @@ _CREATE: LiteralString = f"""
 {_INSERT}
 ON CONFLICT DO NOTHING
 RETURNING r.id::text, r.version, {_RESOURCE_JSON}"""
+
+_CREATE_AND_LEARN: LiteralString = f"""
+WITH written AS (
+    {_INSERT}
+    ON CONFLICT DO NOTHING
+    RETURNING r.id::text AS id, r.version, {_RESOURCE_JSON} AS json, r.words, r.staged_words),
+learnt AS ({words.LEARNT})
+SELECT w.id, w.version, w.json FROM written w"""
 
 
 def _new_parameters(project_key: str, new: NewResource, author: Author) -> Parameters:
@@ -297,14 +310,30 @@ def write(
         elif isinstance(expression, Merged):
             parameters[name] = expression.fields.text
             parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
-    statement = _write_statement(type(target), tuple(_shape(expression) for expression in slots.values()))
+    lesson = _lesson(connection, project_key, slots)
+    shapes = tuple(_shape(expression) for expression in slots.values())
     try:
-        row = connection.execute(statement, parameters).fetchone()
+        row = connection.execute(_write_statement(type(target), shapes, lesson.needed), parameters).fetchone()
     except UniqueViolation as error:
         if error.diag.constraint_name != "resource_key_unique" or not isinstance(change.key, Value):
             raise
         raise errors.duplicate_field("key", change.key.text) from None
-    return _outcome(row)
+    outcome = _outcome(row)
+    if isinstance(outcome, Written):
+        words.remember(connection, project_key, lesson)
+    return outcome
+
+
+def _lesson(connection: Connection, project_key: str, slots: Mapping[str, Expression]) -> words.Lesson:
+    """What there is to learn of the texts that a change brings; stored ones have been learnt."""
+    object_types: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    for name, expression in slots.items():
+        if isinstance(expression, Merged):
+            object_types[expression.fields.text] = None
+        elif isinstance(expression, Value) and name != "key":
+            (texts if name in _TEXT_SLOTS else object_types)[expression.text] = None
+    return words.lesson(connection, project_key, object_types, texts)
 
 
 def delete(
@@ -395,6 +424,8 @@ FROM target t LEFT JOIN before r ON true LEFT JOIN written w ON true"""
 
 _RETURNING: LiteralString = f"RETURNING r.id::text AS id, r.version, {_RESOURCE_JSON} AS json"
 
+_RETURNING_WORDS: LiteralString = f"{_RETURNING}, r.words, r.staged_words"
+
 _DELETE: LiteralString = f"""
 WITH {_MET[ById]},
 written AS (
@@ -404,7 +435,6 @@ written AS (
 {_REPORT}"""
 
 _UPDATE: LiteralString = f"""
-written AS (
     UPDATE resource r SET
         version = r.version + 1,
         last_modified_at = %(at)s::timestamptz,
@@ -421,8 +451,7 @@ written AS (
     WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_CONDITIONS}
         AND (%(touched)s
             OR (a.key, a.current_object, a.current_some, a.staged_object, a.staged_some)
-            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))
-    {_RETURNING})"""
+            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))"""
 
 _STORED: dict[Stored, LiteralString] = {
     Stored.CURRENT_OBJECT: "b.current_object",
@@ -434,6 +463,9 @@ _STORED: dict[Stored, LiteralString] = {
 
 _SLOTS: tuple[LiteralString, ...] = ("key", "current_object", "current_some", "staged_object", "staged_some")
 """The columns of ``after``, which are also the names of their parameters."""
+
+_TEXT_SLOTS = ("current_some", "staged_some")
+"""Those that hold a plain text to search in; the objects hold texts too."""
 
 
 def _slots(change: Change) -> dict[str, Expression]:
@@ -462,11 +494,14 @@ def _shape(expression: Expression) -> _Shape:
 
 
 @lru_cache(maxsize=256)
-def _write_statement(target: type[Target], shapes: tuple[_Shape, ...]) -> LiteralString:
+def _write_statement(target: type[Target], shapes: tuple[_Shape, ...], learns: bool) -> LiteralString:
     columns = ", ".join(
         [f"{_column(slot, shape)} AS {slot}" for slot, shape in zip(_SLOTS, shapes, strict=True)],
     )
-    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {_UPDATE} {_REPORT}"
+    written: LiteralString = f"written AS ({_UPDATE} {_RETURNING})"
+    if learns:
+        written = f"written AS ({_UPDATE} {_RETURNING_WORDS}), learnt AS ({words.LEARNT})"
+    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {written} {_REPORT}"
 
 
 def _column(slot: LiteralString, shape: _Shape) -> LiteralString:
@@ -509,9 +544,11 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
     :raises UniqueViolation: if an id or a key is in use.
     """
     statement: LiteralString = f"COPY resource (project_key, {_COLUMNS}) FROM STDIN"
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for resource in resources:
-            copy.write_row((project_key, *astuple(resource)))
+    with connection.transaction():
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for resource in resources:
+                copy.write_row((project_key, *astuple(resource)))
+        words.learn_all(connection, project_key)
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
@@ -521,7 +558,9 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
         ON CONFLICT DO NOTHING RETURNING r.id"""
     with connection.cursor() as cursor:
         cursor.executemany(statement, [(project_key, *astuple(resource)) for resource in resources], returning=True)
-        return {row[0] for result in cursor.results() for row in result.fetchall()}
+        inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
+    words.learn_those_of(connection, project_key, inserted)
+    return inserted
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:

@@ -19,7 +19,9 @@ PROJECT_TABLES = {"resource", "word"}
 
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|word|api_client|signing_key|revoked_token)\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
-INSERTED = re.compile(r"INSERT INTO resource AS r \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL)
+INSERTED = re.compile(
+    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL
+)
 
 Statement = tuple[str, Any]
 
