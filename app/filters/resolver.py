@@ -33,6 +33,9 @@ TERMS_AT_MOST = 500
 FACETS_AT_MOST = 50
 """Facets of a request: each is counted by itself."""
 
+RANGES_AT_MOST = 100
+"""Ranges of a facet: one scan counts them all, and each adds columns to it."""
+
 FAULTS_AT_MOST = 50
 """Faults that one parameter answers."""
 
@@ -206,6 +209,9 @@ class _Resolver:
             case Ranges(items):
                 if at.field.kind not in (Kind.NUMBER, Kind.NUMBERS, Kind.TIME):
                     self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
+                    return None
+                if len(items) > RANGES_AT_MOST:
+                    self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
                     return None
                 of = tuple(self._bounds(at, path, item) for item in items)
             case None:
