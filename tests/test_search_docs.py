@@ -11,7 +11,8 @@ from flask import Flask
 
 from app import words
 from app.facets import TERMS_AT_MOST as LISTED_AT_MOST
-from app.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST, TERMS_AT_MOST
+from app.filters.parser import TERMS_AT_MOST
+from app.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
 from app.language import LENGTH_AT_MOST
 from tests.api import Api
 from tests.conftest import TokenFor

@@ -1,12 +1,18 @@
 """Text to parsed tree."""
 
+import re
 from typing import Any, cast
 
 from lark import Token, Transformer, v_args
 
 from app.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
-from app.language import Language, number_of, position_of, text_of
+from app.language import InvalidExpression, Language, number_of, position_of, text_of
 from app.predicate.ast import Literal
+
+TERMS_AT_MOST = 500
+"""Values and ranges of all filters, or of all facets, of one parameter."""
+
+TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 
 
 def parse_filter(text: str) -> ParsedFilter:
@@ -74,6 +80,16 @@ class _TreeMaker(Transformer[Token, Any]):
         return Literal(token.value.lower() == "true", position_of(token))
 
 
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|,', re.DOTALL)
+"""A comma, or a text that may hold some. Possessive, so that an open quote costs one look at the rest."""
+
+
+def _raise_if_too_large(text: str) -> None:
+    """Refuse what surely has too many terms before the parser spends its time on it."""
+    if sum(sign == "," for sign in _SIGN.findall(text)) >= TERMS_AT_MOST:
+        raise InvalidExpression(TOO_MANY_TERMS)
+
+
 _LANGUAGE = Language(
     "app.filters",
     "expression",
@@ -81,4 +97,5 @@ _LANGUAGE = Language(
     keywords=("range", "to", "exists", "missing", "subtree", "as", "counting", "products"),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
     starts=("filter", "facet"),
+    check=_raise_if_too_large,
 )

@@ -21,14 +21,11 @@ from app.filters.ast import (
     Subtree,
     Values,
 )
-from app.filters.parser import parse_facet, parse_filter
+from app.filters.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse_facet, parse_filter
 from app.language import InvalidExpression, place
 from app.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
 from app.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
 from app.predicate.values import did_you_mean, refused_literal, unknown_field, value_of
-
-TERMS_AT_MOST = 500
-"""Values and ranges of all filters, or of all facets, of one parameter."""
 
 FACETS_AT_MOST = 50
 """Facets of a request: each is counted by itself."""
@@ -111,7 +108,7 @@ class _Faults:
 
     def raise_if_any(self) -> None:
         if self.terms > TERMS_AT_MOST:
-            self.reasons.insert(0, f"There are more than {TERMS_AT_MOST} values and ranges.")
+            self.reasons.insert(0, TOO_MANY_TERMS)
         if self.reasons:
             raise InvalidExpressions(self.reasons)
 
