@@ -41,8 +41,8 @@ from app.model import (
     Target,
     Value,
     Written,
+    is_id,
     is_key,
-    parse_id,
 )
 from app.predicate.compiler import compile_condition, contains_one_of
 
@@ -108,16 +108,15 @@ _RESULT_JSON: dict[frozenset[str], LiteralString] = {
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Resource | None:
     """One resource by its id; a text that is no UUID is the id of none."""
-    known_id = parse_id(resource_id)
-    if known_id is None:
+    if not is_id(resource_id):
         return None
-    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": known_id}).fetchone()
+    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
     return None if row is None else Resource(*row)
 
 
 _GET_BY_ID: LiteralString = f"""
 SELECT r.id::text, r.version, {_RESOURCE_JSON}
-FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
+FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid"""
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:

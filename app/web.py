@@ -109,6 +109,12 @@ class ArgumentsParser(FlaskParser):
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
 
+    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
+        """Parse as webargs does, but go straight to what an empty query string means: most reads have one."""
+        if location == "query" and not request.query_string:
+            return argmap.load({})
+        return super().parse(argmap, req, location=location, **options)
+
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
         if not data:
@@ -222,6 +228,8 @@ def resource_answer(resource: Resource, status: int = 200) -> Response:
 def read_answer(resource: Resource) -> Response:
     """A resource that was read: 200, or 304 if the client has this version, or 412 if it wants another."""
     conditions = preconditions()
+    if conditions.if_match is None and conditions.if_none_match is None:
+        return resource_answer(resource)
     refused = refusal(replace(conditions, if_none_match=None), resource.id, resource.version)
     if refused is not None:
         raise refused
