@@ -8,10 +8,13 @@ block around it, and so is a write of one statement.
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
@@ -19,6 +22,50 @@ from app import errors
 from app.config import Settings
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+
+Result = TypeVar("Result")
+
+
+class SqlSpent:
+    """What a request has spent on SQL so far."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Statements that were sent."""
+        self.seconds = 0.0
+        """From sending them until their results were here whole; the wait for a connection is not in it."""
+
+
+_spent: ContextVar[SqlSpent | None] = ContextVar("sql_spent", default=None)
+
+
+def count_sql() -> SqlSpent:
+    """Count, from now on, the SQL of this thread: of the request that it serves."""
+    spent = SqlSpent()
+    _spent.set(spent)
+    return spent
+
+
+class MeteredConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that counts its exchanges with the server.
+
+    At the one place where psycopg waits for the server, so that BEGIN and COMMIT count too, and that it costs half a microsecond.
+    """
+
+    def wait(self, gen: PQGen[Result], *arguments: Any, **options: Any) -> Result:
+        """Wait for the server, and add that to what the request has spent."""
+        spent = _spent.get()
+        if spent is None:
+            return super().wait(gen, *arguments, **options)
+        began = perf_counter()
+        try:
+            return super().wait(gen, *arguments, **options)
+        finally:
+            spent.count += 1
+            spent.seconds += perf_counter() - began
+
 
 _RECONNECT_TIMEOUT_S = 5.0
 """The pool's own attempts back off up to this long, then give up; the next request starts new ones."""
@@ -33,11 +80,11 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self._settings = settings
         self._url = url
-        self._pool: ConnectionPool[Connection] | None = None
+        self._pool: ConnectionPool[MeteredConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
 
-    def _opened(self) -> ConnectionPool[Connection]:
+    def _opened(self) -> ConnectionPool[MeteredConnection]:
         pool = self._pool
         if pool is not None and self._pool_owner == os.getpid():
             return pool
@@ -47,11 +94,11 @@ class Database:
                 self._pool_owner = os.getpid()
             return self._pool
 
-    def _open(self) -> ConnectionPool[Connection]:
+    def _open(self) -> ConnectionPool[MeteredConnection]:
         settings = self._settings
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
-            connection_class=Connection,
+            connection_class=MeteredConnection,
             kwargs={"autocommit": True, "prepare_threshold": 2},
             min_size=min(2, settings.connections),
             max_size=settings.connections,
