@@ -9,6 +9,7 @@ from app.db import Database
 from app.hosts import install_host_check
 from app.oauth import AuthorizationServer
 from app.observability import configure_logging, install_request_log
+from app.readiness import Readiness
 from app.routes import install_routes
 from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
 
@@ -42,6 +43,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     database = Database(settings.database_url, settings)
     app.extensions["database"] = database
+    app.extensions["readiness"] = Readiness(database)
 
     authorization_server = AuthorizationServer(settings, database)
     app.extensions["authorization_server"] = authorization_server

@@ -9,6 +9,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
@@ -18,8 +19,11 @@ from psycopg.abc import PQGen
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
-from app import errors
+from app import errors, metrics
 from app.config import Settings
+
+MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+"""The folder of the SQL files that make the schema."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -51,7 +55,7 @@ def count_sql() -> SqlSpent:
 class MeteredConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that counts its exchanges with the server.
 
-    At the one place where psycopg waits for the server, so that BEGIN and COMMIT count too, and that it costs half a microsecond.
+    At the one place where psycopg waits for the server, so that BEGIN and COMMIT count too; at half a microsecond each.
     """
 
     def wait(self, gen: PQGen[Result], *arguments: Any, **options: Any) -> Result:
@@ -75,11 +79,14 @@ class Database:
     """A pool of connections to one database, opened by the process that first asks for one.
 
     :param url: anything that libpq takes: a URL or ``key=value`` pairs.
+    :param name: what the pool is called in the metrics.
     """
 
-    def __init__(self, url: str, settings: Settings) -> None:
+    def __init__(self, url: str, settings: Settings, name: str = "primary") -> None:
         self._settings = settings
         self._url = url
+        self._name = name
+        self._lent = 0
         self._pool: ConnectionPool[MeteredConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
@@ -109,6 +116,8 @@ class Database:
             name="sample-resource",
         )
         pool.open()
+        if settings.metrics_are_on:
+            metrics.watch_pool(self._name, pool)
         return pool
 
     @contextmanager
@@ -120,14 +129,34 @@ class Database:
         """
         try:
             with self._opened().connection() as connection:
-                yield connection
+                self._count_lent(1)
+                try:
+                    yield connection
+                finally:
+                    self._count_lent(-1)
         except (PoolTimeout, TooManyRequests):
-            raise errors.over_capacity("No database connection is available.") from None
+            raise self._none_to_be_had() from None
         except psycopg.Error as error:
             refusal = refusal_of(error)
             if refusal is None:
                 raise
             raise refusal from error
+
+    def _count_lent(self, change: int) -> None:
+        with self._lock:
+            self._lent += change
+
+    def _none_to_be_had(self) -> errors.ApiError:
+        """Either all connections are lent, or there are fewer than there should be, since none can be made."""
+        if self._lent >= self._settings.connections:
+            return _refused("pool_exhausted", "No database connection is available.")
+        return _refused("away", _AWAY)
+
+    def is_exhausted(self) -> bool:
+        """Whether all connections are lent, and requests wait for one."""
+        if self._lent < self._settings.connections:
+            return False
+        return self._opened().get_stats().get("requests_waiting", 0) > 0
 
     def close(self) -> None:
         """Close the pool, if this process has one."""
@@ -157,15 +186,22 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     )
 
 
-_RETRY_LATER: dict[str, str] = {
-    "57014": "The statement took too long.",  # query_canceled, by statement_timeout
-    "55P03": "The resource is being written by others.",  # lock_not_available, by lock_timeout
-    "40P01": "The write collided with another one.",  # deadlock_detected
-    "40001": "The write collided with another one.",  # serialization_failure
-    "25P03": "The transaction took too long.",  # idle_in_transaction_session_timeout
-    "25006": "The database accepts no writes at the moment.",  # read_only_sql_transaction: a standby
+_AWAY = "The database is not available."
+_COLLISION = "The write collided with another one."
+
+_RETRY_LATER: dict[str, tuple[str, str]] = {
+    "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, by statement_timeout
+    "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
+    "40P01": ("collision", _COLLISION),  # deadlock_detected
+    "40001": ("collision", _COLLISION),  # serialization_failure
+    "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
+    # read_only_sql_transaction: a standby
+    "25006": ("read_only", "The database accepts no writes at the moment."),
 }
-"""SQLSTATEs of faults that pass by themselves; whole classes are in :func:`refusal_of`."""
+"""SQLSTATEs of faults that pass by themselves, each with its name in the metrics; classes are in :func:`refusal_of`."""
+
+REFUSAL_REASONS = ("pool_exhausted", "away", *dict.fromkeys(reason for reason, _ in _RETRY_LATER.values()))
+"""Why the database did not do what it was asked: values of a label, known beforehand so that each begins at 0."""
 
 
 def refusal_of(error: psycopg.Error) -> errors.ApiError | None:
@@ -173,12 +209,15 @@ def refusal_of(error: psycopg.Error) -> errors.ApiError | None:
     state = error.sqlstate
     if state is None:
         # The connection is gone or could not be made: libpq has no SQLSTATE for that.
-        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-            return errors.over_capacity("The database is not available.")
-        return None
+        return _refused("away", _AWAY) if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
     if state in _RETRY_LATER:
-        return errors.over_capacity(_RETRY_LATER[state])
+        return _refused(*_RETRY_LATER[state])
     # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
     if state[:2] in ("08", "53", "58") or state.startswith("57P"):
-        return errors.over_capacity("The database is not available.")
+        return _refused("away", _AWAY)
     return None
+
+
+def _refused(reason: str, message: str) -> errors.ApiError:
+    metrics.DATABASE_REFUSALS.labels(reason).inc()
+    return errors.over_capacity(message)

@@ -18,8 +18,10 @@ from uuid import uuid4
 
 from flask import Flask, Response, g, request
 
+from app import metrics
 from app.config import Settings
-from app.db import count_sql
+from app.db import REFUSAL_REASONS, count_sql
+from app.errors import CATALOGUE
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -117,7 +119,15 @@ def route_template(rule: str) -> str:
 
 
 def install_request_log(app: Flask) -> None:
-    """Give every request a correlation id, answer it, and log the request under it."""
+    """Give every request a correlation id, answer it, log the request under it, and count it."""
+    # A series that begins with its first event shows no increase by it.
+    for counter, labels in (
+        (metrics.REFUSALS, CATALOGUE),
+        (metrics.DATABASE_REFUSALS, REFUSAL_REASONS),
+        (metrics.TOKEN_CHECKS, metrics.TOKEN_CHECK_RESULTS),
+    ):
+        for label in labels:
+            counter.labels(label)
 
     @app.before_request
     def start() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
@@ -130,11 +140,20 @@ def install_request_log(app: Flask) -> None:
     def finish(answer: Response) -> Response:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
         answer.headers["X-Correlation-ID"] = g.correlation_id
         rule, spent = request.url_rule, g.sql_spent
+        route = None if rule is None else route_template(rule.rule)
+        seconds = time.perf_counter() - g.started
+        metrics.count_request(
+            request.method,
+            route or metrics.UNKNOWN_URL,
+            answer.status_code,
+            seconds,
+            spent.seconds if spent.count else None,
+        )
         fields = {
             "method": request.method,
-            "route": None if rule is None else route_template(rule.rule),
+            "route": route,
             "status": answer.status_code,
-            "duration_ms": round((time.perf_counter() - g.started) * 1000, 2),
+            "duration_ms": round(seconds * 1000, 2),
             "sql_ms": round(spent.seconds * 1000, 2) if spent.count else None,
             "sql_count": spent.count or None,
             "project": (request.view_args or {}).get("project_key"),

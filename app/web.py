@@ -14,7 +14,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.routing import BaseConverter
 
-from app import errors, strict_json
+from app import errors, metrics, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
 from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
@@ -223,6 +223,7 @@ def install_error_answers(app: Flask) -> None:
     """Answer every refusal and every crash with the one error body."""
 
     def answer(error: errors.ApiError) -> Response:
+        metrics.REFUSALS.labels(error.faults[0].code).inc()
         return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
 
     def answer_http(error: HTTPException) -> Response:
