@@ -85,9 +85,16 @@ def on_starting(_server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Answer on that port from every worker, each for all of them."""
+    """Share what the worker counts, and answer on that port from every worker, each for all of them."""
+    if _settings.metrics_are_on:
+        metrics.enter_regularly()
     readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")
     metrics_server.serve(readiness.faults if readiness is not None else lambda: None)
+
+
+def worker_exit(_server: Any, _worker: Any) -> None:
+    """In the worker, which is about to end: share the last of it."""
+    metrics.enter()
 
 
 def child_exit(_server: Any, worker: Any) -> None:
