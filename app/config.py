@@ -169,6 +169,13 @@ class Settings:
     database_url: str | None = _setting(
         "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
+    database_read_url: str | None = _setting(
+        "DATABASE_READ_URL",
+        _text,
+        None,
+        "a replica of the database that lists, existence checks and searches read",
+        secret=True,
+    )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
     )

@@ -63,6 +63,10 @@ REFUSALS = Counter("refusals", "Errors answered, by the code of their first faul
 DATABASE_REFUSALS = Counter(
     "database_refusals", "Work that the database did not do: 503, unless tried elsewhere.", ("reason",), **_COMMON
 )
+REPLICA_READS = Counter(
+    "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",), **_COMMON
+)
+REPLICA_READ_SOURCES = ("replica", "primary")
 TOKEN_CHECKS = Counter("token_checks", "Access tokens checked.", ("result",), **_COMMON)
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""

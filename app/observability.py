@@ -125,6 +125,7 @@ def install_request_log(app: Flask) -> None:
         (metrics.REFUSALS, CATALOGUE),
         (metrics.DATABASE_REFUSALS, REFUSAL_REASONS),
         (metrics.TOKEN_CHECKS, metrics.TOKEN_CHECK_RESULTS),
+        (metrics.REPLICA_READS, metrics.REPLICA_READ_SOURCES),
     ):
         for label in labels:
             counter.labels(label)

@@ -19,13 +19,19 @@ from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
 from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
+from app.replica import ReadingDatabase
 
 JSON_TYPE = "application/json; charset=utf-8"
 
 
 def database() -> Database:
-    """The current application's database."""
+    """The current application's database: for writes, and for reads that see what was just written."""
     return current_app.extensions["database"]
+
+
+def reading_database() -> ReadingDatabase:
+    """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
+    return current_app.extensions["reading_database"]
 
 
 # Paths

@@ -75,16 +75,17 @@ def test_the_line_tells_region_and_cloud_provider(
 
 def test_the_line_tells_what_sql_cost(api: Api, lines: pytest.LogCaptureFixture) -> None:
     created = api.create(key="a-key")
-    # A statement of the token verifier may come on top, once in some seconds.
-    for count, send in (
-        (1, lambda: api.get(f"/{created['id']}")),
-        (2, lambda: api.put(json={"key": "b-key", "objectTypeProperty": {}})),
+    for expected, send in (
+        (1, lambda _: api.get(f"/{created['id']}")),
+        (2, lambda number: api.put(json={"key": f"b-key-{number}", "objectTypeProperty": {}})),
     ):
         lines.clear()
-        send()
-        logged = lines.records[-1].__dict__["fields"]
-        assert count <= logged["sql_count"] <= count + 1
-        assert 0 < logged["sql_ms"] < logged["duration_ms"]
+        for number in range(3):
+            send(number)
+        logged = [record.__dict__["fields"] for record in lines.records if record.name == "app.request"]
+        # A statement of the token verifier may come on top, once in some seconds.
+        assert min(fields["sql_count"] for fields in logged) == expected
+        assert all(0 < fields["sql_ms"] < fields["duration_ms"] for fields in logged)
     lines.clear()
     assert api.get("?limit=-1").status_code == 400
     logged = lines.records[-1].__dict__["fields"]
