@@ -84,6 +84,11 @@ def on_starting(_server: Any) -> None:
             sys.exit(f"METRICS_BIND={_settings.metrics_bind}: cannot listen: {error.strerror or error}")
 
 
+def pre_fork(_server: Any, _worker: Any) -> None:
+    """See that the worker finds a place for its numbers."""
+    metrics.keep_place()
+
+
 def post_worker_init(worker: Any) -> None:
     """Share what the worker counts, and answer on that port from every worker, each for all of them."""
     if _settings.metrics_are_on:

@@ -164,6 +164,7 @@ def enter_regularly() -> None:
     def enter_for_ever() -> None:
         while True:
             time.sleep(_ENTERED_EVERY_S)
+            keep_place()
             enter()
 
     threading.Thread(target=enter_for_ever, name="metrics-entries", daemon=True).start()
@@ -267,22 +268,29 @@ def _note_process() -> None:
     _token_events.clear()
 
 
-def _lock_of(folder: Path) -> bool:
-    """Lock a folder for the life of this process and its children; False if others have it."""
+def _lock_of(folder: Path) -> int | None:
+    """Lock a folder for the life of this process and its children, or until the descriptor that this returns is closed.
+
+    None if others have it.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        return False
-    return True
+        return None
+    return descriptor
 
 
 def _remove_leftovers(parent: Path) -> None:
     for folder in parent.glob(f"{_FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):  # somebody else's
-            if _lock_of(folder):
-                shutil.rmtree(folder)
+            descriptor = _lock_of(folder)
+            if descriptor is not None:
+                try:
+                    shutil.rmtree(folder)
+                finally:
+                    os.close(descriptor)
 
 
 def _remove(folder: Path, owner: int) -> None:
@@ -291,12 +299,22 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def keep_place() -> None:
+    """Make the shared folder again if something that tidies up has removed it: before each fork, and regularly.
+
+    A process that finds no folder could not count, nor answer any request.
+    """
+    if _folder is not None:
+        _folder.mkdir(mode=0o700, exist_ok=True)
+
+
 @contextmanager
 def _files() -> Generator[Path | None]:
     """The shared folder, with nobody moving numbers from file to file meanwhile; None if nothing is shared."""
     if _folder is None:
         yield None
         return
+    keep_place()
     with (_folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield _folder

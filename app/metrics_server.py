@@ -97,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(404)
             return
+        metrics.keep_place()
         if isinstance(self.server, _Server):
             self.server.refresh()
         body = metrics.exposition()

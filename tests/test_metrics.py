@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -481,6 +482,19 @@ def test_what_a_killed_master_leaves_is_removed_by_the_next(start: Callable[...,
     assert len(folders(place)) == 2
     assert value(successor.scrape(), "http_requests_total", **LIVE) < 20
     assert neighbour.scrape()
+
+
+def test_a_folder_that_is_tidied_away_stops_nothing(service: Service, place: Path) -> None:
+    (folder,) = folders(place)
+    shutil.rmtree(folder)
+    service.scrape()
+    shutil.rmtree(folder)
+    workers = service.workers
+    for worker in workers:
+        worker.kill()
+    _wait_until(lambda: len(service.workers) == 2 and not set(workers) & set(service.workers))
+    _wait_until(lambda: service.get("/health/live") == 200)
+    _wait_until(lambda: value(service.scrape(), "http_requests_total", **LIVE) > 0)
 
 
 def test_a_reload_keeps_port_and_numbers(service: Service, place: Path) -> None:
