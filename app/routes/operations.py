@@ -32,12 +32,12 @@ class Live(MethodView):
 
 @blueprint.route("/ready")
 class Ready(MethodView):
-    """Whether requests will be served."""
+    """Whether requests will be served: the database answers in time, is migrated, and connections are to be had."""
 
     @public
     @operation("isReady", Answer(200, "Status", "requests will be served"))
     def get(self) -> Response:
-        """Answer 200 if the database answers, has all migrations and has connections to spare, else 503."""
+        """Answer 200 if the database answers, else 503."""
         faults = _readiness().faults()
         if faults:
             raise errors.over_capacity(" ".join(faults.values()))
