@@ -13,6 +13,8 @@ from app.db import Database
 from app.hosts import install_host_check
 from app.oauth import AuthorizationServer
 from app.observability import configure_logging, install_request_log
+from app.readiness import Readiness
+from app.replica import ReadingDatabase
 from app.routes import install_routes
 from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
 
@@ -65,6 +67,10 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     database = Database(settings.database_url, settings)
     app.extensions["database"] = database
+    read_url = settings.database_read_url
+    replica = None if read_url is None else Database(read_url, settings, "replica")
+    app.extensions["reading_database"] = ReadingDatabase(database, replica)
+    app.extensions["readiness"] = Readiness(database)
 
     authorization_server = AuthorizationServer(settings, database)
     app.extensions["authorization_server"] = authorization_server

@@ -15,11 +15,12 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.routing import BaseConverter
 
-from app import errors, strict_json
+from app import errors, metrics, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
 from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
+from app.replica import ReadingDatabase
 
 JSON_TYPE = "application/json; charset=utf-8"
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -29,8 +30,13 @@ _FIELDS_AT_MOST = 1000
 
 
 def database() -> Database:
-    """The current application's database."""
+    """The current application's database: for writes, and for reads that see what was just written."""
     return current_app.extensions["database"]
+
+
+def reading_database() -> ReadingDatabase:
+    """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
+    return current_app.extensions["reading_database"]
 
 
 # Paths
@@ -258,6 +264,7 @@ def install_error_answers(app: Flask) -> None:
     """Answer every refusal and every crash with the one error body."""
 
     def answer(error: errors.ApiError) -> Response:
+        metrics.REFUSALS.labels(error.faults[0].code).inc()
         return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
 
     def answer_http(error: HTTPException) -> Response:

@@ -10,7 +10,7 @@ from app.model import Search
 from app.openapi import Answer, operation
 from app.params import SearchSchema, asks_for_staged
 from app.search import search
-from app.web import Blueprint, database, json_answer
+from app.web import Blueprint, json_answer, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -37,8 +37,7 @@ class SearchByQuery(MethodView):
     @blueprint.arguments(SearchSchema(), location="query")
     def get(self, query: Search, project_key: str) -> Response:
         """Search resources (4.4)."""
-        with database().connection() as connection:
-            return json_answer(search(connection, project_key, query))
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
 
 
 @blueprint.route("/product-projection-search")
@@ -50,5 +49,4 @@ class SearchByForm(MethodView):
     @blueprint.arguments(ProjectionSearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14)."""
-        with database().connection() as connection:
-            return json_answer(search(connection, project_key, query))
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
