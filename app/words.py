@@ -190,8 +190,6 @@ LEARNT: LiteralString = """
     INSERT INTO word (project_key, word)
     SELECT %(project_key)s, w.word
     FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
-    WHERE NOT EXISTS (
-        SELECT FROM word k WHERE k.project_key = %(project_key)s AND k.word = w.word COLLATE "C")
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
 """Adds the words of a row ``written`` that the dictionary lacks, to end the statement that writes it.
@@ -222,8 +220,6 @@ _LEARN = sql.SQL("""
         SELECT w.word FROM resource r, unnest(tsvector_to_array(r.staged_words)) w (word)
         WHERE r.project_key = %(project_key)s AND r.staged_object_type IS NOT NULL {which}
     ) w
-    WHERE NOT EXISTS (
-        SELECT FROM word k WHERE k.project_key = %(project_key)s AND k.word = w.word COLLATE "C")
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING""")
 
