@@ -104,8 +104,8 @@ def _colour_of_status(status: int) -> str:
 
 def configure_logging(settings: Settings) -> None:
     """Send the log lines of the application and of its pool to standard error, once a process."""
-    # What a line does not show need not be found out for each (see "Optimization" in logging's documentation).
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    # What no line shows need not be found out for each (see "Optimization" in the documentation of logging).
+    logging.logThreads = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     on_terminal = sys.stderr.isatty()
     if settings.log_format == "text" or (settings.log_format == "auto" and on_terminal):
