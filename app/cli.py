@@ -188,8 +188,12 @@ def client() -> None:
 @click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
 @click.pass_obj
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
-    """Make a client and print it as JSON, the only time that its secret is shown."""
+    """Make a client and print it as JSON, the only time that its secret is shown.
+
+    Makes the first signing key too, without which the client could get no token.
+    """
     with _connection(settings) as connection:
+        identity.ensure_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
         made = identity.create_client(connection, name, scopes)
     click.echo(
         json.dumps(
