@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from app.config import Settings
 
@@ -66,3 +67,10 @@ proc_name = "sample-resource"
 
 # A name with an underscore is dropped, as `X_Forwarded_For` and `X-Forwarded-For` become one in WSGI.
 header_map = "drop"
+
+
+def worker_exit(_server: Any, worker: Any) -> None:
+    """Close the pool, whose threads the interpreter would otherwise wait for at its end, for five seconds."""
+    database = getattr(worker.wsgi, "extensions", {}).get("database")  # a worker that could not start has no wsgi
+    if database is not None:
+        database.close()
