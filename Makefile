@@ -1,6 +1,7 @@
 # make run            serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test           lint, types, layers and all tests
 # make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
+# make pooler-test    the service behind PgBouncer in transaction mode
 #
 # All make .venv, with the versions of constraints.txt, and the first two need nothing but Python 3.11 or newer. Paths
 # are relative throughout, so the folder may have any name.
@@ -11,12 +12,13 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test compose-test install install-dev clean
+.PHONY: help run test compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
+	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
 
 run: install
@@ -33,6 +35,9 @@ test: install-dev
 # Apart from test, since it needs a container engine, and the images that the compose file names.
 compose-test: install-dev
 	$(BIN)/python -m pytest -v tests/compose/stack.py
+
+pooler-test: install-dev
+	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
 
 install:
 	@$(call ensure,run,.[embedded])

@@ -114,10 +114,13 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
-def _log_format(text: str) -> str:
-    if text not in ("auto", "json", "text"):
-        raise ValueError("auto, json or text is expected")
-    return text
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{' or '.join(words)} is expected")
+        return text
+
+    return parse
 
 
 def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -146,6 +149,19 @@ class Settings:
     data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
     database_url: str | None = _setting(
         "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
+    )
+    database_pooler: str | None = _setting(
+        "DATABASE_POOLER",
+        _one_of("transaction"),
+        None,
+        "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
+        " account's then",
+    )
+    prepared_statements: str = _setting(
+        "PREPARED_STATEMENTS",
+        _one_of("auto", "yes", "no"),
+        "auto",
+        "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
     )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
@@ -213,7 +229,9 @@ class Settings:
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
-    log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
+    log_format: str = _setting(
+        "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
+    )
 
     def __post_init__(self) -> None:
         outside = {
@@ -243,6 +261,14 @@ class Settings:
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
+
+    @property
+    def prepare_threshold(self) -> int | None:
+        """How often a connection runs a statement before it is prepared; None: none is ever."""
+        prepared = self.prepared_statements == "yes" or (
+            self.prepared_statements == "auto" and self.database_pooler is None
+        )
+        return 2 if prepared else None
 
     @property
     def connections(self) -> int:

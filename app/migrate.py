@@ -44,7 +44,8 @@ def _backend(url: str) -> Generator[Any]:
     arguments = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
     database = str(arguments.pop("dbname", ""))
     backend: Any = PostgresqlPsycopgBackend(
-        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments),
+        # Nothing is prepared: a pooler in front may not know of it, and nothing here is run often.
+        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments | {"prepare_threshold": None}),
         default_migration_table,
     )
     try:
