@@ -221,7 +221,7 @@ class Settings:
         "TRUSTED_PROXIES",
         _integer(0, 16),
         0,
-        "proxies in front that set X-Forwarded-For, -Proto and -Host; 0: these headers are ignored",
+        "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
     trusted_hosts: str | None = _setting(
         "TRUSTED_HOSTS",
