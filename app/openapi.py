@@ -4,17 +4,20 @@ A view says with :func:`operation` what cannot be read off it: its name and its 
 parameters and bodies from their schemas, security from the scopes, and the refusals from what the view takes.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from flask import Flask
 from flask_smorest import Api
+from werkzeug.routing import Rule
 
 from app import errors
 from app.actions import REGISTRY
 from app.auth import accepted_scopes
 from app.config import Settings
+from app.json_fields import STORABLE_TEXT
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
 from app.params import Parameter, ParameterFamily
@@ -35,6 +38,7 @@ class Answer:
     :param schema: the name of a schema in :data:`SCHEMAS`; None for an answer without a body.
     :param headers: names of rows of :data:`HEADERS`.
     :param media_types: what the body can be.
+    :param links: names of rows of :data:`LINKS`.
     """
 
     status: int
@@ -42,6 +46,7 @@ class Answer:
     description: str
     headers: tuple[str, ...] = ()
     media_types: tuple[str, ...] = ("application/json",)
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def operation(
 
 # Tables
 
-PATH_PARAMETERS: Mapping[str, tuple[str, Document, str, str]] = {
+PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "project_key": ("projectKey", {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}, "the project", "demo"),
     "resource_id": (
         "id",
@@ -87,8 +92,8 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Document, str, str]] = {
         "018cc251-f400-7000-8000-000000000001",
     ),
     "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
-    "uri_parameter_one": ("uriParameterOne", {"type": "string"}, "any text, also an empty one", 'lastName = "Doe"'),
-    "uri_parameter_two": ("uriParameterTwo", {"type": "string", "minLength": 1}, "any text", "two"),
+    "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
 }
 """Variables of URL rules: their public name, schema, meaning and an example."""
 
@@ -119,12 +124,43 @@ HEADERS: Mapping[str, Document] = {
 }
 """Response headers by their names."""
 
+_ENTITY_TAGS = r'^\s*(\*|(W/)?"[!#-~]*"(\s*,\s*(W/)?"[!#-~]*")*)\s*$'
+
 REQUEST_HEADERS: Mapping[str, Document] = {
-    "If-Match": {"description": "entity tags of which the resource must have one, or `*`"},
-    "If-None-Match": {"description": "entity tags of which the resource must have none, or `*`"},
-    "Prefer": {"description": "`code=...` chooses between the answers", "example": "code=200"},
+    "If-Match": {
+        "description": "entity tags of which the resource must have one, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "If-None-Match": {
+        "description": "entity tags of which the resource must have none, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "Prefer": {
+        "description": "`code=...` chooses between the answers",
+        "schema": {"type": "string"},
+        "example": "code=200",
+    },
+    "X-Correlation-ID": {
+        "description": "comes back and stands in the log, if it is 8 to 256 letters, digits, `_`, `/` and `-`",
+        "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
+    },
 }
-"""Request headers by their names; all are texts and optional."""
+"""Request headers by their names; all are texts and optional.
+
+Examples that stand in the schema are for readers; pages fill in the others, with which a request succeeds.
+"""
+
+_SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
+
+LINKS: Mapping[str, Document] = {
+    "read": {"operationId": "getResourceById", "parameters": _SAME_RESOURCE},
+    "update": {"operationId": "updateResourceById", "parameters": _SAME_RESOURCE},
+    "delete": {
+        "operationId": "deleteResourceById",
+        "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
+    },
+}
+"""What can be done with an answer."""
 
 _REFERENCE: Document = {
     "type": "object",
@@ -184,16 +220,22 @@ def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -
     }
 
 
+_CREDENTIALS: Document = {
+    "client_id": {"type": "string", "description": "if the credentials are not in the header"},
+    "client_secret": {"type": "string", "description": "if the credentials are not in the header"},
+}
+
 SCHEMAS: Mapping[str, Document] = {
+    "ApiClientReference": _REFERENCE,
     "Resource": {
         "type": "object",
         "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
         "properties": {
             **_SERVER_FIELDS,
-            "createdBy": _REFERENCE,
-            "lastModifiedBy": _REFERENCE,
+            "createdBy": {"$ref": "#/components/schemas/ApiClientReference"},
+            "lastModifiedBy": {"$ref": "#/components/schemas/ApiClientReference"},
             "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
-            "someProperty": {"type": "string"},
+            "someProperty": STORABLE_TEXT,
         },
         "additionalProperties": False,
     },
@@ -219,27 +261,36 @@ SCHEMAS: Mapping[str, Document] = {
             "errors": {
                 "type": "array",
                 "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "required": ["code", "message"],
-                    "properties": {
-                        "code": {"type": "string", "enum": list(errors.CATALOGUE)},
-                        "message": {"type": "string"},
-                        "detailedErrorMessage": {"type": "string"},
-                        "field": {"type": "string"},
-                        "invalidValue": {},
-                        "duplicateValue": {},
-                        "currentVersion": {"type": "integer", "format": "int64"},
-                    },
-                    "additionalProperties": False,
-                },
+                "items": {"$ref": "#/components/schemas/ErrorObject"},
             },
             "error": {"type": "string", "description": "the OAuth code"},
             "error_description": {"type": "string"},
         },
         "additionalProperties": False,
     },
-    "TokenRequest": _texts("grant_type", "scope", "client_id", "client_secret", required=["grant_type"]),
+    "ErrorObject": {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {"type": "string", "enum": list(errors.CATALOGUE)},
+            "message": {"type": "string"},
+            "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
+            "field": {"type": "string"},
+            "invalidValue": {"description": "any JSON, as it was sent"},
+            "duplicateValue": {"description": "any JSON, as it was sent"},
+            "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenRequest": {
+        "type": "object",
+        "required": ["grant_type"],
+        "properties": {
+            "grant_type": {"type": "string", "const": "client_credentials"},
+            "scope": {"type": "string", "description": "separated by spaces; all that the client has if not given"},
+            **_CREDENTIALS,
+        },
+    },
     "Token": {
         "type": "object",
         "required": ["access_token", "token_type", "expires_in", "scope"],
@@ -251,7 +302,15 @@ SCHEMAS: Mapping[str, Document] = {
         },
         "additionalProperties": False,
     },
-    "TokenToExamine": _texts("token", "token_type_hint", "client_id", "client_secret", required=["token"]),
+    "TokenToExamine": {
+        "type": "object",
+        "required": ["token"],
+        "properties": {
+            "token": {"type": "string", "minLength": 1},
+            "token_type_hint": {"type": "string", "description": "makes no difference"},
+            **_CREDENTIALS,
+        },
+    },
     "Introspection": {
         "type": "object",
         "required": ["active"],
@@ -268,7 +327,34 @@ SCHEMAS: Mapping[str, Document] = {
         "required": ["keys"],
         "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
     },
-    "ServerMetadata": {"type": "object", "required": ["issuer", "token_endpoint"]},
+    "ServerMetadata": {
+        "type": "object",
+        "required": ["issuer", "token_endpoint", "jwks_uri", "response_types_supported"],
+        "properties": {
+            **{
+                name: {"type": "string"}
+                for name in (
+                    "issuer",
+                    "token_endpoint",
+                    "jwks_uri",
+                    "introspection_endpoint",
+                    "revocation_endpoint",
+                    "service_documentation",
+                )
+            },
+            **{
+                f"{name}_supported": {"type": "array", "items": {"type": "string"}}
+                for name in (
+                    "token_endpoint_auth_methods",
+                    "grant_types",
+                    "response_types",
+                    "introspection_endpoint_auth_methods",
+                    "revocation_endpoint_auth_methods",
+                )
+            },
+        },
+        "additionalProperties": False,
+    },
     "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
@@ -347,21 +433,25 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "properties": flat,
         "additionalProperties": False,
     }
+    paths = _paths(app, made["paths"])
+    examples = {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()}
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Sample Resource Service",
             "version": "v1",
             "description": DESCRIPTION,
+            "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": _servers(settings),
         "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.values()],
-        "paths": _paths(app, made["paths"]),
+        "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),
-            "headers": dict(HEADERS),
-            "examples": {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()},
+            "headers": _used("headers", HEADERS, paths),
+            "links": dict(LINKS),
+            "examples": _used("examples", examples, paths),
             "securitySchemes": {
                 "clientCredentials": {
                     "type": "oauth2",
@@ -379,9 +469,20 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
                     "bearerFormat": "JWT",
                     "description": "An access token, as `sample-resource token` prints one.",
                 },
+                "client": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "An API client's id and secret themselves, at the endpoints of OAuth.",
+                },
             },
         },
     }
+
+
+def _used(kind: str, components: Mapping[str, Document], paths: Document) -> Document:
+    """The components that the paths refer to; no endpoint answers 405 to its own method."""
+    text = json.dumps(paths)
+    return {name: value for name, value in components.items() if f'"#/components/{kind}/{name}"' in text}
 
 
 _SCOPES = dict(
@@ -442,21 +543,22 @@ def _plain(metadata: Mapping[Any, Any]) -> Document:
     return dict(metadata)
 
 
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
 def _paths(app: Flask, made: Document) -> Document:
+    """Every described view, in the order of the code: the reader's order."""
     paths: Document = {}
-    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+    for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
         if view_class is None:
             continue
-        for method in sorted(view_class.methods or ()):
+        for method in sorted(view_class.methods or (), key=_METHODS.index):
             view = getattr(view_class, method.lower())
             described: Operation | None = getattr(view, _MARK, None)
             if described is not None:
                 found = made[_smorest_path(rule.rule)][method.lower()]
-                made_operation = _operation(view, described, found, TAGS[rule.endpoint.partition(".")[0]][0])
-                made_operation["parameters"] = [_path_parameter(name) for name in sorted(rule.arguments)] + (
-                    made_operation["parameters"]
-                )
+                made_operation = _operation(view, described, found, rule)
                 paths.setdefault(_template(rule.rule), {})[method.lower()] = made_operation
     return paths
 
@@ -490,14 +592,18 @@ def _path_parameter(variable: str) -> Document:
     }
 
 
-def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
+def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
     body = found.get("requestBody")
-    query = found.get("parameters", [])
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
-        "tags": [tag],
-        "parameters": [*query, *(_request_header(name) for name in (*described.headers, "X-Correlation-ID"))],
+        "description": _unwrapped(found.get("description", "")),
+        "tags": [TAGS[rule.endpoint.partition(".")[0]][0]],
+        "parameters": [
+            *(_path_parameter(name) for name in sorted(rule.arguments)),
+            *found.get("parameters", []),
+            *(_request_header(name) for name in (*described.headers, "X-Correlation-ID")),
+        ],
     }
     if body is not None:
         made["requestBody"] = body
@@ -510,15 +616,23 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
         made["security"].append({"bearer": []})
-    made["responses"] = {str(answer.status): _answer(answer) for answer in described.answers} | _refusals(
-        described, has_scopes=bool(scopes), has_body=body is not None, takes_parameters=bool(query)
-    )
+    elif "invalid_client" in described.refusals:
+        made["security"] = [{"client": []}, {}]  # none: the credentials may be fields of the form
+    codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_body=body is not None)
+    made["responses"] = _refusals(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
+    if view.__name__ == "head":
+        for response in made["responses"].values():
+            response.pop("content", None)
     return made
 
 
+def _unwrapped(text: str) -> str:
+    """Paragraphs without line breaks, which some readers of Markdown show."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
 def _request_header(name: str) -> Document:
-    row = REQUEST_HEADERS.get(name) or {"description": HEADERS[name]["description"]}
-    return {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, **row}
+    return {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
 
 
 def _answer(answer: Answer) -> Document:
@@ -526,6 +640,8 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = {"$ref": f"#/components/schemas/{answer.schema}"}
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
+    if answer.links:
+        made["links"] = {name: {"$ref": f"#/components/links/{name}"} for name in answer.links}
     return made
 
 
@@ -536,18 +652,24 @@ def _header_references(names: Sequence[str]) -> Document:
 _REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
-def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_parameters: bool) -> Document:
-    codes = ["General", "OverCapacity", *described.refusals]
-    if has_scopes:
-        codes += ["invalid_token", "insufficient_scope", "InvalidInput"]
-    if takes_parameters:
-        codes.append("InvalidInput")
+def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_body: bool) -> list[str]:
+    """Every code of the catalogue that a view can answer with."""
+    # Wherever a request goes, its host may be one that is not served, and its headers may be too large.
+    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.refusals]
+    if accepted_scopes(view):
+        codes += ["invalid_token", "insufficient_scope"]
+    if is_of_a_project:
+        codes.append("ResourceNotFound")  # a project key that none can have is an unknown URL
     if has_body:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
+    return list(dict.fromkeys(codes))
+
+
+def _refusals(codes: Sequence[str]) -> Document:
     by_status: dict[int, list[str]] = {}
-    for code in dict.fromkeys(codes):
+    for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
     return {
         str(status): {

@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.fields import EXPANDABLE, SORTABLE
-from app.json_fields import RefusedValue, check_number, unknown_name
+from app.json_fields import STORABLE_TEXT, RefusedValue, check_number, unknown_name
 from app.model import Containment, ExpectedVersion, Paging, Selection, SortTerm
 from app.predicate import resolver
 from app.predicate.ast import Condition
@@ -135,7 +135,7 @@ def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
 
 JsonSchema = dict[str, Any]
 
-_STORABLE_TEXT: JsonSchema = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}
+_STORABLE_TEXT: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 _NUMBER: JsonSchema = {"type": "number"}
 _INT64: JsonSchema = {"type": "integer", "format": "int64"}
 _BOOLEAN: JsonSchema = {"type": "boolean"}
@@ -184,16 +184,15 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
     Loads to the values of each by its whole name.
     """
 
-    example: Any = None
-
-    def __init__(self, pattern: str, *, meaning: str, data_key: str) -> None:
+    def __init__(self, pattern: str, *, meaning: str, example: dict[str, list[str]], data_key: str) -> None:
         super().__init__(data_key=data_key)
         self._pattern = re.compile(pattern, re.ASCII)
         self.meaning = meaning
+        self.example = example
         self.schema: JsonSchema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            "additionalProperties": {"type": "array", "items": dict(STORABLE_TEXT), "minItems": 1},
         }
 
     def has(self, name: str) -> bool:
@@ -225,7 +224,7 @@ class Where(Parameter):
             _STORABLE_TEXT,
             repeatable=True,
             meaning="a predicate of the query language; several are joined by and",
-            example=['arrayOfStringExample contains any ("dog", "bird")'],
+            example=["arrayOfStringExample contains any :words"],
         )
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
@@ -332,8 +331,9 @@ class PagingSchema(QuerySchema):
         _read_offset,
         {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST},
         meaning="results to skip; 0 if not given",
+        example=0,
     )
-    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out")
+    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out", example=True)
 
 
 class ConditionsSchema(PagingSchema):
@@ -341,7 +341,10 @@ class ConditionsSchema(PagingSchema):
 
     where = Where()
     variables = ParameterFamily(
-        r"var[.][a-zA-Z0-9]+", data_key=_VARIABLES, meaning="a value of the variable `:name` of the predicates"
+        r"var[.][a-zA-Z0-9]+",
+        data_key=_VARIABLES,
+        meaning="a value of the variable `:name` of the predicates; repeated, a list",
+        example={"var.words": ["dog", "bird"]},
     )
 
 
@@ -390,18 +393,21 @@ class FilteredListSchema(ConditionsSchema):
         _NUMBER,
         data_key="floatParameter",
         meaning="arrayOfFloatExample has it",
+        example=0.82,
     )
     integer = Parameter(
         read_integer,
         _INT64,
         data_key="integerParameter",
         meaning="arrayOfIntExample or arrayOfUniqueIntExample has it",
+        example=3,
     )
     number = Parameter(
         read_stored_number,
         _NUMBER,
         data_key="withMarkdownDescription",
         meaning="arrayOfNumberNoDefaultsExample has it",
+        example=10,
     )
     object = Parameter(
         read_contained_object,
@@ -412,6 +418,7 @@ class FilteredListSchema(ConditionsSchema):
         },
         data_key="objectParameter",
         meaning="a JSON object that objectTypeProperty contains",
+        example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
     all_of = Parameter(
         read_text,
@@ -419,6 +426,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         data_key="arrayOfString",
         meaning="arrayOfStringExample has all of them",
+        example=["dog", "cat"],
     )
     any_of = Parameter(
         read_text,
@@ -426,6 +434,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",
+        example=["bird", "fish"],
     )
 
     @post_load
@@ -455,8 +464,12 @@ def _containments(data: dict[str, Any]) -> list[Containment]:
 class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which make no difference."""
 
-    first = Parameter(read_text, _STORABLE_TEXT, data_key="optionalQueryParameter")
-    second = Parameter(read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter")
+    first = Parameter(
+        read_text, _STORABLE_TEXT, data_key="optionalQueryParameter", meaning="any text", example="any text"
+    )
+    second = Parameter(
+        read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter", meaning="any text", example="another"
+    )
 
 
 class StagedSchema(QuerySchema):
@@ -467,6 +480,7 @@ class StagedSchema(QuerySchema):
         _BOOLEAN,
         load_default=False,
         meaning="true writes the staged projection only, the current one stays",
+        example=False,
     )
 
     @post_load
@@ -477,7 +491,12 @@ class StagedSchema(QuerySchema):
 class VersionSchema(QuerySchema):
     """``version`` of a delete; loads to the expected version or None."""
 
-    version = Parameter(read_number, _NUMBER, meaning="the expected version; if it differs from the actual one, 409")
+    # The example stands in the schema, from where no page fills it in: it is right for one version only.
+    version = Parameter(
+        read_number,
+        _NUMBER | {"examples": [1]},
+        meaning="the expected version; if it differs from the actual one, 409",
+    )
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
@@ -495,8 +514,8 @@ class SampleQuery:
 class SampleQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
-    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne")
-    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo")
+    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne", meaning="any number", example=0.5)
+    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:
