@@ -124,16 +124,16 @@ HEADERS: Mapping[str, Document] = {
 }
 """Response headers by their names."""
 
-_ENTITY_TAGS = r'^\s*(\*|(W/)?"[!#-~]*"(\s*,\s*(W/)?"[!#-~]*")*)\s*$'
+_ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
 
 REQUEST_HEADERS: Mapping[str, Document] = {
     "If-Match": {
         "description": "entity tags of which the resource must have one, or `*`",
-        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+        "schema": {"type": "string", "format": "entity-tags", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
     },
     "If-None-Match": {
         "description": "entity tags of which the resource must have none, or `*`",
-        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+        "schema": {"type": "string", "format": "entity-tags", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
     },
     "Prefer": {
         "description": "`code=...` chooses between the answers",

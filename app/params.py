@@ -221,10 +221,10 @@ class Where(Parameter):
     def __init__(self) -> None:
         super().__init__(
             read_text,
-            _STORABLE_TEXT,
+            {"type": "string", "format": "predicate"},
             repeatable=True,
             meaning="a predicate of the query language; several are joined by and",
-            example=["arrayOfStringExample contains any :words"],
+            example=['arrayOfStringExample contains any ("dog", "bird")'],
         )
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
@@ -413,6 +413,7 @@ class FilteredListSchema(ConditionsSchema):
         read_contained_object,
         {
             "type": "string",
+            "format": "object-type",
             "contentMediaType": "application/json",
             "contentSchema": {"$ref": "#/components/schemas/ContainedObjectType"},
         },
