@@ -1,19 +1,21 @@
 # make run    serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test   lint, types, layers and all tests
+# make contract   other people's linters, generated clients, SDKs and a browser against the service
 #
-# Both make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
-# throughout, so the folder may have any name.
+# All make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer; make contract gets
+# packages from npm too, and needs Chromium. Paths are relative throughout, so the folder may have any name.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test install install-dev clean
+.PHONY: help run test contract install install-dev clean
 
 help:
 	@echo "make run      install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test     install the tools too, then run every check and test"
+	@echo "make contract run generated clients, SDKs, linters and a browser against the service (docs/clients.md)"
 	@echo "make clean    remove .venv and caches; the data in .data stay"
 
 run: install
@@ -26,6 +28,9 @@ test: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
 
+contract: install-dev
+	@$(BIN)/python -m tests.clients
+
 install:
 	@$(call ensure,run,.)
 
@@ -34,6 +39,7 @@ install-dev:
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf tests/clients/.work tests/clients/node_modules
 
 # The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
