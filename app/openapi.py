@@ -537,16 +537,16 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
                         }
                     },
                 },
+                "client": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "An API client's id and secret themselves, at the endpoints of OAuth.",
+                },
                 "bearer": {
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "JWT",
                     "description": "An access token, as `sample-resource token` prints one.",
-                },
-                "client": {
-                    "type": "http",
-                    "scheme": "basic",
-                    "description": "An API client's id and secret themselves, at the endpoints of OAuth.",
                 },
             },
         },

@@ -21,7 +21,7 @@ const browser = await chromium.launch({
 const faults: string[] = [];
 
 async function open(): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1060 } });
   page.setDefaultTimeout(60_000);
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -67,7 +67,7 @@ equal(await page.title(), "Sample Resource Service");
 if (SCREENSHOT) await page.screenshot({ path: SCREENSHOT });
 
 await authorize(page, 0, CLIENT_ID, CLIENT_SECRET);
-await authorize(page, 2, CLIENT_ID, CLIENT_SECRET);
+await authorize(page, 1, CLIENT_ID, CLIENT_SECRET);
 
 const answers: Record<string, number> = {};
 for (const operation of await page.locator(".opblock").all()) {
@@ -93,7 +93,7 @@ await page.evaluate(() => localStorage.clear());
 await page.reload();
 await page.locator(".opblock").first().waitFor();
 equal(await execute(create), 401);
-await authorize(page, 1, TOKEN);
+await authorize(page, 2, TOKEN);
 equal(await execute(create), 201);
 equal(await execute(remove), 200);
 

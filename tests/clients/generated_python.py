@@ -61,9 +61,8 @@ def write(client: AuthenticatedClient) -> Resource:
     created = of(Resource, create_or_update_resource.sync_detailed(PROJECT, client=client, body=pet))
     assert of(Resource, get_resource_by_key.sync_detailed(PROJECT, "python-pet", client=client)) == created
 
-    update = Update(
-        created.version, [ChangeSomePropertyAction("changeSomeProperty", "new"), DoSomeThingAction("doSomeThing")]
-    )
+    actions = [ChangeSomePropertyAction("changeSomeProperty", "new"), DoSomeThingAction("doSomeThing")]
+    update = Update(created.version, actions)
     updated = of(Resource, update_resource_by_id.sync_detailed(PROJECT, str(created.id), client=client, body=update))
     assert (updated.version, updated.some_property) == (created.version + 1, "new")
 
