@@ -65,6 +65,12 @@ class Field:
     expandable: bool = False
 
 
+TIME_FORMAT: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
+"""How ``to_char`` writes a time in UTC as answers have it."""
+
+OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_type)")
+"""The ObjectType as it is answered."""
+
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
 """The ObjectType as jsonb."""
 
@@ -73,6 +79,18 @@ CONTAINS = Column(
     "(r.staged_object_type IS NULL AND r.object @> {0} OR r.staged_object_type IS NOT NULL AND r.staged_object @> {0})",
 )
 """Whether the ObjectType contains a document, written so that the GIN index of each column serves it."""
+
+MATCHES = Column(
+    "r.words @@ {0}",
+    "(r.staged_object_type IS NULL AND r.words @@ {0} OR r.staged_object_type IS NOT NULL AND r.staged_words @@ {0})",
+)
+"""Whether the words of a projection match a ``tsquery``, written so that the GIN index of each column serves it."""
+
+RELEVANCE = Column(
+    "ts_rank(r.words, {0})",
+    "ts_rank(CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END, {0})",
+)
+"""How well they match it: the more, and the nearer to one another, the higher."""
 
 
 def _both(sql: LiteralString) -> Column:

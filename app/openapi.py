@@ -21,7 +21,7 @@ from app.config import Settings
 from app.json_fields import STORABLE_TEXT
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
-from app.params import Parameter, ParameterFamily
+from app.params import Parameter, ParameterFamily, QuerySchema, SearchSchema
 from app.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
 
 Document = dict[str, Any]
@@ -56,7 +56,7 @@ class Operation:
 
     :param refusals: codes of the error catalogue that do not follow from what the view takes.
     :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body that no marshmallow schema parses.
+    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS` or of :data:`FORMS`.
     """
 
     id: str
@@ -163,7 +163,7 @@ LINKS: Mapping[str, Document] = {
 }
 """What can be done with an answer."""
 
-_REFERENCE: Document = {
+_CLIENT_REFERENCE: Document = {
     "type": "object",
     "required": ["typeId", "id"],
     "properties": {
@@ -195,7 +195,28 @@ _SERVER_FIELDS: Document = {
 _ALWAYS_THERE = ["id", "version", "createdAt", "lastModifiedAt"]
 
 
-def _page_of(result: str) -> Document:
+_COUNT: Document = {"type": "integer", "minimum": 0}
+
+
+def _object_of(required: Document, **optional: Document) -> Document:
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **optional},
+        "additionalProperties": False,
+    }
+
+
+def _facet(type_name: str, **members: Document) -> Document:
+    return _object_of({"type": {"type": "string", "const": type_name}, **members})
+
+
+def _counted(**members: Document) -> Document:
+    """What a facet counts; the second name is there if the facet counts products."""
+    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
+
+
+def _page_of(result: str, **more: Document) -> Document:
     return {
         "type": "object",
         "required": ["limit", "offset", "count", "results"],
@@ -206,6 +227,7 @@ def _page_of(result: str) -> Document:
             "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
             "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+            **more,
         },
         "additionalProperties": False,
     }
@@ -227,7 +249,7 @@ _CREDENTIALS: Document = {
 }
 
 SCHEMAS: Mapping[str, Document] = {
-    "ApiClientReference": _REFERENCE,
+    "ApiClientReference": _CLIENT_REFERENCE,
     "Resource": {
         "type": "object",
         "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
@@ -241,6 +263,55 @@ SCHEMAS: Mapping[str, Document] = {
         "additionalProperties": False,
     },
     "ResourcePage": _page_of("Resource"),
+    "ProjectionPage": _page_of(
+        "Projection",
+        facets={
+            "type": "object",
+            "description": "what each facet counted, by its name; there if a facet was asked for",
+            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
+        },
+    ),
+    "FacetResult": {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {
+                "terms": "#/components/schemas/TermFacet",
+                "range": "#/components/schemas/RangeFacet",
+                "filter": "#/components/schemas/FilterFacet",
+            },
+        },
+    },
+    "TermFacet": _facet(
+        "terms",
+        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
+        missing={**_COUNT, "description": "resources without a value"},
+        total={**_COUNT, "description": "the sum of the counts of all terms"},
+        other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
+        terms={
+            "type": "array",
+            "maxItems": 200,
+            "description": "those that most resources have, the commonest first",
+            "items": _counted(term={"type": ["string", "number"]}),
+        },
+    ),
+    "RangeFacet": _facet(
+        "range",
+        ranges={
+            "type": "array",
+            "items": _counted(
+                **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
+                fromStr={"type": "string", "description": "the same as text; empty if open"},
+                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
+                toStr={"type": "string", "description": "the same as text; empty if open"},
+                total={"type": "number", "description": "the sum of the values"},
+                min={"type": "number"},
+                max={"type": "number"},
+                mean={"type": "number"},
+            ),
+        },
+    ),
+    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
     "FlatResourcePage": _page_of("FlatResource"),
     "DateTimes": _texts(
         "dateOnlyExample",
@@ -360,6 +431,9 @@ SCHEMAS: Mapping[str, Document] = {
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
 
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
+"""Forms whose fields are parameters, which the query string takes as well."""
+
 _EXAMPLE_OBJECT_TYPE: Document = {
     "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
     "arrayOfUniqueIntExample": [1, 3, 5, 7],
@@ -392,6 +466,12 @@ BODY_EXAMPLES: Mapping[str, Document] = {
         "createdBy": {"firstName": "John", "lastName": "Doe"},
         "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
     },
+    "SearchForm": {
+        "text.<language>": {"text.en": "dogs"},
+        "filter": ["arrayOfIntExample:range(1 to 5)"],
+        "facet": ["arrayOfStringExample"],
+        "limit": 5,
+    },
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
@@ -415,14 +495,27 @@ _EXAMPLE_FLAT_RESOURCE: Document = {
 } | _EXAMPLE_OBJECT_TYPE
 
 
-def _page_with(result: Document) -> Document:
-    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result]}
+def _page_with(result: Document, **more: Document) -> Document:
+    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result], **more}
 
 
 ANSWER_EXAMPLES: Mapping[str, Document] = {
     "Resource": _EXAMPLE_RESOURCE,
     "ResourcePage": _page_with(_EXAMPLE_RESOURCE),
     "FlatResourcePage": _page_with(_EXAMPLE_FLAT_RESOURCE),
+    "ProjectionPage": _page_with(
+        _EXAMPLE_FLAT_RESOURCE | {"hasStagedChanges": False},
+        facets={
+            "arrayOfStringExample": {
+                "type": "terms",
+                "dataType": "text",
+                "missing": 0,
+                "total": 1,
+                "other": 0,
+                "terms": [{"term": "dog", "count": 1}],
+            }
+        },
+    ),
     "ObjectType": {
         "arrayOfIntExample": [1],
         "arrayOfUniqueIntExample": [1],
@@ -459,6 +552,7 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
+    "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
     "samples": ("Echo", "Endpoints that keep nothing and show what arrived."),
     "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
     "operations": ("Service", "What those who run the service ask it."),
@@ -496,15 +590,27 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
-    for unused in ("Error", "PaginationMetadata"):
+    # Of smorest's own, and of the form that is described with its endpoint.
+    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
     flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
+    schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
     schemas["FlatResource"] = {
         "type": "object",
         "required": _ALWAYS_THERE,
         "properties": flat,
+        "additionalProperties": False,
+    }
+    schemas["Projection"] = {
+        "type": "object",
+        "required": [*_ALWAYS_THERE, "hasStagedChanges"],
+        "properties": {
+            **flat,
+            "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
+            "someProperty": STORABLE_TEXT,
+        },
         "additionalProperties": False,
     }
     paths = _paths(app, made["paths"])
@@ -668,7 +774,12 @@ def _path_parameter(variable: str) -> Document:
 
 
 def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
-    body = found.get("requestBody")
+    body: Document | None = found.get("requestBody")
+    query: list[Document] = found.get("parameters", [])
+    if described.form is not None and described.form in FORMS:
+        fields = FORMS[described.form]().fields
+        query = [_query_parameter(name, field) for name, field in fields.items()]
+        body = {"required": False, "content": {_FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -676,15 +787,14 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         "tags": [TAGS[rule.endpoint.partition(".")[0]][0]],
         "parameters": [
             *(_path_parameter(name) for name in sorted(rule.arguments)),
-            *found.get("parameters", []),
+            *query,
             *(_request_header(name) for name in (*described.headers, "X-Correlation-ID")),
         ],
     }
     if body is not None:
         made["requestBody"] = body
     elif described.form is not None:
-        schema = {"$ref": f"#/components/schemas/{described.form}"}
-        made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": _reference(described.form)}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
         schema_name = media["schema"]["$ref"].rpartition("/")[2]
         media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
@@ -694,11 +804,53 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         made["security"].append({"bearer": []})
     elif "invalid_client" in described.refusals:
         made["security"] = [{"client": []}, {}]  # none: the credentials may be fields of the form
-    codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_body=body is not None)
+    has_json = body is not None and "application/json" in body["content"]
+    codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)
     made["responses"] = _refusals(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
     if view.__name__ == "head":
         for response in made["responses"].values():
             response.pop("content", None)
+    return made
+
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+def _reference(schema: str) -> Document:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _form_schema(fields: Mapping[str, Any]) -> Document:
+    """A form of parameters, each described as it is in a query string; all of them may stand there instead."""
+    return {
+        "type": "object",
+        "properties": {
+            field.data_key or name: {**field.schema, "description": field.meaning} for name, field in fields.items()
+        },
+        "additionalProperties": False,
+    }
+
+
+def _encoding(fields: Mapping[str, Any]) -> Document:
+    """How arrays and families are written in a form: each item, each member as a field of its own."""
+    exploded = [
+        field.data_key or name
+        for name, field in fields.items()
+        if isinstance(field, ParameterFamily) or getattr(field, "repeatable", False)
+    ]
+    return {"encoding": {name: {"style": "form", "explode": True} for name in exploded}}
+
+
+def _query_parameter(name: str, field: Any) -> Document:
+    """A parameter that the form has too, where pages fill in its example: most may not stand in both."""
+    made: Document = {
+        "name": field.data_key or name,
+        "in": "query",
+        "required": False,
+        "schema": dict(field.schema),
+        **_parameter_of(None, field),
+    }
+    made["schema"]["examples"] = [made.pop("example")]
     return made
 
 
@@ -717,7 +869,7 @@ def _request_header(name: str) -> Document:
 def _answer(answer: Answer) -> Document:
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
-        schema = {"$ref": f"#/components/schemas/{answer.schema}"}
+        schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
         if "application/json" in made["content"]:
             made["content"]["application/json"]["example"] = ANSWER_EXAMPLES[answer.schema]
@@ -733,7 +885,7 @@ def _header_references(names: Sequence[str]) -> Document:
 _REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
-def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_body: bool) -> list[str]:
+def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:
     """Every code of the catalogue that a view can answer with."""
     # Wherever a request goes, its host may be one that is not served, and its headers may be too large.
     codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.refusals]
@@ -741,10 +893,12 @@ def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_body: 
         codes += ["invalid_token", "insufficient_scope"]
     if is_of_a_project:
         codes.append("ResourceNotFound")  # a project key that none can have is an unknown URL
-    if has_body:
+    if has_json:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
+    if described.form in FORMS:
+        codes.append("UnsupportedMediaType")
     return list(dict.fromkeys(codes))
 
 
@@ -758,7 +912,7 @@ def _refusals(codes: Sequence[str]) -> Document:
             "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
             "content": {
                 "application/json": {
-                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "schema": _reference("Error"),
                     "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
                 }
             },

@@ -7,7 +7,7 @@ A write is one statement that locks the row (``before``), computes its new colum
 conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import lru_cache
 from typing import Any, LiteralString
@@ -16,9 +16,9 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.errors import UniqueViolation
 
-from app import errors
+from app import errors, words
 from app.db import Connection
-from app.fields import Kind, Stage
+from app.fields import TIME_FORMAT, Kind, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -41,8 +41,8 @@ from app.model import (
     Target,
     Value,
     Written,
+    is_id,
     is_key,
-    parse_id,
 )
 from app.predicate.compiler import compile_condition, contains_one_of
 
@@ -53,20 +53,19 @@ TOTAL_AT_MOST = 10_000
 
 # Columns and the JSON made of them
 
-_TIME: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
-
-_HEAD: LiteralString = f"""
+RESOURCE_HEAD: LiteralString = f"""
     '{{"id":"' || r.id
     || '","version":' || r.version
     || coalesce(',"key":"' || r.key || '"', '')
-    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {_TIME})
-    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME})
+    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT})
+    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT})
     || '"'"""
+"""The beginning of a resource's JSON: what every form of it has."""
 
 
 def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralString = "''") -> LiteralString:
     """A resource (interface 2.2) in its current projection, with what stands beside the id in its references."""
-    return f"""{_HEAD}
+    return f"""{RESOURCE_HEAD}
     || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by) || {created_by}
     || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by) || {last_modified_by}
     || '}},"objectTypeProperty":' || r.object_type
@@ -76,7 +75,7 @@ def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralSt
 
 _RESOURCE_JSON = _resource_json()
 
-_FLAT_JSON: LiteralString = f"""{_HEAD}
+_FLAT_JSON: LiteralString = f"""{RESOURCE_HEAD}
     || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
 """A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
 
@@ -109,16 +108,15 @@ _RESULT_JSON: dict[frozenset[str], LiteralString] = {
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Resource | None:
     """One resource by its id; a text that is no UUID is the id of none."""
-    known_id = parse_id(resource_id)
-    if known_id is None:
+    if not is_id(resource_id):
         return None
-    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": known_id}).fetchone()
+    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
     return None if row is None else Resource(*row)
 
 
 _GET_BY_ID: LiteralString = f"""
 SELECT r.id::text, r.version, {_RESOURCE_JSON}
-FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
+FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid"""
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
@@ -165,35 +163,37 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
     where, parameters = _where(project_key, selection)
     statement = sql.SQL(
         """
-        SELECT
-            '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)
-            || {total}
+        SELECT {head} || {total}
             || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
         FROM (SELECT {json} AS json FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s) p
         """
     ).format(
-        total=_TOTAL.format(where=where) if paging.with_total else sql.SQL("''"),
+        head=sql.SQL(PAGE_HEAD),
+        total=total_json(where) if paging.with_total else sql.SQL("''"),
         json=sql.SQL(json),
         where=where,
-        order=_order(paging),
+        order=order_by(paging),
     )
     parameters |= {"limit": paging.limit, "offset": paging.offset}
-    if paging.with_total:
-        parameters["total_at_most"] = TOTAL_AT_MOST
     row = connection.execute(statement, parameters).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
     return row[0]
 
 
-_TOTAL = sql.SQL(
-    """(
-        SELECT ',"total":' || least(count(*), %(total_at_most)s)
-            || CASE WHEN count(*) > %(total_at_most)s THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c
-    )"""
-)
-"""Counting stops one beyond the cap, so that it costs the same however many match."""
+PAGE_HEAD: LiteralString = """'{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)"""
+"""The beginning of a page's JSON."""
+
+
+def total_json(where: sql.Composable) -> sql.Composed:
+    """The members that say how many resources there are; counting stops one beyond the cap, to cost no more."""
+    return sql.SQL(
+        """(
+        SELECT ',"total":' || least(count(*), {at_most})
+            || CASE WHEN count(*) > {at_most} THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT FROM resource r WHERE {where} LIMIT {at_most} + 1) c
+        )"""
+    ).format(where=where, at_most=sql.Literal(TOTAL_AT_MOST))
 
 
 def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parameters]:
@@ -210,7 +210,8 @@ def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parame
     return sql.SQL(" AND ").join(conditions), parameters
 
 
-def _order(paging: Paging) -> sql.Composed:
+def order_by(paging: Paging, stage: Stage = Stage.CURRENT) -> sql.Composed:
+    """What a page is sorted by. Ties are always by id, so that pages neither repeat nor miss a resource."""
     terms: list[sql.Composable] = []
     for term in paging.sort:
         if term.field.column is None:
@@ -218,11 +219,10 @@ def _order(paging: Paging) -> sql.Composed:
         direction: LiteralString = "DESC" if term.descending else "ASC"
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
         order: LiteralString = f"{{}} {direction}" if term.field.always else f"{{}} {direction} NULLS LAST"
-        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(Stage.CURRENT))))
+        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(stage))))
         if term.field.kind is Kind.ID:
             break
     else:
-        # Ties are always by id, so that pages neither repeat nor miss a resource.
         terms.append(sql.SQL("r.id"))
     return sql.SQL(", ").join(terms)
 
@@ -235,8 +235,13 @@ def create(connection: Connection, project_key: str, new: NewResource, author: A
 
     Refused as a race if its key, or its place as the only one of the project, has been taken.
     """
-    row = connection.execute(_CREATE, _new_parameters(project_key, new, author)).fetchone()
-    return Refused(Refusal.RACE) if row is None else Written(Resource(*row), created=True)
+    lesson = words.lesson(connection, project_key, (new.object_type.text,), ())
+    statement = _CREATE_AND_LEARN if lesson.needed else _CREATE
+    row = connection.execute(statement, _new_parameters(project_key, new, author)).fetchone()
+    if row is None:
+        return Refused(Refusal.RACE)
+    words.remember(connection, project_key, lesson)
+    return Written(Resource(*row), created=True)
 
 
 _INSERT: LiteralString = """
@@ -250,6 +255,14 @@ _CREATE: LiteralString = f"""
 {_INSERT}
 ON CONFLICT DO NOTHING
 RETURNING r.id::text, r.version, {_RESOURCE_JSON}"""
+
+_CREATE_AND_LEARN: LiteralString = f"""
+WITH written AS (
+    {_INSERT}
+    ON CONFLICT DO NOTHING
+    RETURNING r.id::text AS id, r.version, {_RESOURCE_JSON} AS json, r.words, r.staged_words),
+learnt AS ({words.LEARNT})
+SELECT w.id, w.version, w.json FROM written w"""
 
 
 def _new_parameters(project_key: str, new: NewResource, author: Author) -> Parameters:
@@ -296,14 +309,30 @@ def write(
         elif isinstance(expression, Merged):
             parameters[name] = expression.fields.text
             parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
-    statement = _write_statement(type(target), tuple(_shape(expression) for expression in slots.values()))
+    lesson = _lesson(connection, project_key, slots)
+    shapes = tuple(_shape(expression) for expression in slots.values())
     try:
-        row = connection.execute(statement, parameters).fetchone()
+        row = connection.execute(_write_statement(type(target), shapes, lesson.needed), parameters).fetchone()
     except UniqueViolation as error:
         if error.diag.constraint_name != "resource_key_unique" or not isinstance(change.key, Value):
             raise
         raise errors.duplicate_field("key", change.key.text) from None
-    return _outcome(row)
+    outcome = _outcome(row)
+    if isinstance(outcome, Written):
+        words.remember(connection, project_key, lesson)
+    return outcome
+
+
+def _lesson(connection: Connection, project_key: str, slots: Mapping[str, Expression]) -> words.Lesson:
+    """What there is to learn of the texts that a change brings; stored ones have been learnt."""
+    object_types: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    for name, expression in slots.items():
+        if isinstance(expression, Merged):
+            object_types[expression.fields.text] = None
+        elif isinstance(expression, Value) and name != "key":
+            (texts if name in _TEXT_SLOTS else object_types)[expression.text] = None
+    return words.lesson(connection, project_key, object_types, texts)
 
 
 def delete(
@@ -394,6 +423,8 @@ FROM target t LEFT JOIN before r ON true LEFT JOIN written w ON true"""
 
 _RETURNING: LiteralString = f"RETURNING r.id::text AS id, r.version, {_RESOURCE_JSON} AS json"
 
+_RETURNING_WORDS: LiteralString = f"{_RETURNING}, r.words, r.staged_words"
+
 _DELETE: LiteralString = f"""
 WITH {_MET[ById]},
 written AS (
@@ -403,7 +434,6 @@ written AS (
 {_REPORT}"""
 
 _UPDATE: LiteralString = f"""
-written AS (
     UPDATE resource r SET
         version = r.version + 1,
         last_modified_at = %(at)s::timestamptz,
@@ -420,8 +450,7 @@ written AS (
     WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_CONDITIONS}
         AND (%(touched)s
             OR (a.key, a.current_object, a.current_some, a.staged_object, a.staged_some)
-            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))
-    {_RETURNING})"""
+            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))"""
 
 _STORED: dict[Stored, LiteralString] = {
     Stored.CURRENT_OBJECT: "b.current_object",
@@ -433,6 +462,9 @@ _STORED: dict[Stored, LiteralString] = {
 
 _SLOTS: tuple[LiteralString, ...] = ("key", "current_object", "current_some", "staged_object", "staged_some")
 """The columns of ``after``, which are also the names of their parameters."""
+
+_TEXT_SLOTS = ("current_some", "staged_some")
+"""Those that hold a plain text to search in; the objects hold texts too."""
 
 
 def _slots(change: Change) -> dict[str, Expression]:
@@ -461,11 +493,14 @@ def _shape(expression: Expression) -> _Shape:
 
 
 @lru_cache(maxsize=256)
-def _write_statement(target: type[Target], shapes: tuple[_Shape, ...]) -> LiteralString:
+def _write_statement(target: type[Target], shapes: tuple[_Shape, ...], learns: bool) -> LiteralString:
     columns = ", ".join(
         [f"{_column(slot, shape)} AS {slot}" for slot, shape in zip(_SLOTS, shapes, strict=True)],
     )
-    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {_UPDATE} {_REPORT}"
+    written: LiteralString = f"written AS ({_UPDATE} {_RETURNING})"
+    if learns:
+        written = f"written AS ({_UPDATE} {_RETURNING_WORDS}), learnt AS ({words.LEARNT})"
+    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {written} {_REPORT}"
 
 
 def _column(slot: LiteralString, shape: _Shape) -> LiteralString:
@@ -508,9 +543,11 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
     :raises UniqueViolation: if an id or a key is in use.
     """
     statement: LiteralString = f"COPY resource (project_key, {_COLUMNS}) FROM STDIN"
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for resource in resources:
-            copy.write_row((project_key, *astuple(resource)))
+    with connection.transaction():
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for resource in resources:
+                copy.write_row((project_key, *astuple(resource)))
+        words.learn_all(connection, project_key)
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
@@ -520,7 +557,9 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
         ON CONFLICT DO NOTHING RETURNING r.id"""
     with connection.cursor() as cursor:
         cursor.executemany(statement, [(project_key, *astuple(resource)) for resource in resources], returning=True)
-        return {row[0] for result in cursor.results() for row in result.fetchall()}
+        inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
+    words.learn_those_of(connection, project_key, inserted)
+    return inserted
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
@@ -544,6 +583,7 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
 
 _EXPORTED: LiteralString = f"""
     r.id, r.version, r.key,
-    to_char(r.created_at AT TIME ZONE 'UTC', {_TIME}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME}),
+    to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
+    to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
     r.created_by, r.last_modified_by,
     r.object_type, r.some_property, r.staged_object_type, r.staged_some_property"""

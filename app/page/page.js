@@ -18,6 +18,7 @@ const ui = SwaggerUIBundle({
   persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
+  requestInterceptor: repeat,
   responseInterceptor: read,
   onComplete: () => {
     fillInForms();
@@ -25,6 +26,21 @@ const ui = SwaggerUIBundle({
     if (last) fillIn(JSON.parse(last));
   },
 });
+
+/** A list for a parameter that is named by a pattern is sent as Swagger UI cannot: the parameter repeated. */
+function repeat(request) {
+  const lists = /(^|[?&])((?:var[.]|text[.])[^=&]+)=(%5B[^&]*)/g;
+  const repeated = (text) => text.replace(lists, (whole, mark, name, json) => {
+    try {
+      return mark + JSON.parse(decodeURIComponent(json)).map((each) => `${name}=${encodeURIComponent(each)}`).join("&");
+    } catch {
+      return whole; // a text that begins with a bracket
+    }
+  });
+  request.url = repeated(request.url);
+  if (typeof request.body === "string" && !request.body.startsWith("{")) request.body = repeated(request.body);
+  return request;
+}
 
 function read(response) {
   const { pathname } = new URL(response.url, location.href);
@@ -50,10 +66,12 @@ function fillInForms() {
     const schema = form.getIn(["schema", "$ref"]).split("/").slice(1);
     const values = described.getIn([...schema, "properties"]).map((property, name) => {
       const nothing = property.get("type") === "array" ? property.toList().clear() : "";
-      return form.getIn(["example", name], nothing);
+      const value = form.getIn(["example", name], nothing);
+      return property.get("type") === "object" ? JSON.stringify(value, null, 2) : value;
     });
     for (const name of values.keys()) { // Swagger UI takes one at a time
       setBody([path, method], values.filter((_, each) => each === name));
+      ui.oas3Actions.setRequestBodyInclusion({ pathMethod: [path, method], name, value: false }); // of an empty value
     }
   }));
 }

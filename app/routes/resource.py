@@ -19,7 +19,16 @@ from app.params import (
     VersionSchema,
 )
 from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
-from app.web import Blueprint, database, json_answer, preconditions, read_answer, resource_answer, written_answer
+from app.web import (
+    Blueprint,
+    database,
+    json_answer,
+    preconditions,
+    read_answer,
+    reading_database,
+    resource_answer,
+    written_answer,
+)
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -60,8 +69,9 @@ class Collection(MethodView):
         Each parameter is a condition on the array of its own type, and all of them hold for every result. A result is
         the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
         """
-        with database().connection() as connection:
-            return json_answer(store.flat_page(connection, project_key, query.selection, query.paging))
+        return json_answer(
+            reading_database().read(lambda reader: store.flat_page(reader, project_key, query.selection, query.paging))
+        )
 
     @reads
     @operation(
@@ -75,8 +85,8 @@ class Collection(MethodView):
 
         Takes what the list takes, and answers with the status alone.
         """
-        with database().connection() as connection:
-            return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
+        found = reading_database().read(lambda reader: store.exists(reader, project_key, query.selection))
+        return json_answer("", 200 if found else 404)
 
     @writes
     @_upsert("createOrUpdateResource", WRITTEN, CREATED)
@@ -152,8 +162,11 @@ class SortedList(MethodView):
 
         Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
         """
-        with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))
+        return json_answer(
+            reading_database().read(
+                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded)
+            )
+        )
 
 
 @blueprint.route("/<resource_id:resource_id>")

@@ -16,6 +16,7 @@ from sample_resource_client.api.resource import (
     list_resources_sorted,
     update_resource_by_id,
 )
+from sample_resource_client.api.search import search_product_projections, search_resources
 from sample_resource_client.models import (
     ChangeSomePropertyAction,
     DoSomeThingAction,
@@ -24,9 +25,13 @@ from sample_resource_client.models import (
     ListResourcesSortedExpandItem,
     ListResourcesSortedVarName,
     ObjectType,
+    ProjectionPage,
     Resource,
     ResourceDraft,
     ResourcePage,
+    SearchForm,
+    SearchProductProjectionsTextLanguage,
+    SearchResourcesTextLanguage,
     Token,
     TokenRequest,
     Update,
@@ -100,6 +105,28 @@ def read_lists(client: AuthenticatedClient, pet: Resource) -> None:
     assert found.results[0].created_by.obj.name == "contract"
 
 
+def search(client: AuthenticatedClient, pet: Resource) -> None:
+    """Full text, a filter and a facet, by the query string and by a form."""
+    by_query = search_resources.sync_detailed(
+        PROJECT,
+        client=client,
+        text_language=SearchResourcesTextLanguage.from_dict({"text.en": ["dogs"]}),
+        filter_=["arrayOfIntExample:range(1 to 5)"],
+        facet=["arrayOfStringExample as words"],
+    )
+    found = of(ProjectionPage, by_query)
+    assert [result.id for result in found.results] == [pet.id]
+    assert [(term.term, term.count) for term in found.facets["words"].terms] == [("dog", 1)]
+
+    by_form = search_product_projections.sync_detailed(
+        PROJECT,
+        client=client,
+        text_language=SearchProductProjectionsTextLanguage.from_dict({"text.en": ["dug"]}),
+        body=SearchForm(fuzzy=True, staged=True, filter_query=["key:exists"], filter_=["version:range(1 to *)"]),
+    )
+    assert [result.id for result in of(ProjectionPage, by_form).results] == [pet.id]
+
+
 def delete(client: AuthenticatedClient, pet: Resource) -> None:
     """Delete, expecting a version."""
     gone = delete_resource_by_id.sync_detailed(PROJECT, str(pet.id), client=client, version=pet.version)
@@ -110,4 +137,5 @@ def delete(client: AuthenticatedClient, pet: Resource) -> None:
 with connected() as session:
     written = write(session)
     read_lists(session, written)
+    search(session, written)
     delete(session, written)

@@ -12,7 +12,7 @@ const { BASE_URL = "", PROJECT = "", CLIENT_ID = "", CLIENT_SECRET = "" } = env;
 const projectKey = PROJECT;
 
 /** Arrays as repeated names, and parameters that are named by a pattern under their own names. */
-function exploded(fields: Record<string, unknown>): string {
+function exploded(fields: Record<string, unknown> = {}): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
     const isFamily = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -115,6 +115,40 @@ async function readLists(client: Client<paths>, pet: Resource): Promise<void> {
   equal(head.response.status, 404);
 }
 
+/** Full text, a filter and a facet, by the query string and by a form. */
+async function search(client: Client<paths>, pet: Resource): Promise<void> {
+  const byQuery = done(
+    await client.GET("/{projectKey}/resource/searchApiPattern", {
+      params: {
+        path: { projectKey },
+        query: {
+          "text.<language>": { "text.en": ["cats"] },
+          filter: ["arrayOfIntExample:range(1 to 5)"],
+          facet: ["arrayOfStringExample as words"],
+        },
+      },
+    }),
+  );
+  deepEqual(byQuery.results.map(({ id }) => id), [pet.id]);
+  const words = byQuery.facets?.["words"];
+  deepEqual(words?.type === "terms" && words.terms, [{ term: "cat", count: 1 }]);
+
+  const byForm = done(
+    await client.POST("/{projectKey}/resource/product-projection-search", {
+      params: { path: { projectKey } },
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: {
+        "text.<language>": { "text.en": ["cut"] },
+        fuzzy: true,
+        staged: true,
+        "filter.query": ["key:exists", "version:range(1 to *)"],
+      },
+      bodySerializer: exploded,
+    }),
+  );
+  deepEqual(byForm.results.map(({ id }) => id), [pet.id]);
+}
+
 async function remove(client: Client<paths>, pet: Resource): Promise<void> {
   const params = { path: { projectKey, id: pet.id } };
   const query = { version: pet.version };
@@ -125,4 +159,5 @@ async function remove(client: Client<paths>, pet: Resource): Promise<void> {
 const client = await connected();
 const pet = await write(client);
 await readLists(client, pet);
+await search(client, pet);
 await remove(client, pet);

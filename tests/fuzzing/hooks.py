@@ -8,6 +8,8 @@ import schemathesis
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode, HookContext, Response
 
+FILTERS = ('arrayOfStringExample:"dog","cat"', "arrayOfObjectType.integerExample:range(700 to *)", "key:missing")
+
 ENTITY_TAGS = ("*", '"1"', 'W/"1", "2"')
 
 TEXTS = {
@@ -17,6 +19,10 @@ TEXTS = {
         'version > 1 and not(key = "my-pet") or someProperty is not defined',
     ),
     "objectParameter": ("{}", '{"arrayOfIntExample": [1, 2]}', '{"arrayOfStringExample": ["\\u00e9"]}'),
+    "filter": FILTERS,
+    "filter.facets": FILTERS,
+    "filter.query": FILTERS,
+    "facet": ("arrayOfStringExample", "arrayOfIntExample:range(0 to 5), (5 to *) as few", "key counting products"),
     "If-Match": ENTITY_TAGS,
     "If-None-Match": ENTITY_TAGS,
 }
@@ -29,19 +35,35 @@ for _name, _texts in TEXTS.items():
 @schemathesis.hook
 def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
     """Give these parameters a format, for which the texts above are generated."""
-    for operations in raw_schema["paths"].values():
-        for operation in operations.values():
-            for parameter in operation["parameters"]:
-                if parameter["name"] in TEXTS:
-                    schema = parameter["schema"]
-                    text = {"type": "string", "format": parameter["name"]}
-                    parameter["schema"] = {"type": "array", "items": text} if schema["type"] == "array" else text
+    described = [
+        (parameter["name"], parameter)
+        for operations in raw_schema["paths"].values()
+        for operation in operations.values()
+        for parameter in operation["parameters"]
+    ]
+    form = raw_schema["components"]["schemas"]["SearchForm"]["properties"]
+    described += [(name, {"schema": schema}) for name, schema in form.items()]
+    for name, parameter in described:
+        if name in TEXTS:
+            schema = parameter["schema"]
+            text = schema["items"] if schema["type"] == "array" else schema
+            text.clear()
+            text |= {"type": "string", "format": name}
 
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
     """Take back from sensible requests what JSON Schema cannot tell to be refused."""
-    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE or not isinstance(case.body, dict):
+    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
+        return
+    given = case.body if isinstance(case.body, dict) else {}
+    for name in given.keys() & case.query.keys():
+        del case.query[name]  # not in both the form and the query string
+    for search in (case.query, given):
+        if "facet" in search:
+            search["facet"] = list(dict.fromkeys(search["facet"]))  # one name, one facet
+        search.pop("fuzzyLevel", None)  # its limit depends on the longest word
+    if not isinstance(case.body, dict):
         return
     if case.operation.path.startswith("/oauth/"):
         # Credentials are in the header already, and the scopes that a client has are its own.
