@@ -55,7 +55,7 @@ def test_the_documentation_finds_its_parts(behind: Flask) -> None:
     assert "/shop/v1/docs/" in page
     assert 'src="/docs' not in page
     document = behind.test_client().get("/openapi.json", headers=FORWARDED).get_json()
-    assert document["servers"] == [{"url": "/shop/v1"}]
+    assert [server["url"] for server in document["servers"]] == ["/shop/v1"]
     flows = document["components"]["securitySchemes"]["clientCredentials"]["flows"]
     assert flows["clientCredentials"]["tokenUrl"] == "/shop/v1/oauth/token"
     without = behind.test_client().get("/openapi.json").get_json()

@@ -26,7 +26,10 @@ class Live(MethodView):
     @public
     @operation("isLive", Answer(200, "Status", "the process answers"))
     def get(self) -> Response:
-        """Answer 200 as long as the process can."""
+        """Answer 200 as long as the process can.
+
+        Says nothing about the database: if this fails, a restart helps.
+        """
         return json_answer('{"status":"live"}')
 
 
@@ -37,7 +40,10 @@ class Ready(MethodView):
     @public
     @operation("isReady", Answer(200, "Status", "requests will be served"))
     def get(self) -> Response:
-        """Answer 200 if the database answers, else 503."""
+        """Answer 200 if the database answers, else 503.
+
+        Nothing has to be restarted when it fails: service resumes by itself with the database.
+        """
         faults = _readiness().faults()
         if faults:
             raise errors.over_capacity(" ".join(faults.values()))

@@ -36,7 +36,10 @@ class SearchByQuery(MethodView):
     @operation("searchResources", FOUND, refusals=REFUSALS)
     @blueprint.arguments(SearchSchema(), location="query")
     def get(self, query: Search, project_key: str) -> Response:
-        """Search resources (4.4)."""
+        """Search resources (4.4).
+
+        Texts, filters and facets over one of the two projections. Without `sort`, what matches best comes first.
+        """
         return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
 
 
@@ -48,5 +51,9 @@ class SearchByForm(MethodView):
     @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
     @blueprint.arguments(ProjectionSearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
-        """Search product projections (4.14)."""
+        """Search product projections (4.14).
+
+        As the other search, with the parameters in a form. A repeatable one may stand in the query string too. The
+        staged projection needs `view_products`.
+        """
         return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
