@@ -1,8 +1,11 @@
 """How gunicorn runs the service. Every value has its reason; what is not here is gunicorn's default."""
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
+from app import metrics, metrics_server
 from app.config import Settings
 
 _settings = Settings.from_environment()
@@ -19,8 +22,8 @@ threads = _settings.threads
 # service's own answers to requests that cannot be parsed.
 worker_class = "app.worker.Worker"
 
-# Off: a worker makes its own application, so nothing that was opened before the fork is shared across it, and a
-# reload (SIGHUP) takes new code.
+# Off: a worker makes its own application, so nothing that was opened before the fork is shared across it. The modules
+# are loaded before the fork all the same, by the imports above, and so share their memory; new code takes a restart.
 preload_app = False
 
 # Seconds that an idle connection stays open. Longer than the common 60 s of load balancers, which then are the ones
@@ -41,7 +44,7 @@ limit_request_field_size = 8190
 limit_request_fields = 100
 
 # Workers are not recycled: no leak is known, and a new worker begins with a cold pool. If one becomes known, set
-# both, so that not all workers restart together.
+# both, so that not all workers restart together. No metric is lost by it: see child_exit.
 max_requests = 0
 max_requests_jitter = 0
 
@@ -66,3 +69,39 @@ proc_name = "sample-resource"
 
 # A name with an underscore is dropped, as `X_Forwarded_For` and `X-Forwarded-For` become one in WSGI.
 header_map = "drop"
+
+# Metrics: numbers of all workers in files that they share. Nothing is written if nobody can ask for them.
+if _settings.metrics_are_on:
+    metrics.share_between_processes()
+
+
+def on_starting(_server: Any) -> None:
+    """Open the port for metrics in the master, whose life is the service's."""
+    if _settings.metrics_address is not None:
+        try:
+            metrics_server.listen(*_settings.metrics_address)
+        except OSError as error:
+            sys.exit(f"METRICS_BIND={_settings.metrics_bind}: cannot listen: {error.strerror or error}")
+
+
+def pre_fork(_server: Any, _worker: Any) -> None:
+    """See that the worker finds a place for its numbers."""
+    metrics.keep_place()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Share what the worker counts, and answer on that port from every worker, each for all of them."""
+    if _settings.metrics_are_on:
+        metrics.enter_regularly()
+    readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")
+    metrics_server.serve(readiness.faults if readiness is not None else lambda: None)
+
+
+def worker_exit(_server: Any, _worker: Any) -> None:
+    """In the worker, which is about to end: share the last of it."""
+    metrics.enter()
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Keep what a worker has counted."""
+    metrics.bury(worker.pid)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TextIO, TypeVar
 import click
 import psycopg
 
-from app import create_app, embedded, identity, migrate, store, supervisor, transfer
+from app import create_app, distribute, embedded, identity, migrate, store, supervisor, transfer
 from app import seed as made_up
 from app.config import InvalidSetting, Settings
 from app.db import Connection, conninfo_with_timeouts
@@ -175,6 +175,23 @@ def status(settings: Settings) -> None:
         click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
     if not all(migration.applied for migration in migrations):
         sys.exit(1)
+
+
+@_complaining
+@db.command("distribute")
+@click.option("--shards", type=click.IntRange(1, 1024), default=32, show_default=True, help="Parts of the data.")
+@click.pass_obj
+def distribute_(settings: Settings, shards: int) -> None:
+    """Spread the projects over the workers of a Citus cluster; can be repeated.
+
+    Needs the extension citus, with its workers registered, and all migrations. Writes wait meanwhile.
+    """
+    with _bulk_connection(settings) as connection:
+        try:
+            for step in distribute.distribute(connection, shards):
+                click.echo(f"{step.table}  {step.done}")
+        except distribute.CannotDistribute as error:
+            raise click.ClickException(str(error)) from None
 
 
 @main.group()

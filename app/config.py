@@ -7,6 +7,7 @@ The table in README is checked against these fields by a test.
 import base64
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -114,6 +115,27 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
+_METRICS_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+
+
+def _metrics_token(text: str) -> str:
+    if _METRICS_TOKEN.fullmatch(text) is None:
+        # What a bearer token can be (RFC 6750, section 2.1), and more than can be guessed.
+        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
+    return text
+
+
+def _address(text: str) -> str:
+    try:
+        parts = urlsplit(f"//{text}")
+        complete = parts.hostname and parts.port and parts.netloc == text and parts.username is None
+    except ValueError:
+        complete = False
+    if not complete:
+        raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
+    return text
+
+
 def _log_format(text: str) -> str:
     if text not in ("auto", "json", "text"):
         raise ValueError("auto, json or text is expected")
@@ -146,6 +168,13 @@ class Settings:
     data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
     database_url: str | None = _setting(
         "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
+    )
+    database_read_url: str | None = _setting(
+        "DATABASE_READ_URL",
+        _text,
+        None,
+        "a replica of the database that lists, existence checks and searches read",
+        secret=True,
     )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
@@ -213,6 +242,15 @@ class Settings:
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
+    metrics_bind: str | None = _setting(
+        "METRICS_BIND",
+        _address,
+        None,
+        "host:port that serves /metrics to whoever reaches it, apart from the public port",
+    )
+    metrics_token: str | None = _setting(
+        "METRICS_TOKEN", _metrics_token, None, "serve /metrics on the public port to this bearer token", secret=True
+    )
     log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
 
     def __post_init__(self) -> None:
@@ -243,6 +281,19 @@ class Settings:
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
+
+    @property
+    def metrics_are_on(self) -> bool:
+        """Whether anybody can ask for them."""
+        return self.metrics_bind is not None or self.metrics_token is not None
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Host and port of ``METRICS_BIND``."""
+        if self.metrics_bind is None:
+            return None
+        parts = urlsplit(f"//{self.metrics_bind}")
+        return parts.hostname or "", parts.port or 0
 
     @property
     def connections(self) -> int:

@@ -115,6 +115,11 @@ def parameter_fault(name: str, reason: str) -> Fault:
     return Fault("InvalidInput", f"Malformed parameter: {name}: {reason}")
 
 
+def facet_path_not_found(path: str, hint: str = "") -> Fault:
+    """A facet on a path that no resource has."""
+    return Fault("SearchFacetPathNotFound", f"Facet path {path} not found.{hint}")
+
+
 def shape_fault(detail: str) -> Fault:
     """A body of the wrong structure; ``detail`` is ``path -> to -> field: reason``."""
     return Fault(
@@ -294,7 +299,7 @@ EXAMPLES: Mapping[str, ApiError] = {
             [value_fault("key", "a b", "Keys may only contain alphanumeric characters, underscores and hyphens.")]
         ),
         duplicate_field("key", "my-pet"),
-        ApiError([Fault("SearchFacetPathNotFound", "Facet path color not found.")]),
+        ApiError([facet_path_not_found("color")]),
         ApiError([Fault("invalid_request", "Missing required parameter: grant_type.")]),
         ApiError([Fault("invalid_scope", "Malformed parameter: scope: Invalid scope.")]),
         ApiError([Fault("invalid_grant", "The token was issued to another client.")]),

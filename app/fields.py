@@ -77,6 +77,12 @@ class Field:
     expandable: bool = False
 
 
+TIME_FORMAT: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
+"""How ``to_char`` writes a time in UTC as answers have it."""
+
+OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_type)")
+"""The ObjectType as it is answered."""
+
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
 """The ObjectType as jsonb."""
 

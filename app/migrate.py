@@ -7,7 +7,6 @@ and works through a transaction-mode pooler too.
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import psycopg
@@ -17,7 +16,8 @@ from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import default_migration_table, topological_sort
 
-MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+from app.db import MIGRATIONS
+
 _LOCK_ID = 0x5265736F75726365  # "Resource" in ASCII: any number that nobody else takes
 
 

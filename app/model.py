@@ -7,7 +7,8 @@ from enum import Enum
 from functools import cached_property
 from uuid import UUID
 
-from app.fields import Field
+from app.fields import Field, Stage
+from app.filters.ast import Facet, Filter
 from app.predicate.ast import Condition
 from app.strict_json import INT64_MAX
 
@@ -86,9 +87,14 @@ PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
+def is_id(text: str) -> bool:
+    """Whether a resource can have this id: a UUID in its usual form, in any letter case."""
+    return _UUID.fullmatch(text) is not None
+
+
 def parse_id(text: str) -> UUID | None:
-    """An id as a UUID in its usual form; None for any other text, which no resource has."""
-    return UUID(text) if _UUID.fullmatch(text) else None
+    """An id as a UUID; None for any other text, which no resource has."""
+    return UUID(text) if is_id(text) else None
 
 
 KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"
@@ -296,6 +302,43 @@ class Selection:
 
     containments: tuple[Containment, ...] = ()
     predicate: Condition | None = None
+
+
+FUZZY_LEVEL_AT_MOST = 2
+"""Edits at most between a word that is searched for and one that is found."""
+
+
+def fuzzy_level_of(length: int) -> int:
+    """The edits that a word of so many characters allows by default."""
+    return 0 if length <= 2 else 1 if length <= 5 else FUZZY_LEVEL_AT_MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words that must all occur; ``language`` is as in ``text.<language>``."""
+
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search asks for (interface 4.4).
+
+    :param fuzzy_level: edits at most between a word and what it finds; None: none.
+    :param query_filters: narrow the results and what facets count.
+    :param filters: narrow the results only.
+    :param facet_filters: narrow what facets count, but for facets on their own field.
+    """
+
+    stage: Stage = Stage.CURRENT
+    texts: tuple[Text, ...] = ()
+    fuzzy_level: int | None = None
+    query_filters: tuple[Filter, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    facet_filters: tuple[Filter, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    paging: Paging = Paging()
 
 
 # Who calls

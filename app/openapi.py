@@ -17,7 +17,7 @@ from app.auth import accepted_scopes
 from app.config import Settings
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
-from app.params import Parameter, ParameterFamily
+from app.params import Parameter, ParameterFamily, QuerySchema, SearchSchema
 from app.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
 
 Document = dict[str, Any]
@@ -50,7 +50,7 @@ class Operation:
 
     :param refusals: codes of the error catalogue that do not follow from what the view takes.
     :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body that no marshmallow schema parses.
+    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS` or of :data:`FORMS`.
     """
 
     id: str
@@ -126,7 +126,7 @@ REQUEST_HEADERS: Mapping[str, Document] = {
 }
 """Request headers by their names; all are texts and optional."""
 
-_REFERENCE: Document = {
+_CLIENT_REFERENCE: Document = {
     "type": "object",
     "required": ["typeId", "id"],
     "properties": {
@@ -158,7 +158,28 @@ _SERVER_FIELDS: Document = {
 _ALWAYS_THERE = ["id", "version", "createdAt", "lastModifiedAt"]
 
 
-def _page_of(result: str) -> Document:
+_COUNT: Document = {"type": "integer", "minimum": 0}
+
+
+def _object_of(required: Document, **optional: Document) -> Document:
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **optional},
+        "additionalProperties": False,
+    }
+
+
+def _facet(type_name: str, **members: Document) -> Document:
+    return _object_of({"type": {"type": "string", "const": type_name}, **members})
+
+
+def _counted(**members: Document) -> Document:
+    """What a facet counts; the second name is there if the facet counts products."""
+    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
+
+
+def _page_of(result: str, **more: Document) -> Document:
     return {
         "type": "object",
         "required": ["limit", "offset", "count", "results"],
@@ -169,6 +190,7 @@ def _page_of(result: str) -> Document:
             "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
             "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+            **more,
         },
         "additionalProperties": False,
     }
@@ -190,14 +212,63 @@ SCHEMAS: Mapping[str, Document] = {
         "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
         "properties": {
             **_SERVER_FIELDS,
-            "createdBy": _REFERENCE,
-            "lastModifiedBy": _REFERENCE,
+            "createdBy": _CLIENT_REFERENCE,
+            "lastModifiedBy": _CLIENT_REFERENCE,
             "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
             "someProperty": {"type": "string"},
         },
         "additionalProperties": False,
     },
     "ResourcePage": _page_of("Resource"),
+    "ProjectionPage": _page_of(
+        "Projection",
+        facets={
+            "type": "object",
+            "description": "what each facet counted, by its name; there if a facet was asked for",
+            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
+        },
+    ),
+    "FacetResult": {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {
+                "terms": "#/components/schemas/TermFacet",
+                "range": "#/components/schemas/RangeFacet",
+                "filter": "#/components/schemas/FilterFacet",
+            },
+        },
+    },
+    "TermFacet": _facet(
+        "terms",
+        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
+        missing={**_COUNT, "description": "resources without a value"},
+        total={**_COUNT, "description": "the sum of the counts of all terms"},
+        other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
+        terms={
+            "type": "array",
+            "maxItems": 200,
+            "description": "those that most resources have, the commonest first",
+            "items": _counted(term={"type": ["string", "number"]}),
+        },
+    ),
+    "RangeFacet": _facet(
+        "range",
+        ranges={
+            "type": "array",
+            "items": _counted(
+                **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
+                fromStr={"type": "string", "description": "the same as text; empty if open"},
+                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
+                toStr={"type": "string", "description": "the same as text; empty if open"},
+                total={"type": "number", "description": "the sum of the values"},
+                min={"type": "number"},
+                max={"type": "number"},
+                mean={"type": "number"},
+            ),
+        },
+    ),
+    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
     "FlatResourcePage": _page_of("FlatResource"),
     "DateTimes": _texts(
         "dateOnlyExample",
@@ -273,6 +344,9 @@ SCHEMAS: Mapping[str, Document] = {
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
 
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
+"""Forms whose fields are parameters, which the query string takes as well."""
+
 _EXAMPLE_OBJECT_TYPE: Document = {
     "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
     "arrayOfUniqueIntExample": [1, 3, 5, 7],
@@ -302,6 +376,12 @@ BODY_EXAMPLES: Mapping[str, Document] = {
         "createdBy": {"firstName": "John", "lastName": "Doe"},
         "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
     },
+    "SearchForm": {
+        "text.en": ["dogs"],
+        "filter": ["arrayOfIntExample:range(1 to 5)"],
+        "facet": ["arrayOfStringExample"],
+        "limit": 5,
+    },
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
@@ -309,6 +389,7 @@ BODY_EXAMPLES: Mapping[str, Document] = {
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
+    "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
     "samples": ("Echo", "Endpoints that keep nothing and show what arrived."),
     "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
     "operations": ("Service", "What those who run the service ask it."),
@@ -336,15 +417,27 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
-    for unused in ("Error", "PaginationMetadata"):
+    # Of smorest's own, and of the form that is described with its endpoint.
+    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
     flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
+    schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
     schemas["FlatResource"] = {
         "type": "object",
         "required": _ALWAYS_THERE,
         "properties": flat,
+        "additionalProperties": False,
+    }
+    schemas["Projection"] = {
+        "type": "object",
+        "required": [*_ALWAYS_THERE, "hasStagedChanges"],
+        "properties": {
+            **flat,
+            "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
+            "someProperty": {"type": "string"},
+        },
         "additionalProperties": False,
     }
     return {
@@ -491,8 +584,12 @@ def _path_parameter(variable: str) -> Document:
 
 
 def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
-    body = found.get("requestBody")
-    query = found.get("parameters", [])
+    body: Document | None = found.get("requestBody")
+    query: list[Document] = found.get("parameters", [])
+    if described.form is not None and described.form in FORMS:
+        fields = FORMS[described.form]().fields
+        query = [_query_parameter(name, field) for name, field in fields.items()]
+        body = {"required": False, "content": {_FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -502,8 +599,7 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     if body is not None:
         made["requestBody"] = body
     elif described.form is not None:
-        schema = {"$ref": f"#/components/schemas/{described.form}"}
-        made["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": _reference(described.form)}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
         media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
     scopes = accepted_scopes(view) or ()
@@ -511,9 +607,53 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     if scopes:
         made["security"].append({"bearer": []})
     made["responses"] = {str(answer.status): _answer(answer) for answer in described.answers} | _refusals(
-        described, has_scopes=bool(scopes), has_body=body is not None, takes_parameters=bool(query)
+        described,
+        has_scopes=bool(scopes),
+        has_json=body is not None and "application/json" in body["content"],
+        takes_parameters=bool(query),
     )
     return made
+
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+def _reference(schema: str) -> Document:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _form_schema(fields: Mapping[str, Any]) -> Document:
+    """A form of parameters; all of them may stand in the query string instead."""
+    properties: Document = {}
+    patterns: Document = {}
+    for name, field in fields.items():
+        if isinstance(field, ParameterFamily):
+            values = field.schema["additionalProperties"]
+            patterns[field.schema["propertyNames"]["pattern"]] = {**values, "description": field.meaning}
+        else:
+            properties[field.data_key or name] = {**field.schema, "description": field.meaning}
+    return {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": patterns,
+        "additionalProperties": False,
+    }
+
+
+def _encoding(fields: Mapping[str, Any]) -> Document:
+    """How the arrays of a form are written: each item as a field of its own."""
+    repeatable = [field.data_key or name for name, field in fields.items() if getattr(field, "repeatable", False)]
+    return {"encoding": {name: {"style": "form", "explode": True} for name in repeatable}}
+
+
+def _query_parameter(name: str, field: Any) -> Document:
+    return {
+        "name": field.data_key or name,
+        "in": "query",
+        "required": False,
+        "schema": dict(field.schema),
+        **_parameter_of(None, field),
+    }
 
 
 def _request_header(name: str) -> Document:
@@ -524,7 +664,7 @@ def _request_header(name: str) -> Document:
 def _answer(answer: Answer) -> Document:
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
-        schema = {"$ref": f"#/components/schemas/{answer.schema}"}
+        schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
     return made
 
@@ -536,16 +676,18 @@ def _header_references(names: Sequence[str]) -> Document:
 _REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
-def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_parameters: bool) -> Document:
+def _refusals(described: Operation, *, has_scopes: bool, has_json: bool, takes_parameters: bool) -> Document:
     codes = ["General", "OverCapacity", *described.refusals]
     if has_scopes:
         codes += ["invalid_token", "insufficient_scope", "InvalidInput"]
     if takes_parameters:
         codes.append("InvalidInput")
-    if has_body:
+    if has_json:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
+    if described.form in FORMS:
+        codes.append("UnsupportedMediaType")
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys(codes):
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
@@ -555,7 +697,7 @@ def _refusals(described: Operation, *, has_scopes: bool, has_body: bool, takes_p
             "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
             "content": {
                 "application/json": {
-                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "schema": _reference("Error"),
                     "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
                 }
             },

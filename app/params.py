@@ -6,6 +6,7 @@ value.
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, cast
@@ -14,13 +15,26 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.fields import EXPANDABLE, SORTABLE
+from app.fields import EXPANDABLE, SORTABLE, Stage
+from app.filters.resolver import InvalidExpressions, read_facets, read_filters
 from app.json_fields import RefusedValue, check_number, unknown_name
-from app.model import Containment, ExpectedVersion, Paging, Selection, SortTerm
+from app.model import (
+    FUZZY_LEVEL_AT_MOST,
+    Containment,
+    ExpectedVersion,
+    Paging,
+    Search,
+    Selection,
+    SortTerm,
+    Text,
+    fuzzy_level_of,
+)
 from app.predicate import resolver
 from app.predicate.ast import Condition
 from app.schemas import ContainedObjectTypeSchema
 from app.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
+
+JsonSchema = dict[str, Any]
 
 LIMIT_AT_MOST = 500
 OFFSET_AT_MOST = 10_000
@@ -133,8 +147,6 @@ def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
 # Parameters and schemas
 
 
-JsonSchema = dict[str, Any]
-
 _STORABLE_TEXT: JsonSchema = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}
 _NUMBER: JsonSchema = {"type": "number"}
 _INT64: JsonSchema = {"type": "integer", "format": "int64"}
@@ -179,21 +191,33 @@ class Parameter(fields.Field[Any]):
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
-    """Parameters whose names follow a pattern, each repeatable and of any text, also the empty one.
+    """Parameters whose names follow a pattern, each repeatable.
 
     Loads to the values of each by its whole name.
+
+    :param read: what the text of a value goes through; by default any text will do, also the empty one.
     """
 
-    example: Any = None
-
-    def __init__(self, pattern: str, *, meaning: str, data_key: str) -> None:
+    def __init__(
+        self,
+        pattern: str,
+        *,
+        meaning: str,
+        data_key: str,
+        read: Callable[[str], str] = read_text,
+        schema: JsonSchema | None = None,
+        example: Any = None,
+    ) -> None:
         super().__init__(data_key=data_key)
-        self._pattern = re.compile(pattern, re.ASCII)
+        self.pattern = pattern
+        self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
+        self._read = read
         self.meaning = meaning
+        self.example = example
         self.schema: JsonSchema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            "additionalProperties": {"type": "array", "items": schema or {"type": "string"}},
         }
 
     def has(self, name: str) -> bool:
@@ -205,7 +229,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         refused: dict[str, list[str]] = {}
         for name, texts in value.items():
             try:
-                loaded[name] = tuple(read_text(text) for text in texts)
+                loaded[name] = tuple(self._read(text) for text in texts)
             except ValidationError as error:
                 refused[name] = cast("list[str]", error.messages)
         if refused:
@@ -291,13 +315,16 @@ class QuerySchema(Schema):
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message; those of a family stand below its members' own names."""
+    """A fault for each message that is none yet; those of a family stand below its members' own names."""
     found: list[errors.Fault] = []
     for name, inner in messages.items():
         if isinstance(inner, dict):
             found += _faults_of(cast("dict[str, Any]", inner))
         else:
-            found += [errors.parameter_fault(name[:100], message) for message in cast("list[str]", inner)]
+            found += [
+                message if isinstance(message, errors.Fault) else errors.parameter_fault(name[:100], message)
+                for message in cast("list[str | errors.Fault]", inner)
+            ]
     return found
 
 
@@ -450,6 +477,121 @@ def _containments(data: dict[str, Any]) -> list[Containment]:
     if "any_of" in data:
         found.append(Containment(tuple(encode({"arrayOfStringExample": [text]}) for text in data["any_of"])))
     return found
+
+
+# Search
+
+
+class Expressions(Parameter):
+    """Repeatable expressions, read together so that one answer tells of all their faults."""
+
+    def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
+        super().__init__(
+            read_text, _STORABLE_TEXT, repeatable=True, meaning=meaning, example=example, data_key=data_key
+        )
+        self._read_all = read_all
+
+    def _deserialize(self, value: list[str], *arguments: Any, **options: Any) -> Any:
+        texts = super()._deserialize(value, *arguments, **options)
+        try:
+            return self._read_all(texts)
+        except InvalidExpressions as error:
+            raise ValidationError(cast("Any", list(error.reasons))) from None
+
+
+def read_words(text: str) -> str:
+    """A text to search for."""
+    if not text.strip():
+        raise ValidationError("The value is empty." if not text else "The value is blank.")
+    return read_text(text)
+
+
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+
+
+def default_fuzzy_level(texts: Iterable[str]) -> int:
+    """The edits that are allowed in the longest word of some texts; if there is none, as many as in any."""
+    lengths = [len(word) for text in texts for word in _WORD.findall(text)]
+    return fuzzy_level_of(max(lengths)) if lengths else FUZZY_LEVEL_AT_MOST
+
+
+_TEXTS = "text.<language>"
+
+_LANGUAGE_NAME = len("text.")
+"""Where the language begins in a parameter's name; the character before it can be any."""
+
+
+class SearchSchema(PagingSchema):
+    """Search (interface 4.4 and 4.14)."""
+
+    texts = ParameterFamily(
+        r"text.[a-z]{2}(-[A-Z]{2})?",
+        data_key=_TEXTS,
+        meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
+        read=read_words,
+        schema={**_STORABLE_TEXT, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
+        example={"text.en": ["dogs"]},
+    )
+    fuzzy = Parameter(
+        read_boolean, _BOOLEAN, meaning="a word also matches within a few edits, the more the longer it is"
+    )
+    fuzzy_level = Parameter(
+        partial(read_integer, minimum=0, maximum=FUZZY_LEVEL_AT_MOST),
+        {"type": "integer", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
+        data_key="fuzzyLevel",
+        meaning="edits at most: 0, 1 or 2, not more than the longest word allows by default (0 up to 2 characters, "
+        "1 up to 5, 2 above)",
+    )
+    staged = Parameter(read_boolean, _BOOLEAN, meaning="true searches the staged projection instead of the current one")
+    filter = Expressions(
+        read_filters,
+        data_key="filter",
+        meaning="narrows the results: `path:values`, `path:range(a to b)`, `path:exists` or `path:missing`",
+        example=["arrayOfIntExample:range(1 to 5)"],
+    )
+    facet_filter = Expressions(
+        read_filters,
+        data_key="filter.facets",
+        meaning="a filter that narrows what facets count, but for facets on its own field",
+        example=None,
+    )
+    query_filter = Expressions(
+        read_filters,
+        data_key="filter.query",
+        meaning="a filter that narrows the results and what facets count",
+        example=None,
+    )
+    facet = Expressions(
+        read_facets,
+        data_key="facet",
+        meaning="what to count: `path`, `path:values` or `path:range(a to b)`, each with `as name` if wanted",
+        example=["arrayOfStringExample"],
+    )
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> Search:
+        texts = tuple(
+            Text(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
+        )
+        level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
+        default = default_fuzzy_level(text.text for text in texts)
+        if "fuzzy_level" in data and level > default:
+            raise ValidationError(f"{level} is higher than {default}, the default for the longest word.", "fuzzyLevel")
+        return Search(
+            stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,
+            texts=texts,
+            fuzzy_level=level if data.get("fuzzy") else None,
+            query_filters=data.get("query_filter", ()),
+            filters=data.get("filter", ()),
+            facet_filters=data.get("facet_filter", ()),
+            facets=data.get("facet", ()),
+            paging=_paging(data),
+        )
+
+
+def asks_for_staged(data: Any) -> bool:
+    """Whether the parameters of a search ask for the staged projection, whatever else they ask for."""
+    return any(text.lower() == "true" for text in cast("MultiDict[str, str]", data).getlist("staged"))
 
 
 class OptionalTextsSchema(QuerySchema):

@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors, words
 from app.db import Connection
-from app.fields import Field, Kind, Part, Stage
+from app.fields import TIME_FORMAT, Field, Kind, Part, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -42,8 +42,8 @@ from app.model import (
     Target,
     Value,
     Written,
+    is_id,
     is_key,
-    parse_id,
 )
 from app.predicate.compiler import compile_condition, contains_one_of
 
@@ -54,20 +54,19 @@ TOTAL_AT_MOST = 10_000
 
 # Columns and the JSON made of them
 
-_TIME: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
-
-_HEAD: LiteralString = f"""
+RESOURCE_HEAD: LiteralString = f"""
     '{{"id":"' || r.id
     || '","version":' || r.version
     || coalesce(',"key":"' || r.key || '"', '')
-    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {_TIME})
-    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME})
+    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT})
+    || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT})
     || '"'"""
+"""The beginning of a resource's JSON: what every form of it has."""
 
 
 def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralString = "''") -> LiteralString:
     """A resource (interface 2.2) in its current projection, with what stands beside the id in its references."""
-    return f"""{_HEAD}
+    return f"""{RESOURCE_HEAD}
     || ',"createdBy":{{"typeId":"api-client","id":' || to_json(r.created_by) || {created_by}
     || '}},"lastModifiedBy":{{"typeId":"api-client","id":' || to_json(r.last_modified_by) || {last_modified_by}
     || '}},"objectTypeProperty":' || r.object_type
@@ -77,7 +76,7 @@ def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralSt
 
 _RESOURCE_JSON = _resource_json()
 
-_FLAT_JSON: LiteralString = f"""{_HEAD}
+_FLAT_JSON: LiteralString = f"""{RESOURCE_HEAD}
     || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
 """A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
 
@@ -110,16 +109,15 @@ _RESULT_JSON: dict[frozenset[str], LiteralString] = {
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Resource | None:
     """One resource by its id; a text that is no UUID is the id of none."""
-    known_id = parse_id(resource_id)
-    if known_id is None:
+    if not is_id(resource_id):
         return None
-    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": known_id}).fetchone()
+    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
     return None if row is None else Resource(*row)
 
 
 _GET_BY_ID: LiteralString = f"""
 SELECT r.id::text, r.version, {_RESOURCE_JSON}
-FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
+FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid"""
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
@@ -183,14 +181,12 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
         page = _sorted_page(where, paging)
     total = sql.SQL("''")
     if paging.with_total:
-        total = _TOTAL.format(sql.SQL("SELECT found FROM counted") if selects else _COUNT.format(where=where))
+        total = _TOTAL.format(sql.SQL("SELECT found FROM counted")) if selects else total_of(where)
         parameters["total_at_most"] = TOTAL_AT_MOST
     statement = sql.SQL(
         """
         {found}
-        SELECT
-            '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)
-            || {total}
+        SELECT {head} || {total}
             || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
         FROM (
             SELECT {json} AS json
@@ -198,13 +194,16 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
             ORDER BY {order}
         ) p
         """
-    ).format(found=found, total=total, json=sql.SQL(json), page=page, order=order)
+    ).format(found=found, head=sql.SQL(PAGE_HEAD), total=total, json=sql.SQL(json), page=page, order=order)
     parameters |= {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
     return row[0]
 
+
+PAGE_HEAD: LiteralString = """'{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)"""
+"""The beginning of a page's JSON."""
 
 _COUNT = sql.SQL("SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c")
 """Counting stops one beyond the cap, so that it costs the same however many match."""
@@ -216,6 +215,12 @@ _TOTAL = sql.SQL(
         FROM ({}) t (found)
     )"""
 )
+
+
+def total_of(where: sql.Composable) -> sql.Composed:
+    """The members that say how many resources fulfil a condition; needs the parameter ``total_at_most``."""
+    return _TOTAL.format(_COUNT.format(where=where))
+
 
 _FOUND = sql.SQL(
     """
@@ -683,6 +688,7 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
 
 _EXPORTED: LiteralString = f"""
     r.id, r.version, r.key,
-    to_char(r.created_at AT TIME ZONE 'UTC', {_TIME}), to_char(r.last_modified_at AT TIME ZONE 'UTC', {_TIME}),
+    to_char(r.created_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
+    to_char(r.last_modified_at AT TIME ZONE 'UTC', {TIME_FORMAT}),
     r.created_by, r.last_modified_by,
     r.object_type, r.some_property, r.staged_object_type, r.staged_some_property"""

@@ -4,28 +4,39 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
 
 from flask import Flask, Request, Response, current_app, request
 from flask_smorest import Blueprint as SmorestBlueprint
 from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.routing import BaseConverter
 
-from app import errors, strict_json
+from app import errors, metrics, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
 from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
+from app.replica import ReadingDatabase
 
 JSON_TYPE = "application/json; charset=utf-8"
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+_FIELDS_AT_MOST = 1000
+"""Fields of a form: more than any search can use, and few enough to be parsed in no time."""
 
 
 def database() -> Database:
-    """The current application's database."""
+    """The current application's database: for writes, and for reads that see what was just written."""
     return current_app.extensions["database"]
+
+
+def reading_database() -> ReadingDatabase:
+    """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
+    return current_app.extensions["reading_database"]
 
 
 # Paths
@@ -104,17 +115,41 @@ class ArgumentsParser(FlaskParser):
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
 
+    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
+        """Parse as webargs does, but go straight to what an empty query string means: most reads have one."""
+        if location == "query" and not request.query_string:
+            return argmap.load({})
+        return super().parse(argmap, req, location=location, **options)
+
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
         if not data:
             raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
-        parameters = req.mimetype_params
-        if req.mimetype != "application/json" or parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        if req.mimetype != "application/json" or not _is_utf8(req):
             raise errors.unsupported_media_type("application/json")
         try:
             return strict_json.decode(data)
         except strict_json.InvalidJson as error:
             raise errors.ApiError([errors.shape_fault(str(error))]) from None
+
+    def load_form(self, req: Request, schema: Any) -> Any:
+        """The fields of a form, after the parameters of the query string, which takes the same."""
+        fields: MultiDict[str, str] = MultiDict(self.load_querystring(req, schema))
+        data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
+        if data:
+            if req.mimetype != FORM_TYPE or not _is_utf8(req):
+                raise errors.unsupported_media_type(FORM_TYPE)
+            try:
+                pairs = parse_qsl(
+                    data.decode(), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_AT_MOST
+                )
+            except UnicodeDecodeError:
+                raise errors.invalid_input("Malformed form: it is not UTF-8.") from None
+            except ValueError:
+                raise errors.invalid_input(f"Malformed form: it has more than {_FIELDS_AT_MOST} fields.") from None
+            for name, value in pairs:
+                fields.add(name, value)
+        return fields
 
     def load_querystring(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         query = req.query_string
@@ -129,6 +164,10 @@ class ArgumentsParser(FlaskParser):
         # webargs files the messages under their location, of which a request's body has one.
         by_location = cast("dict[str, Any]", error.messages)
         errors.raise_if_any([fault for messages in by_location.values() for fault in faults_of(messages)])
+
+
+def _is_utf8(req: Request) -> bool:
+    return req.mimetype_params.get("charset", "utf-8").lower() in ("utf-8", "utf8")
 
 
 def read_body(req: Request, limit: int) -> bytes:
@@ -195,6 +234,8 @@ def resource_answer(resource: Resource, status: int = 200) -> Response:
 def read_answer(resource: Resource) -> Response:
     """A resource that was read: 200, or 304 if the client has this version, or 412 if it wants another."""
     conditions = preconditions()
+    if conditions.if_match is None and conditions.if_none_match is None:
+        return resource_answer(resource)
     refused = refusal(replace(conditions, if_none_match=None), resource.id, resource.version)
     if refused is not None:
         raise refused
@@ -223,6 +264,7 @@ def install_error_answers(app: Flask) -> None:
     """Answer every refusal and every crash with the one error body."""
 
     def answer(error: errors.ApiError) -> Response:
+        metrics.REFUSALS.labels(error.faults[0].code).inc()
         return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
 
     def answer_http(error: HTTPException) -> Response:

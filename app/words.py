@@ -20,16 +20,8 @@ from psycopg.pq import TransactionStatus
 
 from app import errors
 from app.db import Connection
+from app.model import Text
 from app.strict_json import decode
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One ``text.<language>`` parameter; the language as it is written there, such as ``en`` or ``de-AT``."""
-
-    language: str
-    text: str
-
 
 WORDS_AT_MOST = 64
 """Words of all texts of a search, each as often as it occurs; a compound such as ``e-mail`` counts with its parts."""

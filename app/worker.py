@@ -13,7 +13,7 @@ from gunicorn import util
 from gunicorn.http.errors import ConfigurationProblem, LimitRequestHeaders, LimitRequestLine, ParseException
 from gunicorn.workers.gthread import ThreadWorker
 
-from app import errors
+from app import errors, metrics
 
 
 class Worker(ThreadWorker):
@@ -23,6 +23,7 @@ class Worker(ThreadWorker):
         """Answer a request that could not be parsed, or whose handling failed outside the application."""
         refusal = refusal_of(exc)
         correlation_id = str(uuid.uuid4())
+        metrics.count_unparsed(refusal.status)
         if refusal.status < 500:
             peer = addr[0] if addr else "a unix socket"
             self.log.warning("Refused request from %s (%s): %s", peer, correlation_id, refusal)

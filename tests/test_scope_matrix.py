@@ -19,6 +19,7 @@ MATRIX = {
     ("4.1", f"GET {R}"): (200, 200, 403, 403),
     ("4.2", f"GET {R}/<resource_id:resource_id>"): (200, 200, 403, 403),
     ("4.3", f"GET {R}/key=<segment:key>"): (200, 200, 403, 403),
+    ("4.4", f"GET {R}/searchApiPattern"): (200, 200, 403, 403),
     ("4.5", f"HEAD {R}"): (200, 200, 403, 403),
     ("4.6", f"POST {R}"): (200, 403, 403, 403),
     ("4.7", f"PATCH {R}"): (200, 403, 403, 403),
@@ -28,6 +29,7 @@ MATRIX = {
     ("4.11", f"DELETE {R}/<resource_id:resource_id>"): (200, 403, 403, 403),
     ("4.12", f"GET {R}/sorted-query-parameters"): (200, 200, 403, 403),
     ("4.13", f"POST {R}/description-with-urn-links"): (200, 403, 403, 403),
+    ("4.14", f"POST {R}/product-projection-search"): (403, 403, 200, 200),
 }
 
 BODIES: dict[str, object] = {
@@ -89,3 +91,33 @@ def test_without_a_token_nothing(api: Api, project: str, section: str, endpoint:
     answer = Api(api.app, project, None).request(method, path)
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == f'Bearer realm="{project}"'
+
+
+# 4.14: the staged projection is for those who may see what is not published yet.
+STAGED = {"view_products": 200, "view_published_products": 403}
+
+
+@pytest.mark.parametrize("scope", STAGED)
+def test_the_staged_projection_needs_a_scope_of_its_own(
+    api: Api, project: str, token_for: TokenFor, scope: str
+) -> None:
+    viewer = Api(api.app, project, token_for(f"{scope}:{project}"))
+    path = "/product-projection-search"
+    for asked in ({"query_string": {"staged": "true"}}, {"data": {"staged": "True"}}):
+        answer = viewer.post(path, **asked)
+        assert answer.status_code == STAGED[scope]
+        if answer.status_code == 403:
+            assert answer.get_json()["message"] == (
+                "Insufficient scope. One of the following scopes is missing: view_products."
+            )
+    for asked in ({"query_string": {"staged": "false"}}, {"data": {"staged": "false"}}, {}):
+        assert viewer.post(path, **asked).status_code == 200
+
+
+def test_the_scope_of_the_staged_projection_is_looked_at_before_any_value(
+    api: Api, project: str, token_for: TokenFor
+) -> None:
+    viewer = Api(api.app, project, token_for(f"view_published_products:{project}", "view_products:another-project"))
+    for form in ({"staged": "true", "limit": "x"}, {"staged": ["true", "maybe"]}, {"staged": ["x", "TRUE"]}):
+        assert viewer.post("/product-projection-search", data=form).status_code == 403
+    assert viewer.post("/product-projection-search", data={"staged": "yes"}).status_code == 400

@@ -53,6 +53,16 @@ def test_a_token_of_a_is_refused_on_the_addresses_of_b(a: Api, b: Api, section: 
 WRITE = {"objectTypeProperty": {"arrayOfIntExample": [99]}}
 TOUCH = {"version": 1, "actions": [{"action": "doSomeThing"}]}
 
+SEARCHES = (
+    "",
+    "?staged=true&facet=arrayOfStringExample&facet=id&facet=createdAt",
+    "?text.en=dogs&text.de=Katze&fuzzy=true&facet=key",
+    "?text.en=dogg&fuzzy=true&staged=true",
+    '?filter.query=id:"{id}"&facet=createdBy.id',
+    "?filter=version:range(0 to *)&facet=version:range(0 to *) as v&sort=createdAt desc",
+    "?filter.facets=key:exists&facet=arrayOfObjectType.integerExample:777 as seven",
+)
+
 # What A sends to its own addresses, naming what B has ({id}, {b}), and the status that an empty project answers.
 PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] = {
     f"GET {R}": [
@@ -83,6 +93,10 @@ PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] 
         ('/sorted-query-parameters?where=id = "{id}" or arrayOfIntExample > 0 or key != "x"', None, {}, 200),
         ("/sorted-query-parameters?where=id in :ids&var.ids={id}&expand=createdBy", None, {}, 200),
         ("/sorted-query-parameters?where=arrayOfObjectType(integerExample = 777)&expand=createdBy", None, {}, 200),
+    ],
+    f"GET {R}/searchApiPattern": [(f"/searchApiPattern{query}", None, {}, 200) for query in SEARCHES],
+    f"POST {R}/product-projection-search": [
+        (f"/product-projection-search{query}", None, {}, 200) for query in SEARCHES
     ],
     f"POST {R}": [
         ("", WRITE | {"id": "{id}"}, {}, 404),
@@ -130,9 +144,16 @@ def test_what_b_has_does_not_exist_for_a(a: Api, b: Api, endpoint: str) -> None:
         if expected == 200:
             page = answer.get_json()
             assert (page["results"], page["count"], page["total"]) == ([], 0, 0)
+            assert all(counted_nothing(facet) for facet in page.get("facets", {}).values())
         assert of_b["createdAt"] not in answer.text
     assert everything(b) == before
     assert everything(a)["total"] == 0
+
+
+def counted_nothing(facet: dict[str, Any]) -> bool:
+    if facet["type"] == "terms":
+        return (facet["terms"], facet["total"], facet["missing"]) == ([], 0, 0)
+    return all(counted["count"] == 0 for counted in facet.get("ranges", [facet]))
 
 
 def test_a_key_or_a_sole_place_that_b_takes_is_free_for_a(a: Api, b: Api) -> None:

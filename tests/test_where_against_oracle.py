@@ -5,14 +5,12 @@ generated, not the one that was parsed, so that the parser is under test as well
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import psycopg
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.fields import Stage
@@ -20,71 +18,21 @@ from app.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or
 from app.predicate.compiler import compile_condition
 from app.predicate.parser import parse
 from app.predicate.resolver import read
-from app.strict_json import encode
-
-# Values: few, so that they meet each other often
-
-IDS = [f"0190a6d4-0000-7000-8000-00000000000{digit}" for digit in "0123456789ab"]
-ID_TEXTS = [*IDS[:8], IDS[3].upper(), IDS[5][:-1], "0", "g", "", "x"]
-INTEGERS = [-7, -1, 0, 1, 2, 3, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
-NUMBERS = [*INTEGERS, 0.1, 1.5, -0.5, 2.5, 5e-324, 1e300, -1e300, 1e19]
-OPERAND_NUMBERS = [*NUMBERS, float("inf"), float("-inf")]
-TEXTS = ["", "a", "A", "ab", "b", "B", "é", "É", 'q"t', "back\\", "%s", "a\nb", "{}", "$v0", "🐍", "\ue000", "null"]
-TIMES = {
-    "2020-01-01": 0,
-    "2020-01-01T00:00:00": 0,
-    "2020-01-01t00:00:00z": 0,
-    "2020-01-01T01:00:00+01:00": 0,
-    "2019-12-31T23:59:60Z": 0,
-    "2020-01-01T00:00:00.0000001Z": Decimal("0.0001"),
-    "2020-01-01T00:00:00.0005-00:00": Decimal("0.5"),
-    "2020-01-01T00:00:00.001Z": 1,
-    "2020-01-02": 86_400_000,
-    "2019-12-31 12:00:00Z": -43_200_000,
-}
-"""Texts of moments, and their milliseconds since the first of them."""
-
-STORED_TIMES = {0: "2020-01-01T00:00:00Z", 1: "2020-01-01T00:00:00.001Z", 86_400_000: "2020-01-02T00:00:00Z"}
-
-texts = st.sampled_from(TEXTS) | st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=4
+from tests.oracle import (
+    ID_TEXTS,
+    OPERAND_NUMBERS,
+    TEXTS,
+    TIMES,
+    Library,
+    comparable,
+    libraries,
+    many,
+    printed_number,
+    seen,
+    store,
+    texts,
 )
-numbers = st.sampled_from(NUMBERS)
-
-
-def optional(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({}, optional=members)
-
-
-def arrays(items: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    return st.lists(items, max_size=3)
-
-
-object_types = optional(
-    arrayOfIntExample=arrays(st.sampled_from(INTEGERS)),
-    arrayOfNumberNoDefaultsExample=arrays(numbers),
-    arrayOfStringExample=arrays(texts),
-    arrayOfObjectType=arrays(
-        optional(integerExample=st.sampled_from(INTEGERS), integerExampleInt32=st.sampled_from([0, 1, 2]))
-    ),
-)
-
-resources = st.fixed_dictionaries(
-    {
-        "version": st.sampled_from([1, 2, 3, 2**53 + 1]),
-        "createdAt": st.sampled_from(list(STORED_TIMES)),
-        "createdBy": st.fixed_dictionaries({"typeId": st.just("api-client"), "id": texts}),
-        "objectTypeProperty": object_types,
-    },
-    optional={"key": st.sampled_from(["a", "A", "b", "ab"]), "someProperty": texts},
-)
-"""Resources in their public form, times as milliseconds, and what differs in their staged projection."""
-
-staged_changes = st.none() | st.tuples(object_types, st.none() | texts)
-
-libraries = st.lists(
-    st.tuples(resources, staged_changes), min_size=1, max_size=5, unique_by=lambda row: row[0].get("key", id(row))
-)
+from tests.oracle import connection as connection
 
 # Predicates
 
@@ -196,10 +144,6 @@ def printed_operand(operand: Literal | Variable) -> str:
     return printed_number(operand.value)
 
 
-def printed_number(number: float) -> str:
-    return {float("inf"): "1e999", float("-inf"): "-1e999"}.get(number) or encode(number)
-
-
 # The naive reading
 
 
@@ -224,10 +168,6 @@ def holds(term: Parsed, thing: dict[str, Any]) -> bool:
 
 def value_of(name: str, thing: dict[str, Any]) -> Any:
     return thing[name] if name in thing else thing.get("objectTypeProperty", {}).get(name)
-
-
-def comparable(value: Any) -> Any:
-    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value) if isinstance(value, int) else value
 
 
 def atom_holds(operator: str, value: Any, operands: list[Any]) -> bool:
@@ -263,62 +203,20 @@ def atom_holds(operator: str, value: Any, operands: list[Any]) -> bool:
 # SQL
 
 
-@pytest.fixture(scope="module")
-def connection(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection whose transactions are rolled back."""
-    with psycopg.connect(database_url, prepare_threshold=None) as connection:
-        yield connection
-        connection.rollback()
-
-
-INSERT = """
-INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
-    object_type, some_property, staged_object_type, staged_some_property)
-VALUES ('oracle', %s, %s, %s, %s, now(), %s, 'x', %s, %s, %s, %s)"""
-
-
-def store(connection: psycopg.Connection[Any], library: list[tuple[dict[str, Any], Any]]) -> None:
-    for number, (resource, staged) in enumerate(library):
-        connection.execute(
-            INSERT,
-            (
-                IDS[number],
-                resource["version"],
-                resource.get("key"),
-                STORED_TIMES[resource["createdAt"]],
-                resource["createdBy"]["id"],
-                encode(resource["objectTypeProperty"]),
-                resource.get("someProperty"),
-                None if staged is None else encode(staged[0]),
-                None if staged is None else staged[1],
-            ),
-        )
-
-
 def found(connection: psycopg.Connection[Any], text: str, stage: Stage, variables: dict[str, list[str]]) -> list[str]:
     clause = compile_condition(read([text], variables), stage)
     statement = psycopg.sql.SQL("SELECT r.id::text FROM resource r WHERE r.project_key = 'oracle' AND {} ORDER BY 1")
     return [row[0] for row in connection.execute(statement.format(clause.sql), clause.parameters)]
 
 
-def expected(library: list[tuple[dict[str, Any], Any]], stage: Stage, predicate: Parsed) -> list[str]:
-    chosen: list[str] = []
-    for number, (resource, staged) in enumerate(library):
-        seen = {**resource, "id": IDS[number]}
-        if stage is Stage.STAGED and staged is not None:
-            seen |= {"objectTypeProperty": staged[0], "someProperty": staged[1]}
-        if holds(predicate, seen):
-            chosen.append(IDS[number])
-    return chosen
-
-
-many = settings(deadline=None, suppress_health_check=list(HealthCheck))
+def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
+    return [view["id"] for view in seen(library, stage) if holds(predicate, view)]
 
 
 @settings(many, max_examples=400)
 @given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
 def test_sql_finds_what_python_finds(
-    connection: psycopg.Connection[Any], library: list[Any], predicate: Parsed, stage: Stage
+    connection: psycopg.Connection[Any], library: Library, predicate: Parsed, stage: Stage
 ) -> None:
     try:
         store(connection, library)
@@ -332,7 +230,7 @@ def test_sql_finds_what_python_finds(
 @settings(many, max_examples=100)
 @given(library=libraries, predicate=predicates)
 def test_a_variable_means_what_its_literal_means(
-    connection: psycopg.Connection[Any], library: list[Any], predicate: Parsed
+    connection: psycopg.Connection[Any], library: Library, predicate: Parsed
 ) -> None:
     variables: dict[str, list[str]] = {}
     replaced = with_variables(predicate, variables)

@@ -35,9 +35,9 @@ class Clause:
     parameters: dict[str, Parameter]
 
 
-def compile_condition(condition: Condition, stage: Stage) -> Clause:
+def compile_condition(condition: Condition, stage: Stage, prefix: str = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``where_0`` and so on."""
-    compiler = _Compiler(stage)
+    compiler = _Compiler(stage, prefix)
     return Clause(compiler.condition(condition), compiler.parameters)
 
 
@@ -54,13 +54,15 @@ def contains_one_of(stage: Stage, documents: sql.Placeholder) -> sql.Composed:
     return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("ANY ({}::jsonb[])").format(documents))
 
 
-_CASTS: dict[Kind, LiteralString] = {
+CASTS: dict[Kind, LiteralString] = {
     Kind.ID: "text",
     Kind.TEXT: "text",
     Kind.NUMBER: "numeric",
     Kind.TIME: "timestamptz",
     Kind.TEXTS: "text",
+    Kind.NUMBERS: "numeric",
 }
+"""The SQL types of values, or of the elements that they are compared with."""
 
 _FALSE = sql.Composed([sql.SQL("false")])
 
@@ -68,6 +70,7 @@ _FALSE = sql.Composed([sql.SQL("false")])
 @dataclass(slots=True)
 class _Compiler:
     stage: Stage
+    prefix: str
     parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
 
     def condition(self, condition: Condition) -> sql.Composed:
@@ -85,7 +88,7 @@ class _Compiler:
         return _in_parentheses(by, [self.condition(inner) for inner in conditions])
 
     def _parameter(self, value: Parameter) -> sql.Placeholder:
-        name = f"where_{len(self.parameters)}"
+        name = f"{self.prefix}_{len(self.parameters)}"
         self.parameters[name] = value
         return sql.Placeholder(name)
 
@@ -96,16 +99,16 @@ class _Compiler:
             return self._array(atom)
         if atom.field.kind is Kind.ID and atom.values:
             return self._id(atom)
-        return self._scalar(atom, self._column(atom.field), _CASTS.get(atom.field.kind, "text"), atom.values)
+        return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.kind, "text"), atom.values)
 
     def _scalar(self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]) -> sql.Composed:
         template = sql.SQL(atom.operator.scalar)
         if not values:
             return template.format(field=sql.SQL(column))
         if atom.operator.arity is Arity.LIST:
-            value = sql.SQL(f"{{}}::{cast}[]").format(self._parameter([_parameter_of(value) for value in values]))
+            value = sql.SQL(f"{{}}::{cast}[]").format(self._parameter([parameter_of(value) for value in values]))
         else:
-            value = sql.SQL(f"{{}}::{cast}").format(self._parameter(_parameter_of(values[0])))
+            value = sql.SQL(f"{{}}::{cast}").format(self._parameter(parameter_of(values[0])))
         return template.format(field=sql.SQL(column), value=value)
 
     def _id(self, atom: Holds) -> sql.Composed:
@@ -136,12 +139,12 @@ class _Compiler:
                 return self._contains_one_of([_document(name, [_json(value) for value in values])])
             case Search.ELEMENT:
                 test = atom.operator.member.format(it="@", value="$v0")
-                return self._path(f"$.{name}[*] ? ({test})", [_json(values[0])])
+                return self._path(f"$.{name}[*] ? ({test})", [_operand(atom)])
             case template:
                 column = sql.SQL(self._column(atom.field))
                 if not values:
                     return sql.SQL(template).format(field=column)
-                value = sql.SQL(f"{{}}::{_CASTS[atom.field.kind]}").format(self._parameter(_parameter_of(values[0])))
+                value = sql.SQL(f"{{}}::{CASTS[atom.field.kind]}").format(self._parameter(parameter_of(values[0])))
                 return sql.SQL(template).format(field=column, value=value)
 
     def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
@@ -190,24 +193,32 @@ _BEYOND_DOUBLES = "1e400"
 """Compares with every number that can be stored as infinity does, and JSON can write it."""
 
 
-def _number_text(number: int | float) -> str:
+def number_text(number: int | float) -> str:
+    """A number as JSON that PostgreSQL reads without loss."""
     if isinf(number):
         return _BEYOND_DOUBLES if number > 0 else f"-{_BEYOND_DOUBLES}"
     return encode(number)
 
 
-def _parameter_of(value: Value) -> Parameter:
-    return _number_text(value) if isinstance(value, int | float) else value
+def parameter_of(value: Value) -> Parameter:
+    """A value as a parameter of a statement."""
+    return number_text(value) if isinstance(value, int | float) else value
 
 
 def _json(value: Value) -> str:
     if isinstance(value, UUID | datetime):
         unreachable("documents hold texts and numbers")
-    return encode(value) if isinstance(value, str) else _number_text(value)
+    return encode(value) if isinstance(value, str) else number_text(value)
 
 
 def _document(name: str, items: Sequence[str]) -> str:
     return f'{{"{name}":[{",".join(items)}]}}'
+
+
+def _operand(atom: Holds) -> str:
+    """The variable of a jsonpath: a list for operators that take one."""
+    items = [_json(item) for item in atom.values]
+    return f"[{','.join(items)}]" if atom.operator.arity is Arity.LIST else items[0]
 
 
 def _object(members: Sequence[tuple[str, str]]) -> str:
@@ -279,8 +290,7 @@ def _filter(condition: Condition, variables: list[str]) -> str:
         case Holds(operator=operator, negated=negated):
             value = f"$v{len(variables)}"
             if condition.values:
-                items = [_json(item) for item in condition.values]
-                variables.append(f"[{','.join(items)}]" if operator.arity is Arity.LIST else items[0])
+                variables.append(_operand(condition))
             test = operator.member.format(it=f"@.{condition.field.name}", value=value)
             return f"!({test})" if negated else test
         case _:

@@ -109,6 +109,16 @@ _ROWS = (
 OPERATORS: Mapping[str, Operator] = {row.token: row for row in _ROWS}
 """The operators by their tokens."""
 
+CLOSED_RANGE = Operator(
+    "range",
+    Arity.LIST,
+    _ARRAYS,
+    array=Search.ELEMENT,
+    member="{it} >= {value}[0] && {it} <= {value}[1]",
+)
+"""One element lies between two bounds or on them. Not a token of predicates, which say it with two comparisons; on an
+array of scalars these need not hold of the same element."""
+
 NEGATIONS: Mapping[str, Operator] = {
     "!=": OPERATORS["="],
     "<>": OPERATORS["="],

@@ -3,15 +3,11 @@
 All faults are collected, so that one answer names them all.
 """
 
-import difflib
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
 
-from app import timestamps
 from app.fields import RESOURCE, Field, Kind
+from app.language import InvalidExpression, place
 from app.predicate.ast import (
     AllOf,
     And,
@@ -24,15 +20,14 @@ from app.predicate.ast import (
     Name,
     Nested,
     Not,
-    Operand,
     Or,
     Parsed,
     Value,
     Variable,
 )
 from app.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
-from app.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, InvalidPredicate, number_of, parse, place
-from app.strict_json import HugeNumber, encode
+from app.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse
+from app.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
 
 FAULTS_AT_MOST = 50
 """Faults that one answer lists."""
@@ -62,7 +57,7 @@ def read(texts: Sequence[str], variables: Variables) -> Condition:
             break
         try:
             conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text), RESOURCE))
-        except InvalidPredicate as error:
+        except InvalidExpression as error:
             faults.append(str(error))
     if terms.count > TERMS_AT_MOST:
         faults.append(TOO_MANY_TERMS)
@@ -130,10 +125,7 @@ class _Resolver:
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)
         if row is None and len(self.faults) < FAULTS_AT_MOST:
-            shown = name.text[:100]
-            nearest = difflib.get_close_matches(shown, list(known), n=1, cutoff=0.6)
-            hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
-            self._fault(f"The field '{shown}' does not exist.{hint}", name.position)
+            self._fault(unknown_field(name.text, known), name.position)
         return row
 
     def _refuse_expression(self, name: Name, row: Field) -> None:
@@ -157,9 +149,9 @@ class _Resolver:
         return tuple(found)
 
     def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
-        value = _value_of_literal(literal, row.kind)
+        value = value_of(literal, row.kind)
         if value is None:
-            self._refuse_value(row, f"the {_TYPES[type(literal.value)]} {_shown(literal.value)}", literal)
+            self._fault(refused_literal(row.name, row.kind, literal), literal.position)
         else:
             found.append(value)
 
@@ -174,77 +166,14 @@ class _Resolver:
             )
         else:
             for text in texts:
-                value = _READ[row.kind](text)
+                value = read_value(text, row.kind)
                 if value is None:
-                    self._refuse_value(row, f"{_shown(text)}, the value of the variable '{variable.name}'", variable)
+                    takes = TAKES[row.kind].replace(" in double quotes", "")
+                    what = f"{shown(text)}, the value of the variable '{variable.name}'"
+                    self._fault(f"The field '{row.name}' takes {takes}, not {what}.", variable.position)
                 else:
                     found.append(value)
-
-    def _refuse_value(self, row: Field, what: str, operand: Operand) -> None:
-        takes = _TAKES[row.kind]
-        if isinstance(operand, Variable):
-            takes = takes.replace(" in double quotes", "")
-        self._fault(f"The field '{row.name}' takes {takes}, not {what}.", operand.position)
 
     def _fault(self, reason: str, position: int) -> None:
         if len(self.faults) < FAULTS_AT_MOST:
             self.faults.append(f"{reason} {place(self.text, position)}")
-
-
-_TAKES = {
-    Kind.ID: "a text in double quotes",
-    Kind.TEXT: "a text in double quotes",
-    Kind.NUMBER: "a number",
-    Kind.TIME: 'a date-time in double quotes, as "2016-02-28T16:41:41.090Z", or a date',
-    Kind.TEXTS: "texts in double quotes",
-    Kind.NUMBERS: "numbers",
-}
-
-
-_TYPES: Mapping[type, str] = {str: "text", bool: "boolean", int: "number", float: "number", HugeNumber: "number"}
-
-
-def _shown(value: str | int | float) -> str:
-    shown = value.literal if isinstance(value, HugeNumber) else encode(value)
-    return shown if len(shown) <= 100 else shown[:97] + "..."
-
-
-def _value_of_literal(literal: Literal, kind: Kind) -> Value | None:
-    """The value of a literal, or None if fields of the kind have no such values."""
-    value = literal.value
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        return None if kind in (Kind.NUMBER, Kind.NUMBERS) else _READ[kind](value)
-    return value if kind in (Kind.NUMBER, Kind.NUMBERS) else None
-
-
-_CANONICAL_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
-
-
-def _id(text: str) -> UUID | str:
-    """An id as it is written in answers; for another text, which no resource has, the text: it can be compared with."""
-    return UUID(text) if _CANONICAL_ID.fullmatch(text) else text
-
-
-def _number(text: str) -> int | float | None:
-    return number_of(text) if _NUMBER.fullmatch(text) else None
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return timestamps.parse(text, shortened=True)
-    except ValueError:
-        return None
-
-
-_READ: Mapping[Kind, Callable[[str], Value | None]] = {
-    Kind.ID: _id,
-    Kind.TEXT: str,
-    Kind.NUMBER: _number,
-    Kind.TIME: _time,
-    Kind.TEXTS: str,
-    Kind.NUMBERS: _number,
-}

@@ -5,9 +5,16 @@ from flask_smorest import Api
 
 from app.config import Settings
 from app.openapi import describe_fields, document
-from app.routes import docs, oauth, operations, resource, samples
+from app.routes import docs, oauth, operations, resource, samples, search
 
-BLUEPRINTS = (resource.blueprint, samples.blueprint, oauth.blueprint, operations.blueprint, docs.blueprint)
+BLUEPRINTS = (
+    resource.blueprint,
+    search.blueprint,
+    samples.blueprint,
+    oauth.blueprint,
+    operations.blueprint,
+    docs.blueprint,
+)
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
@@ -16,4 +23,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
     describe_fields(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
+    if settings.metrics_token is not None:
+        app.extensions["metrics_token"] = settings.metrics_token
+        api.register_blueprint(operations.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)

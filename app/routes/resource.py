@@ -19,7 +19,16 @@ from app.params import (
     VersionSchema,
 )
 from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
-from app.web import Blueprint, database, json_answer, preconditions, read_answer, resource_answer, written_answer
+from app.web import (
+    Blueprint,
+    database,
+    json_answer,
+    preconditions,
+    read_answer,
+    reading_database,
+    resource_answer,
+    written_answer,
+)
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -55,8 +64,9 @@ class Collection(MethodView):
     @blueprint.arguments(FilteredListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1)."""
-        with database().connection() as connection:
-            return json_answer(store.flat_page(connection, project_key, query.selection, query.paging))
+        return json_answer(
+            reading_database().read(lambda reader: store.flat_page(reader, project_key, query.selection, query.paging))
+        )
 
     @reads
     @operation(
@@ -67,8 +77,8 @@ class Collection(MethodView):
     @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:
         """Check whether any resource matches (4.5)."""
-        with database().connection() as connection:
-            return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
+        found = reading_database().read(lambda reader: store.exists(reader, project_key, query.selection))
+        return json_answer("", 200 if found else 404)
 
     @writes
     @_upsert("createOrUpdateResource", WRITTEN, CREATED)
@@ -165,5 +175,8 @@ class SortedList(MethodView):
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources with sorted query parameters (4.12)."""
-        with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))
+        return json_answer(
+            reading_database().read(
+                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded)
+            )
+        )

@@ -1,0 +1,52 @@
+"""Search (interface 4.4 and 4.14): one engine, by GET and by POST with a form."""
+
+from typing import Any
+
+from flask import Response
+from flask.views import MethodView
+
+from app.auth import raise_if_scope_is_missing, scopes
+from app.model import Search
+from app.openapi import Answer, operation
+from app.params import SearchSchema, asks_for_staged
+from app.search import search
+from app.web import Blueprint, json_answer, reading_database
+
+blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
+
+FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the facets that were asked for")
+REFUSALS = ("SearchFacetPathNotFound",)
+
+
+class ProjectionSearchSchema(SearchSchema):
+    """A search whose token may be one for what is published only."""
+
+    def load(self, data: Any, **options: Any) -> Any:
+        """Look at the scope before any value, as the gate does."""
+        if asks_for_staged(data):
+            raise_if_scope_is_missing("view_products")
+        return super().load(data, **options)
+
+
+@blueprint.route("/searchApiPattern")
+class SearchByQuery(MethodView):
+    """Search with everything in the query string."""
+
+    @scopes("manage_test", "view_test")
+    @operation("searchResources", FOUND, refusals=REFUSALS)
+    @blueprint.arguments(SearchSchema(), location="query")
+    def get(self, query: Search, project_key: str) -> Response:
+        """Search resources (4.4)."""
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
+
+
+@blueprint.route("/product-projection-search")
+class SearchByForm(MethodView):
+    """Search with a form, whose length is not that of a URL."""
+
+    @scopes("view_products", "view_published_products")
+    @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
+    @blueprint.arguments(ProjectionSearchSchema(), location="form")
+    def post(self, query: Search, project_key: str) -> Response:
+        """Search product projections (4.14)."""
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
