@@ -21,30 +21,28 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 
 -- The words of a projection. PostgreSQL's parser takes a time that grows with the square of what has no blanks in it
 -- ("a_a_a_...") or begins like a tag, and a tsvector holds one megabyte. So < is a blank, what is longer than 1,000
--- bytes between blanks is left out, and of arrayOfStringExample and of someProperty the first 50,000 characters count.
--- No word reaches over a blank then, and the words of a text are those of its pieces, whatever else a resource holds.
+-- bytes between blanks is left out, and of arrayOfStringExample and of someProperty the first 20,000 characters count.
+-- Each text begins with a blank, as it makes a difference to the parser. No word reaches over a blank then, and the
+-- words of a text are those of its pieces, whatever else a resource holds.
 CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     text text;
     words tsvector := '';
 BEGIN
-    IF octet_length(object_type) + coalesce(octet_length(some_property), 0) <= 1000 THEN
-        RETURN
-            coalesce(jsonb_to_tsvector('pg_catalog.simple',
-                translate(object_type, '<', ' ')::jsonb -> 'arrayOfStringExample', '["string"]'), '')
-            || coalesce(to_tsvector('pg_catalog.simple', translate(some_property, '<', ' ')), '');
-    END IF;
     FOREACH text IN ARRAY ARRAY[
-        (SELECT string_agg(s.text, ' ' ORDER BY s.place)
+        (SELECT string_agg(' ' || s.text, '' ORDER BY s.place)
          FROM jsonb_array_elements_text(object_type::jsonb -> 'arrayOfStringExample') WITH ORDINALITY s (text, place)),
-        some_property]
+        ' ' || some_property]
     LOOP
-        words := words || coalesce(to_tsvector('pg_catalog.simple', (
-            SELECT string_agg(p.piece, ' ' ORDER BY p.place)
-            FROM string_to_table(translate("left"(text, 50000), E'<\t\n\r', '    '), ' ')
-                WITH ORDINALITY p (piece, place)
-            WHERE octet_length(p.piece) BETWEEN 1 AND 1000)), '');
+        IF octet_length(text) > 1000 THEN
+            text := (
+                SELECT string_agg(' ' || p.piece, '' ORDER BY p.place)
+                FROM string_to_table(translate("left"(text, 20000), E'<\t\n\r', '    '), ' ')
+                    WITH ORDINALITY p (piece, place)
+                WHERE octet_length(p.piece) BETWEEN 1 AND 1000);
+        END IF;
+        words := words || coalesce(to_tsvector('pg_catalog.simple', translate(text, '<', ' ')), '');
     END LOOP;
     RETURN words;
 END
