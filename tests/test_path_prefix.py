@@ -59,7 +59,7 @@ def test_the_documentation_finds_its_parts(behind: Flask) -> None:
     flows = document["components"]["securitySchemes"]["clientCredentials"]["flows"]
     assert flows["clientCredentials"]["tokenUrl"] == "/shop/v1/oauth/token"
     without = behind.test_client().get("/openapi.json").get_json()
-    assert without["servers"] == [{"url": "/"}]
+    assert [server["url"] for server in without["servers"]] == ["/"]
     assert document["paths"] == without["paths"]
 
 
