@@ -97,8 +97,15 @@ def post_worker_init(worker: Any) -> None:
     metrics_server.serve(readiness.faults if readiness is not None else lambda: None)
 
 
-def worker_exit(_server: Any, _worker: Any) -> None:
-    """In the worker, which is about to end: share the last of it."""
+def worker_exit(_server: Any, worker: Any) -> None:
+    """In the worker, which is about to end: close the pools, and share the last numbers.
+
+    The interpreter waits for the pools' threads at its end, for five seconds.
+    """
+    extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
+    for name in ("reading_database", "database"):
+        if name in extensions:
+            extensions[name].close()
     metrics.enter()
 
 

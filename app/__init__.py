@@ -16,7 +16,7 @@ from app.observability import configure_logging, install_request_log
 from app.readiness import Readiness
 from app.replica import ReadingDatabase
 from app.routes import install_routes
-from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
+from app.web import FilledSegment, PathPrefix, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
 
 
 class _NoSessions(SessionInterface):
@@ -83,6 +83,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     if settings.trusted_proxies:
         # Only what docs/security.md asks the proxy to set: a header that it passes through would be the client's word.
         proxies = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)
+        app.wsgi_app = ProxyFix(
+            PathPrefix(app.wsgi_app), x_for=proxies, x_proto=proxies, x_host=proxies, x_prefix=proxies
+        )
     app.wsgi_app = RawPath(app.wsgi_app)
     return app

@@ -15,7 +15,7 @@ import psycopg
 from app import create_app, distribute, embedded, identity, migrate, store, supervisor, transfer
 from app import seed as made_up
 from app.config import InvalidSetting, Settings
-from app.db import Connection, conninfo_with_timeouts
+from app.db import Connection, connect
 from app.identity import KeyEncryption
 from app.model import PROJECT_KEY_PATTERN
 from app.oauth import SCOPE, SCOPE_NAMES
@@ -82,7 +82,7 @@ def _url(settings: Settings) -> Generator[str]:
 
 @contextmanager
 def _connection(settings: Settings) -> Generator[Connection]:
-    with _url(settings) as url, psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+    with _url(settings) as url, connect(url, settings) as connection:
         yield connection
 
 
@@ -119,7 +119,7 @@ def prepare(url: str, settings: Settings) -> str:
     Migrates it, makes a signing key if there is none, and the first time a client for the project ``demo``.
     """
     migrate.upgrade(url)
-    with psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+    with connect(url, settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
         identity.ensure_signing_key(connection, encryption)
         lines: list[str] = []
@@ -205,8 +205,12 @@ def client() -> None:
 @click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
 @click.pass_obj
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
-    """Make a client and print it as JSON, the only time that its secret is shown."""
+    """Make a client and print it as JSON, the only time that its secret is shown.
+
+    Makes the first signing key too, without which the client could get no token.
+    """
     with _connection(settings) as connection:
+        identity.ensure_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
         made = identity.create_client(connection, name, scopes)
     click.echo(
         json.dumps(
@@ -435,7 +439,7 @@ def _progress(what: str, items: Iterable[Item], count: int | None = None) -> Gen
 @contextmanager
 def _bulk_connection(settings: Settings) -> Generator[Connection]:
     """A connection whose statements may take as long as they need."""
-    with _url(settings) as url, psycopg.connect(url, autocommit=True, application_name="sample-resource") as connection:
+    with _url(settings) as url, connect(url, settings, limited=False) as connection:
         yield connection
 
 

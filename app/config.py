@@ -136,10 +136,13 @@ def _address(text: str) -> str:
     return text
 
 
-def _log_format(text: str) -> str:
-    if text not in ("auto", "json", "text"):
-        raise ValueError("auto, json or text is expected")
-    return text
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{' or '.join(words)} is expected")
+        return text
+
+    return parse
 
 
 def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -175,6 +178,19 @@ class Settings:
         None,
         "a replica of the database that lists, existence checks and searches read",
         secret=True,
+    )
+    database_pooler: str | None = _setting(
+        "DATABASE_POOLER",
+        _one_of("transaction"),
+        None,
+        "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
+        " account's then",
+    )
+    prepared_statements: str = _setting(
+        "PREPARED_STATEMENTS",
+        _one_of("auto", "yes", "no"),
+        "auto",
+        "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
     )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
@@ -234,7 +250,7 @@ class Settings:
         "TRUSTED_PROXIES",
         _integer(0, 16),
         0,
-        "proxies in front that set X-Forwarded-For, -Proto and -Host; 0: these headers are ignored",
+        "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
     trusted_hosts: str | None = _setting(
         "TRUSTED_HOSTS",
@@ -251,7 +267,9 @@ class Settings:
     metrics_token: str | None = _setting(
         "METRICS_TOKEN", _metrics_token, None, "serve /metrics on the public port to this bearer token", secret=True
     )
-    log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
+    log_format: str = _setting(
+        "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
+    )
 
     def __post_init__(self) -> None:
         outside = {
@@ -294,6 +312,14 @@ class Settings:
             return None
         parts = urlsplit(f"//{self.metrics_bind}")
         return parts.hostname or "", parts.port or 0
+
+    @property
+    def prepare_threshold(self) -> int | None:
+        """How often a connection runs a statement before it is prepared; None: none is ever."""
+        prepared = self.prepared_statements == "yes" or (
+            self.prepared_statements == "auto" and self.database_pooler is None
+        )
+        return 2 if prepared else None
 
     @property
     def connections(self) -> int:

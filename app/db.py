@@ -123,7 +123,11 @@ class Database:
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
             connection_class=Connection,
-            kwargs={"autocommit": True, "prepare_threshold": 2, "cursor_factory": MeteredCursor},
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": settings.prepare_threshold,
+                "cursor_factory": MeteredCursor,
+            },
             min_size=min(2, settings.connections),
             max_size=settings.connections,
             max_waiting=settings.connections * 8,
@@ -184,23 +188,43 @@ class Database:
 
 
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:
-    """The connection string with the time limits of every connection."""
+    """The connection string with the time limits of every connection.
+
+    A pooler in transaction mode refuses ``options``, since what one client sets would be in force for others. Behind
+    it the limits are those of the account (``ALTER ROLE ... SET``).
+    """
+    limits = {} if settings.database_pooler else {"options": _limits(settings)}
     return make_conninfo(
         url,
         connect_timeout=settings.connect_timeout_s,
         application_name="sample-resource",
-        options=(
-            f"-c statement_timeout={settings.statement_timeout_ms}"
-            f" -c lock_timeout={settings.lock_timeout_ms}"
-            f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
-            " -c timezone=UTC"
-        ),
         # A peer that vanished without a word is noticed in seconds, not in hours.
         keepalives_idle=5,
         keepalives_interval=2,
         keepalives_count=3,
         tcp_user_timeout=10_000,
+        **limits,
     )
+
+
+def _limits(settings: Settings) -> str:
+    return (
+        f"-c statement_timeout={settings.statement_timeout_ms}"
+        f" -c lock_timeout={settings.lock_timeout_ms}"
+        f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
+        " -c timezone=UTC"
+    )
+
+
+def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:
+    """A single connection in autocommit mode, for work outside of requests.
+
+    :param limited: whether the time limits of requests hold.
+    """
+    conninfo = (
+        conninfo_with_timeouts(url, settings) if limited else make_conninfo(url, application_name="sample-resource")
+    )
+    return Connection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
 
 
 _AWAY = "The database is not available."

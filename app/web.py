@@ -65,6 +65,25 @@ class RawPath:
 _ENCODED_AGAIN = re.compile("%(25|2[Ff])")
 
 
+class PathPrefix:
+    """WSGI middleware that believes a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
+
+    Stands behind werkzeug's ``ProxyFix``, which takes any text. It ends up in ``Location`` and in links, where
+    ``//host`` would lead away.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        if _PATH_PREFIX.fullmatch(environ["SCRIPT_NAME"]) is None:
+            environ["SCRIPT_NAME"] = environ["werkzeug.proxy_fix.orig"]["SCRIPT_NAME"]
+        return self._application(environ, start_response)
+
+
+_PATH_PREFIX = re.compile(r"(?:/(?!\.\.?(?:/|$))[A-Za-z0-9._~-]+)*/?", re.ASCII)
+
+
 _LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
 
 

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app import metrics
 from tests.api import Api
+from tests.pages import Page
 
 OPS = Path(__file__).parent.parent / "ops"
 
@@ -134,6 +135,14 @@ def test_every_alert_says_what_it_is_and_how_urgent() -> None:
         assert rule["annotations"]["summary"], name
         assert rule["annotations"]["description"].endswith("."), name
         assert re.search(r"[<>]|==", rule["expr"]), name
+
+
+def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
+    rows = Page("operations.md").rows("Alerts")
+    assert [(name, severity) for name, severity, _, _ in rows] == [
+        (name, rule["labels"]["severity"]) for name, rule in RULES.items()
+    ]
+    assert all(meaning and advice for _, _, meaning, advice in rows)
 
 
 def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
