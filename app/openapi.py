@@ -570,7 +570,7 @@ scopes for each project. It follows the conventions of the commercetools family 
 2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
    list and as `/demo/resource/key=my-pet`.
 3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
-   its variables as `var.words=dog&var.words=bird`.
+   its variables as `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
 4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
    faster, nothing changes, and the 409 says which version is the actual one.
 5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current

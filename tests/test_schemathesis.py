@@ -37,7 +37,7 @@ def test_made_up_requests_find_nothing(
             },
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
     assert run.returncode == 0, run.stdout
