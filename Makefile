@@ -1,7 +1,8 @@
 # make run    serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test   lint, types, layers and all tests
+# make bench  the service against its peers, on this machine
 #
-# Both make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
+# All make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
 # throughout, so the folder may have any name.
 
 PYTHON ?= python3
@@ -9,11 +10,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test install install-dev clean
+.PHONY: help run test bench install install-dev clean
 
 help:
 	@echo "make run      install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test     install the tools too, then run every check and test"
+	@echo "make bench    measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make clean    remove .venv and caches; the data in .data stay"
 
 run: install
@@ -26,6 +28,9 @@ test: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
 
+bench: install
+	@$(BIN)/python -m benchmarks.bench $(ARGS)
+
 install:
 	@$(call ensure,run,.)
 
@@ -33,7 +38,7 @@ install-dev:
 	@$(call ensure,dev,.[dev])
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) benchmarks/.peers build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 
 # The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)

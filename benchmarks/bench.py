@@ -2,7 +2,7 @@
 
 Figures of one machine say little; ratios of servers that took turns on it say more. So every operation is measured in
 rounds, in each of which all servers have their turn, and medians of rounds are shown. A run in which one request is
-refused or unanswered stops everything. Linux only, since processor time and memory are read from /proc.
+refused or unanswered does not count, is told of and repeated. Linux only, since processor time and memory are read from /proc.
 """
 
 import json
@@ -15,8 +15,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,10 +28,24 @@ from app.embedded import DATABASE, EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.operations import Operation
 from benchmarks.results import Results, Run
-from benchmarks.servers import FOLDER, ROOT, SERVERS, Mock, Server, ServerFailed, Service, Setup, free_port, wait_until_ready
+from benchmarks.servers import (
+    FOLDER,
+    ROOT,
+    SERVERS,
+    Mock,
+    Server,
+    ServerFailed,
+    Service,
+    Setup,
+    free_port,
+    wait_until_ready,
+)
 
 WARM_UP_S = 1.0
 STARTS = 5
+ATTEMPTS = 3
+"""Of a run that does not count."""
+
 PAUSE_S = 0.2
 """Between two runs, for what the one before has left to do."""
 
@@ -42,6 +56,7 @@ class Bench:
     def __init__(self, servers: Sequence[Server], setup: Setup) -> None:
         self._servers = servers
         self._setup = setup
+        self.invalid: list[str] = []
         self._maintenance = psycopg.connect(setup.postgres.conninfo("postgres", superuser=True), autocommit=True)
 
     def close(self) -> None:
@@ -56,14 +71,22 @@ class Bench:
             found[database].add(pid)
         return found
 
+    def processes_of(self, server: Server) -> tuple[set[int], set[int]]:
+        """A server's own processes, and the PostgreSQL backends that work for it."""
+        backends = self._backends().get(server.database, set()) if server.uses_postgres else set[int]()
+        return server.processes(), backends
+
     def memory_of(self, server: Server) -> usage.Memory:
         """What a server's whole tree holds; with all of PostgreSQL but the backends of others, if it needs that."""
-        backends = self._backends()
-        pids = server.processes(backends)
+        own, backends = self.processes_of(server)
         if server.uses_postgres:
-            every_backend = set[int]().union(*backends.values())
-            pids |= usage.tree(self._setup.postgres.pid or 0) - every_backend
-        return usage.memory(pids)
+            others = set[int]().union(*self._backends().values()) - backends
+            own |= usage.tree(self._setup.postgres.pid or 0) - others
+        return usage.memory(own)
+
+    def _processor_seconds(self, server: Server) -> dict[int, float]:
+        own, backends = self.processes_of(server)
+        return usage.processor_seconds(own | backends)
 
     def run(self, server: Server, operation: Operation, connections: int, seconds: float, round_: int) -> Run | None:
         """One turn of one server; None if it has no such operation.
@@ -74,9 +97,9 @@ class Bench:
         if requests is None:
             return None
         time.sleep(PAUSE_S)
-        before = usage.processor_seconds(server.processes(self._backends()))
+        before = self._processor_seconds(server)
         outcome = load.run(server.url, requests, connections, seconds, self._setup.folder)
-        after = usage.processor_seconds(server.processes(self._backends()))
+        after = self._processor_seconds(server)
         memory = self.memory_of(server)
         return Run(
             server=server.name,
@@ -91,6 +114,18 @@ class Bench:
             memory_resident=memory.resident,
         )
 
+    def run_that_counts(
+        self, server: Server, operation: Operation, connections: int, seconds: float, round_: int
+    ) -> Run | None:
+        """As :meth:`run`, repeated if it does not count; None if no attempt does."""
+        for _ in range(ATTEMPTS):
+            try:
+                return self.run(server, operation, connections, seconds, round_)
+            except load.InvalidRun as error:
+                self.invalid.append(f"{server.title}, {operation.title}, {connections} connections: {error}")
+                click.echo(f"This run does not count: {self.invalid[-1]}", err=True)
+        return None
+
     def runs(
         self, operations: Sequence[Operation], connection_counts: Sequence[int], rounds: int, seconds: float
     ) -> Iterator[Run]:
@@ -100,11 +135,12 @@ class Bench:
                 server.check(operation)
             for connections in connection_counts:
                 for server in self._servers:
-                    self._tell(self.run(server, operation, connections, min(WARM_UP_S, seconds), 0), "warm-up")
+                    warm_up = self.run_that_counts(server, operation, connections, min(WARM_UP_S, seconds), 0)
+                    self._tell(warm_up, "warm-up")
                 for round_ in range(rounds):
                     first = round_ % len(self._servers)
                     for server in [*self._servers[first:], *self._servers[:first]]:
-                        run = self.run(server, operation, connections, seconds, round_)
+                        run = self.run_that_counts(server, operation, connections, seconds, round_)
                         self._tell(run, f"round {round_ + 1} of {rounds}")
                         if run is not None:
                             yield run
@@ -121,7 +157,7 @@ class Bench:
 
 
 @contextmanager
-def running(servers: Sequence[Server]) -> Iterator[None]:
+def running(servers: Sequence[Server]) -> Generator[None]:
     """Start all servers, and stop them at the end whatever happens."""
     try:
         for server in servers:
@@ -226,10 +262,9 @@ def main(
         for server in chosen:
             server.install()
         results = measure(chosen, operations, connections, rounds, seconds, workers, threads, count, start=start)
-    except (load.MissingTool, load.InvalidRun, ServerFailed) as error:
+    except (load.MissingTool, ServerFailed) as error:
         raise click.ClickException(str(error)) from None
-    latest = FOLDER / "results.json"
-    latest.write_text(json.dumps(asdict(results), indent=1))
+    report.LATEST.write_text(json.dumps(asdict(results), indent=1))
     click.echo(report.markdown(results))
     if save:
         report.save(results)
@@ -252,7 +287,9 @@ def measure(
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
-        EmbeddedPostgres(FOLDER / "data", {"max_connections": str(100 + 3 * workers * threads * len(chosen))}) as postgres,
+        EmbeddedPostgres(
+            FOLDER / "data", {"max_connections": str(100 + 3 * workers * threads * len(chosen))}
+        ) as postgres,
     ):
         setup = Setup(postgres, data.sample(count), count, workers, threads, Path(folder))
         servers = [server(setup) for server in chosen]
@@ -261,7 +298,11 @@ def measure(
             try:
                 runs = list(bench.runs(operations, connections, rounds, seconds))
                 mocked_filter = next(
-                    (statistics.median(seconds_of_mocked_filter(s) for _ in range(3)) for s in servers if isinstance(s, Mock)),
+                    (
+                        statistics.median(seconds_of_mocked_filter(s) for _ in range(3))
+                        for s in servers
+                        if isinstance(s, Mock)
+                    ),
                     None,
                 )
             finally:
@@ -278,6 +319,7 @@ def measure(
         count=count,
         titles={server.name: server.title for server in chosen},
         runs=runs,
+        invalid=bench.invalid,
         starts_s=starts,
         mocked_filter_s=mocked_filter,
         mocked_count=len(setup.sample.mocked),

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 import click
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from app import identity, migrate, seed, store
@@ -131,9 +132,7 @@ def finish(server: EmbeddedPostgres, unfinished: str, name: str) -> None:
     """Give a database that was filled its final name."""
     with psycopg.connect(server.conninfo("postgres", superuser=True), autocommit=True) as connection:
         connection.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
-                psycopg.sql.Identifier(unfinished), psycopg.sql.Identifier(name)
-            )
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(unfinished), sql.Identifier(name))
         )
 
 
@@ -184,7 +183,11 @@ def fill_kinto(server: EmbeddedPostgres, database: str, count: int) -> None:
         with connection.cursor() as cursor, cursor.copy(f"COPY objects ({columns}) FROM STDIN") as copy:
             began = seed.EPOCH.replace(tzinfo=None).isoformat()
             copy.write_row(("bench", "", "bucket", began, "{}", False))
-            names = ["resources", *map(created_in_kinto, range(KINTO_CREATES_IN)), *map(updated_in_kinto, range(UPDATED))]
+            names = [
+                "resources",
+                *map(created_in_kinto, range(KINTO_CREATES_IN)),
+                *map(updated_in_kinto, range(UPDATED)),
+            ]
             for number, name in enumerate(names):
                 made = (seed.EPOCH + timedelta(milliseconds=number)).replace(tzinfo=None).isoformat()
                 copy.write_row((name, "/buckets/bench", "collection", made, "{}", False))

@@ -38,7 +38,9 @@ class Load:
         """The argument of load.lua."""
         body = "nil" if self.body is None else _quoted(self.body)
         paths = ",\n".join(_quoted(path) for path in self.paths)
-        return f"return {{method={_quoted(self.method)}, headers={_table(self.headers)}, body={body}, paths={{{paths}}}}}"
+        return (
+            f"return {{method={_quoted(self.method)}, headers={_table(self.headers)}, body={body}, paths={{{paths}}}}}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Updates:
         items = ",\n".join(f"{{{_quoted(id_)}, {_quoted(version)}}}" for id_, version in self.items)
         return (
             f"return {{method={_quoted(self.method)}, path={_quoted(self.path)}, body={_quoted(self.body)},"
-            f" headers={_table(self.headers)}, id={_quoted(self.id)}, version={_quoted(self.version)}, items={{{items}}}}}"
+            f" headers={_table(self.headers)}, id={_quoted(self.id)}, version={_quoted(self.version)},"
+            f" items={{{items}}}}}"
         )
 
 

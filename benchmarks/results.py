@@ -38,6 +38,8 @@ class Results:
     count: int
     titles: Mapping[str, str]
     runs: Sequence[Run]
+    invalid: Sequence[str]
+    """Runs that do not count, each with its reason; they were repeated."""
     starts_s: Sequence[float]
     mocked_filter_s: float | None
     mocked_count: int
@@ -45,9 +47,7 @@ class Results:
     def chosen(self, server: str, operation: str, connections: int) -> list[Run]:
         """The runs of a cell, in the order of their rounds."""
         return [
-            run
-            for run in self.runs
-            if (run.server, run.operation, run.connections) == (server, operation, connections)
+            run for run in self.runs if (run.server, run.operation, run.connections) == (server, operation, connections)
         ]
 
     def median(self, server: str, operation: str, connections: int, value: Callable[[Run], float]) -> float | None:
@@ -59,11 +59,11 @@ class Results:
         self, peer: str, operation: str, connections: int, value: Callable[[Run], float], server: str = "service"
     ) -> float | None:
         """The median of the ratios of each round: the server's value by the peer's; None if either has no runs."""
+        of_peer = {run.round: value(run) for run in self.chosen(peer, operation, connections)}
         ratios = [
-            value(own) / value(other)
-            for own, other in zip(
-                self.chosen(server, operation, connections), self.chosen(peer, operation, connections), strict=False
-            )
+            value(own) / of_peer[own.round]
+            for own in self.chosen(server, operation, connections)
+            if own.round in of_peer
         ]
         return statistics.median(ratios) if ratios else None
 

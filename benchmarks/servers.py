@@ -79,8 +79,9 @@ class Server(ABC):
     # What a contender says of itself
 
     @classmethod
-    def install(cls) -> None:  # noqa: B027 -- most bring nothing of their own
+    def install(cls) -> None:
         """Install what it needs, unless that has been done."""
+        return  # most bring nothing of their own
 
     @abstractmethod
     def template(self) -> str | None:
@@ -136,7 +137,9 @@ class Server(ABC):
             self.setup.postgres.drop_database(self.database)
             self.setup.postgres.create_database(self.database, template)
         self.prepare()
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")}
+        kept = {
+            name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+        }
         log = self.setup.folder / f"{self.name}.log"
         with log.open("wb") as output:
             self.process = subprocess.Popen(  # noqa: S603 -- the contenders' own commands
@@ -169,13 +172,9 @@ class Server(ABC):
             process.wait()
         self.process = None
 
-    def processes(self, backends: Mapping[str, set[int]]) -> set[int]:
-        """Its own processes and the PostgreSQL backends that work for it.
-
-        :param backends: of all databases.
-        """
-        own = usage.tree(self.process.pid) if self.process is not None else set[int]()
-        return own | (backends.get(self.database, set()) if self.uses_postgres else set())
+    def processes(self) -> set[int]:
+        """All that its start has brought about."""
+        return usage.tree(self.process.pid) if self.process is not None else set()
 
     def send(self, method: str, path: str, body: str | None = None, headers: Mapping[str, str] | None = None) -> Any:
         """Send one request.
@@ -261,6 +260,7 @@ def environment_with(requirements: Path, name: str) -> Path:
 
 
 JSON = {"Content-Type": "application/json"}
+_ACTION = '{"action": "changeSomeProperty", "someProperty": "any string"}'
 
 
 class _ResourceServer(Server):
@@ -288,7 +288,7 @@ class _ResourceServer(Server):
                     "POST",
                     [(str(item.id), str(item.version)) for item in updated],
                     f"{base}/@id",
-                    '{"version": @version, "actions": [{"action": "changeSomeProperty", "someProperty": "any string"}]}',
+                    f'{{"version": @version, "actions": [{_ACTION}]}}',
                     {**self.headers(), **JSON},
                 )
             case _:
@@ -347,7 +347,7 @@ class BareFlask(_ResourceServer):
         Operation.FILTER: "?arrayOfString=@text&limit=20",
     }
 
-    def template(self) -> str:
+    def template(self) -> str | None:
         return data.template(self.setup.postgres, "bare", self.setup.count)
 
     def command(self) -> Sequence[str]:
@@ -367,7 +367,17 @@ class FastApi(BareFlask):
 
     def command(self) -> Sequence[str]:
         python = environment_with(PEERS / "fastapi.txt", "fastapi") / "python"
-        uvicorn = [str(python), "-m", "uvicorn", "--app-dir", str(PEERS), "--host", "127.0.0.1", "--port", str(self.port)]
+        uvicorn = [
+            str(python),
+            "-m",
+            "uvicorn",
+            "--app-dir",
+            str(PEERS),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+        ]
         quiet = ["--no-access-log", "--log-level", "warning", "--timeout-keep-alive", "75"]
         return [*uvicorn, "--workers", str(self.setup.workers), *quiet, "fastapi_asyncpg:app"]
 
@@ -483,7 +493,9 @@ class Mock(Server):
         nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603
         node, npm = nodejs / "bin" / "node", nodejs / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         folder = FOLDER / "mock"
-        files = {name: (PEERS / "mock" / name).read_text() for name in ("package.json", "package-lock.json", "server.mjs")}
+        files = {
+            name: (PEERS / "mock" / name).read_text() for name in ("package.json", "package-lock.json", "server.mjs")
+        }
         stamp = folder / "installed.txt"
         wanted = "\n".join(files.values())
         if not stamp.exists() or stamp.read_text() != wanted:

@@ -8,14 +8,14 @@ jsonb and passed through unparsed, answers put together as text.
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 from flask import Flask, Response, request
 from psycopg.types.json import Jsonb
 from psycopg_pool import ConnectionPool
 
-COLUMNS = "id, version, key, created_at, last_modified_at, object_type"
+COLUMNS: LiteralString = "id, version, key, created_at, last_modified_at, object_type"
 
 app = Flask(__name__)
 
@@ -30,7 +30,7 @@ pool = ConnectionPool(
 )
 
 
-def run(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+def run(statement: LiteralString, *parameters: Any) -> list[tuple[Any, ...]]:
     with pool.connection() as connection:
         return connection.execute(statement, parameters).fetchall()
 
@@ -99,9 +99,7 @@ def list_resources(project: str) -> Response:
     limit = request.args.get("limit", 20, int)
     text = request.args.get("arrayOfString")
     if text is None:
-        return page(
-            run(f"SELECT {COLUMNS} FROM resource WHERE project_key = %s ORDER BY id LIMIT %s", project, limit)
-        )
+        return page(run(f"SELECT {COLUMNS} FROM resource WHERE project_key = %s ORDER BY id LIMIT %s", project, limit))
     return page(
         run(
             f"SELECT {COLUMNS} FROM resource WHERE project_key = %s AND object @> %s ORDER BY id LIMIT %s",

@@ -1,4 +1,4 @@
-"""The bare Flask app once more, with FastAPI, asyncpg and uvicorn: what an asynchronous stack makes of the same work."""
+"""The bare Flask app once more, with FastAPI, asyncpg and uvicorn: what an asynchronous stack makes of it."""
 
 import json
 import os
