@@ -2,7 +2,8 @@
 
 Figures of one machine say little; ratios of servers that took turns on it say more. So every operation is measured in
 rounds, in each of which all servers have their turn, and medians of rounds are shown. A run in which one request is
-refused or unanswered does not count, is told of and repeated. Linux only, since processor time and memory are read from /proc.
+refused or unanswered does not count, is told of and repeated. Linux only, since processor time and memory are read
+from /proc.
 """
 
 import json
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 
 import click
 import psycopg
@@ -257,6 +259,8 @@ def main(
         raise click.ClickException("This needs Linux: processor time and memory are read from /proc.")
     chosen = [server for server in SERVERS if not peers or server.name in peers]
     operations = [operation for operation in Operation if not only or operation.value in only]
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)  # also where a shell has it ignored, as in the background
     try:
         load.find_wrk()
         for server in chosen:
@@ -324,6 +328,11 @@ def measure(
         mocked_filter_s=mocked_filter,
         mocked_count=len(setup.sample.mocked),
     )
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    """Stop what was started, too."""
+    sys.exit(1)
 
 
 def _as_given() -> list[str]:

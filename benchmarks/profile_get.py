@@ -126,7 +126,7 @@ class BareGunicorn(BareFlask):
         return None
 
     def command(self) -> Sequence[str]:
-        return [*super().command()[:-1], "benchmarks.peers.bare_wsgi:app"]
+        return [*self.gunicorn(), "benchmarks.peers.bare_wsgi:app"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

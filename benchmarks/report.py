@@ -7,6 +7,7 @@ import json
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks import plots
 from benchmarks.operations import GOALS, MEMORY_AGAINST_BARE, START_S, Operation
@@ -190,8 +191,9 @@ def replace_part(name: str, text: str) -> None:
 
 def latest() -> Results:
     """What the last benchmark found."""
-    found = json.loads(LATEST.read_text())
-    return Results(**{**found, "runs": [Run(**run) for run in found["runs"]]})
+    found: dict[str, Any] = json.loads(LATEST.read_text())
+    found["runs"] = [Run(**run) for run in found["runs"]]
+    return Results(**found)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import click
 import psycopg
 
-from app import identity, seed
+from app import identity, processes, seed
 from app.config import Settings
 from app.embedded import EmbeddedPostgres
 from benchmarks import data, usage
@@ -142,14 +142,11 @@ class Server(ABC):
         }
         log = self.setup.folder / f"{self.name}.log"
         with log.open("wb") as output:
-            self.process = subprocess.Popen(  # noqa: S603 -- the contenders' own commands
-                list(self.command()),
-                cwd=self.working_folder,
-                env={**kept, **self.environment()},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
+            self.process = processes.spawn(
+                self.command(),
+                environment={**kept, **self.environment()},
+                folder=self.working_folder,
+                output=output.fileno(),
             )
         try:
             wait_until_ready(self.port, self.ready_path, self.process)
@@ -332,6 +329,26 @@ class Service(_ResourceServer):
         return {"Authorization": f"Bearer {self._token}"}
 
 
+_TAKEN_OVER = (
+    "worker_class",
+    "worker_connections",
+    "workers",
+    "threads",
+    "keepalive",
+    "backlog",
+    "timeout",
+    "graceful_timeout",
+    "worker_tmp_dir",
+    "limit_request_line",
+    "limit_request_fields",
+    "limit_request_field_size",
+    "accesslog",
+    "loglevel",
+    "control_socket_disable",
+)
+"""Settings of gunicorn.conf.py that bare Flask has too."""
+
+
 class BareFlask(_ResourceServer):
     """The ceiling: Flask and psycopg with nothing around one statement a request.
 
@@ -351,8 +368,35 @@ class BareFlask(_ResourceServer):
         return data.template(self.setup.postgres, "bare", self.setup.count)
 
     def command(self) -> Sequence[str]:
-        gunicorn = [sys.executable, "-m", "gunicorn", "--config", str(PEERS / "gunicorn.conf.py")]
-        return [*gunicorn, "--bind", f"127.0.0.1:{self.port}", "benchmarks.peers.bare_flask:app"]
+        return [*self.gunicorn(), "benchmarks.peers.bare_flask:app"]
+
+    def gunicorn(self) -> list[str]:
+        """Gunicorn with what shapes throughput in the service's own configuration, its hooks left out.
+
+        The worker class is the one of gunicorn that the service's class extends, since importing the latter would
+        bring the memory of the whole service along.
+        """
+        script = """
+import json, runpy
+from gunicorn.util import load_class
+found = runpy.run_path("gunicorn.conf.py")
+classes = load_class(found["worker_class"]).__mro__
+found["worker_class"] = next(f"{c.__module__}.{c.__name__}" for c in classes if c.__module__.startswith("gunicorn."))
+print(json.dumps({name: value for name, value in found.items() if isinstance(value, (bool, int, str))}))
+"""
+        asked = subprocess.run(  # noqa: S603 -- ourselves
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env={**os.environ, **self.environment()},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found: dict[str, Any] = json.loads(asked.stdout)
+        lines = [f"{name} = {found[name]!r}\n" for name in _TAKEN_OVER if name in found]
+        file = self.setup.folder / f"{self.name}.gunicorn.conf.py"
+        file.write_text("".join(lines))
+        return [sys.executable, "-m", "gunicorn", "--config", str(file), "--bind", f"127.0.0.1:{self.port}"]
 
 
 class FastApi(BareFlask):
