@@ -1,6 +1,7 @@
 # make run            serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test           lint, types, layers and all tests
 # make contract       other people's linters, generated clients, SDKs and a browser against the service
+# make bench          the service against its peers, on this machine
 # make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
 # make pooler-test    the service behind PgBouncer in transaction mode
 #
@@ -13,12 +14,13 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract compose-test pooler-test install install-dev clean
+.PHONY: help run test contract bench compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
+	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
@@ -44,6 +46,9 @@ compose-test: install-dev
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
 
+bench: install
+	@$(BIN)/python -m benchmarks.bench $(ARGS)
+
 install:
 	@$(call ensure,run,.[embedded])
 
@@ -52,7 +57,7 @@ install-dev:
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
-	rm -rf tests/clients/.work tests/clients/node_modules
+	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers
 
 # The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
