@@ -3,8 +3,13 @@
 The pool is opened on first use and not when the application is made, since gunicorn forks after that and a libpq
 connection must not cross a fork. Connections are in autocommit mode: a read is one statement without a transaction
 block around it, and so is a write of one statement.
+
+The time limits of statements are the server's, which a server that is stopped or cut off does not keep. So the pool's
+connections have a limit of their own, a little above: then they are closed, and nobody knows what became of the
+statement.
 """
 
+import math
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,8 +17,11 @@ from threading import Lock
 from typing import Any
 
 import psycopg
+from gevent import get_hub, monkey
+from gevent.timeout import Timeout
+from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
-from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from app import errors
 from app.config import Settings
@@ -22,6 +30,55 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 _RECONNECT_TIMEOUT_S = 5.0
 """The pool's own attempts back off up to this long, then give up; the next request starts new ones."""
+
+
+_SERVER_IS_LATE_S = 0.25
+"""Beyond the server's own limit of a statement: time for its word to arrive."""
+
+
+class _PooledConnection(Connection):
+    """A connection that does not wait for a silent server, and that lets other greenlets go on while it waits."""
+
+    patience_s = math.inf
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Let libpq go on whenever it can, until a statement is done.
+
+        :raises OperationalError: if the server is silent for too long; the connection is closed then.
+        """
+        limit = self.patience_s if timeout is None else timeout
+        try:
+            if monkey.is_module_patched("select"):
+                return _wait_as_greenlet(gen, self.fileno(), limit)
+            return super().wait(gen, interval, limit)
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None:
+                self.close()
+            raise
+
+
+_READ, _WRITE = 1, 2
+"""Bits of what libpq waits for and of what happened, in psycopg as in gevent."""
+
+
+def _wait_as_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
+    """What psycopg's own functions do, with one event and one switch for each wait.
+
+    Those that gevent can patch build an object of poll() and a timer each time, a tenth of what a read costs.
+    """
+    hub = get_hub()
+    try:
+        events = next(gen)
+        with Timeout(limit_s, psycopg.OperationalError("the server is silent")):
+            while True:
+                watcher = hub.loop.io(descriptor, events)
+                try:
+                    hub.wait(watcher)
+                finally:
+                    watcher.close()
+                events = gen.send(events)
+    except StopIteration as done:
+        return done.value
 
 
 class Database:
@@ -33,11 +90,11 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self._settings = settings
         self._url = url
-        self._pool: ConnectionPool[Connection] | None = None
+        self._pool: ConnectionPool[_PooledConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
 
-    def _opened(self) -> ConnectionPool[Connection]:
+    def _opened(self) -> ConnectionPool[_PooledConnection]:
         pool = self._pool
         if pool is not None and self._pool_owner == os.getpid():
             return pool
@@ -47,15 +104,16 @@ class Database:
                 self._pool_owner = os.getpid()
             return self._pool
 
-    def _open(self) -> ConnectionPool[Connection]:
+    def _open(self) -> ConnectionPool[_PooledConnection]:
         settings = self._settings
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
-            connection_class=Connection,
+            connection_class=_PooledConnection,
+            configure=self._configure,
             kwargs={"autocommit": True, "prepare_threshold": 2},
             min_size=min(2, settings.connections),
             max_size=settings.connections,
-            max_waiting=settings.connections * 8,
+            # Who waits is bounded by the server's connections, and how long by this; more than that need not be.
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
             open=False,
@@ -63,6 +121,9 @@ class Database:
         )
         pool.open()
         return pool
+
+    def _configure(self, connection: _PooledConnection) -> None:
+        connection.patience_s = self._settings.statement_timeout_ms / 1000 + _SERVER_IS_LATE_S
 
     @contextmanager
     def connection(self) -> Generator[Connection]:
@@ -74,7 +135,7 @@ class Database:
         try:
             with self._opened().connection() as connection:
                 yield connection
-        except (PoolTimeout, TooManyRequests):
+        except PoolTimeout:
             raise errors.over_capacity("No database connection is available.") from None
         except psycopg.Error as error:
             refusal = refusal_of(error)
