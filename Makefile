@@ -1,5 +1,6 @@
 # make run    serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test   lint, types, layers and all tests
+# make faults kill, stop, starve and abuse the service; some minutes
 #
 # Both make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
 # throughout, so the folder may have any name.
@@ -9,11 +10,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test install install-dev clean
+.PHONY: help run test faults install install-dev clean
 
 help:
 	@echo "make run      install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test     install the tools too, then run every check and test"
+	@echo "make faults   kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make clean    remove .venv and caches; the data in .data stay"
 
 run: install
@@ -25,6 +27,9 @@ test: install-dev
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+
+faults: install-dev
+	$(BIN)/python -m pytest -o python_files='check_*.py' tests/faults
 
 install:
 	@$(call ensure,run,.)

@@ -49,6 +49,10 @@ limit_request_line = 8190
 limit_request_field_size = 8190
 limit_request_fields = 100
 
+# Off: with it, clients that did not read the documentation page's script stopped their whole workers. The files that
+# are served are few and small.
+sendfile = False
+
 # Workers are not recycled: no leak is known, and a new worker begins with a cold pool. If one becomes known, set
 # both, so that not all workers restart together.
 max_requests = 0
