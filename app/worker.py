@@ -35,6 +35,13 @@ _STALLED_S = 20.0
 _LINGER_S = 1.0
 """How long a stopping worker keeps idle connections, on which a client may be sending its next request already."""
 
+_UNREAD_AT_MOST = 256 * 1024
+"""Bytes of an answer that the kernel keeps for a client that does not read; by itself it would keep megabytes."""
+
+_DISCARDED_AT_MOST = 8 * 1024 * 1024
+_DISCARDED_WITHIN_S = 5.0
+"""Limits to what is read of a body that the application refused, so that the client gets to read why."""
+
 _SPARE_CONNECTIONS = 100
 """So many below ``worker_connections``, the client that has been idle for longest is hung up on for the next one."""
 
@@ -49,6 +56,9 @@ class Worker(GeventWorker):
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
             for listener in listeners
         ]
+        for listener in self.sockets:
+            # Inherited by every connection.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_AT_MOST)
 
     def init_process(self) -> None:
         """Start the worker; returns when it ends."""
@@ -127,12 +137,16 @@ class Worker(GeventWorker):
             _hang_up_on(client)
 
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> bool:
-        """Answer a request."""
+        """Answer a request, and make the connection ready for the next one, or end it."""
+        # StopIteration is how gunicorn ends a connection in silence.
         try:
-            return super().handle_request(listener_name, req, sock, addr)
+            answered = super().handle_request(listener_name, req, sock, addr)
         except TimeoutError:
-            # The client took nothing of the answer for too long. This is how gunicorn ends a connection in silence.
+            # The client took nothing of the answer for too long.
             raise StopIteration from None
+        if not _discard_rest_of(req.body):
+            raise StopIteration
+        return answered
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that could not be parsed, or whose handling failed outside the application."""
@@ -148,6 +162,30 @@ class Worker(GeventWorker):
             util.write_nonblock(client, answer)
         except OSError:
             self.log.debug("The client did not wait for the refusal.")
+
+
+def _discard_rest_of(body: Any) -> bool:
+    """Read what the application left of a body; False if that is too much, too slow or malformed.
+
+    Gunicorn would do so too, without a limit, and as long as there is something to read, without letting others go on.
+    """
+    left = _DISCARDED_AT_MOST
+    limit = gevent.Timeout.start_new(_DISCARDED_WITHIN_S)
+    try:
+        while left > 0:
+            data = body.read(min(left, 65536))
+            if not data:
+                return True
+            left -= len(data)
+            gevent.sleep(0)
+    except gevent.Timeout as timeout:
+        if timeout is not limit:
+            raise
+    except (OSError, ParseException):
+        pass
+    finally:
+        limit.close()
+    return False
 
 
 def _hang_up_on(client: socket.socket) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from tests.faults.load import Load
+from tests.faults.reports import Report
 from tests.faults.service import Service
 
 RECOVERED_WITHIN_S = 10.0
@@ -23,24 +24,15 @@ def service() -> Iterator[Service]:
     started.remove()
 
 
-@pytest.fixture
-def report(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Lines for whoever runs this, shown although the test passed."""
-    lines: list[str] = []
-    yield lines
-    with capsys.disabled():
-        print(f"\n  {request.node.name}: {'; '.join(lines)}", end="")  # noqa: T201 -- the figures are the point
-
-
-def assert_recovered(load: Load, moment: float, report: list[str]) -> None:
+def assert_recovered(load: Load, moment: float, report: Report) -> None:
     seconds = load.recovered_after(moment)
     load.stop()
-    report.append(load.audit())
-    report.append(f"recovered after {seconds:.1f} s")
+    report(load.audit())
+    report(f"recovered after {seconds:.1f} s")
     assert seconds < RECOVERED_WITHIN_S
 
 
-def test_a_killed_worker(service: Service, report: list[str]) -> None:
+def test_a_killed_worker(service: Service, report: Report) -> None:
     with Load(service) as load:
         for _ in range(2):
             victim = service.workers[0]
@@ -51,21 +43,21 @@ def test_a_killed_worker(service: Service, report: list[str]) -> None:
     assert all(answer.body != b"it hangs" for answer in load.without_answer())
 
 
-def test_a_killed_master(service: Service, report: list[str]) -> None:
+def test_a_killed_master(service: Service, report: Report) -> None:
     with Load(service) as load:
         service.master.kill()
         assert_recovered(load, time.monotonic(), report)
     assert all(answer.body != b"it hangs" for answer in load.without_answer())
 
 
-def test_a_killed_postmaster(service: Service, report: list[str]) -> None:
+def test_a_killed_postmaster(service: Service, report: Report) -> None:
     with Load(service) as load:
         service.postmaster.kill()
         assert_recovered(load, time.monotonic(), report)
     assert load.without_answer() == []
 
 
-def test_a_postgresql_that_is_stopped_for_ten_seconds(service: Service, report: list[str]) -> None:
+def test_a_postgresql_that_is_stopped_for_ten_seconds(service: Service, report: Report) -> None:
     with Load(service) as load:
         family = [service.postmaster, *service.postmaster.children(recursive=True)]
         for process in family:
@@ -85,7 +77,7 @@ def test_a_postgresql_that_is_stopped_for_ten_seconds(service: Service, report: 
     assert any(answer.is_unavailable for _, answer in load.answers)
 
 
-def test_no_connection_left(service: Service, report: list[str]) -> None:
+def test_no_connection_left(service: Service, report: Report) -> None:
     with Load(service) as load, ExitStack() as held:
         url = service.master.environ()["DATABASE_URL"]
 
@@ -109,7 +101,7 @@ def test_no_connection_left(service: Service, report: list[str]) -> None:
     assert load.without_answer() == []
 
 
-def test_a_pool_full_of_queries_that_do_not_end(service: Service, report: list[str]) -> None:
+def test_a_pool_full_of_queries_that_do_not_end(service: Service, report: Report) -> None:
     with Load(service) as load:
         with service.database() as connection, connection.transaction():
             connection.execute("LOCK TABLE resource IN ACCESS EXCLUSIVE MODE")
@@ -128,7 +120,7 @@ def test_a_pool_full_of_queries_that_do_not_end(service: Service, report: list[s
     assert load.without_answer() == []
 
 
-def test_a_stop_lets_requests_in_flight_finish_and_loses_nothing(report: list[str]) -> None:
+def test_a_stop_lets_requests_in_flight_finish_and_loses_nothing(report: Report) -> None:
     service = Service()
     try:
         with Load(service) as load:
@@ -151,7 +143,7 @@ def test_a_stop_lets_requests_in_flight_finish_and_loses_nothing(report: list[st
             cut = len(load.without_answer())
             load.stop()
             service.start()
-            report.append(load.audit())
+            report(load.audit())
         # Connections that the kernel had accepted and no worker yet; nothing of them was begun.
         assert cut <= 8
     finally:
