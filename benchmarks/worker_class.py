@@ -1,8 +1,6 @@
 """The worker class that gunicorn runs: the service's own against gunicorn's threads, in turns on one database.
 
-    .venv/bin/python -m benchmarks.worker_class [--rounds 5] [--seconds 3]
-
-Needs wrk. Two workers each, eight database connections in a worker. First the throughput and what it costs, then what
+Run it with ``python -m benchmarks.worker_class`` in the repository's folder; it needs wrk. Two workers each, eight database connections in a worker. First the throughput and what it costs, then what
 an ordinary client has to wait while others are slow.
 """
 
@@ -56,7 +54,7 @@ class _Server:
             self.port = int(probe.getsockname()[1])
         environment = {**os.environ, "DATABASE_URL": url, "PORT": str(self.port), "WORKERS": "2", "THREADS": "8"}
         listen = ["-b", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603 -- gunicorn, with options from above
             [*GUNICORN, *listen, *CLASSES[name]], cwd=REPOSITORY, env=environment, stderr=subprocess.DEVNULL
         )
         for _ in range(300):
@@ -79,7 +77,8 @@ def _wrk(server: _Server, path: str, connections: int, seconds: int, options: li
     """Requests in a second, p99 in milliseconds, CPU microseconds of the workers for each request."""
     before = server.cpu_s()
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *options]
-    shown = subprocess.run([*command, f"http://127.0.0.1:{server.port}{path}"], capture_output=True, text=True).stdout
+    target = f"http://127.0.0.1:{server.port}{path}"
+    shown = subprocess.run([*command, target], capture_output=True, text=True, check=True).stdout  # noqa: S603 -- wrk
     used = server.cpu_s() - before
     if "Non-2xx" in shown or "timeout" in shown:
         return float("nan"), float("nan"), float("nan")
@@ -134,7 +133,7 @@ def _measure(servers: dict[str, _Server], token: str, folder: Path, rounds: int,
         {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
     )
     for _ in range(40):
-        with urllib.request.urlopen(create) as answer:
+        with urllib.request.urlopen(create) as answer:  # noqa: S310 -- the server started above
             resource = json.load(answer)
     paths = {
         "get by id": (f"/bench/resource/{resource['id']}", ["-H", bearer]),

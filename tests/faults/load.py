@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,10 +28,28 @@ class Counter:
     """Writes that were not acknowledged and turned out to have happened."""
 
 
-class Load(AbstractContextManager["Load"]):
-    """Writers, and a reader that notices when the service is away, on a project of their own."""
+LIST = "?limit=1"
 
-    def __init__(self, service: Service, updaters: int = 4, creators: int = 3, pause_s: float = 0.01) -> None:
+
+class Load(AbstractContextManager["Load"]):
+    """Writers and readers on a project of their own.
+
+    :param updaters: each updates a resource of its own, by versions.
+    :param creators: each creates resources with keys of its own, and deletes every fifth.
+    :param readers: each asks for one after the other of ``reads``.
+    :param interval_s: from the beginning of one request of a thread to that of the next, if it is answered by then.
+    :param reads: what readers ask for, with ``{id}`` for a resource that is updated.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        updaters: int = 4,
+        creators: int = 3,
+        readers: int = 1,
+        interval_s: float = 0.02,
+        reads: Sequence[str] = (LIST,),
+    ) -> None:
         self.service = service
         self.project = f"p-{uuid4().hex[:20]}"
         self.token = service.token(f"manage_test:{self.project}")
@@ -40,14 +58,14 @@ class Load(AbstractContextManager["Load"]):
         """When each answer came, by the monotonic clock."""
         self.counters: list[Counter] = []
         self.created: dict[str, int] = {}
+        self.deleted: set[str] = set()
         self.doubtful_keys: set[str] = set()
-        self.reads: list[tuple[float, bool]] = []
-        """When the reader had an answer, and whether it was a 200."""
-        self._pause_s = pause_s
+        self.interval_s = interval_s
+        self._reads = tuple(reads)
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._update) for _ in range(updaters)]
         self._threads += [threading.Thread(target=self._create, args=(number,)) for number in range(creators)]
-        self._threads.append(threading.Thread(target=self._read))
+        self._threads += [threading.Thread(target=self._read) for _ in range(readers)]
 
     def __enter__(self) -> "Load":
         for thread in self._threads:
@@ -75,13 +93,21 @@ class Load(AbstractContextManager["Load"]):
             self.violations.append(f"{method}: {answer}")
         return answer
 
+    def _turns(self) -> Iterator[int]:
+        """Numbers from 1, each when it is time for a thread's next request, until the load is stopped."""
+        number, due = 0, time.monotonic()
+        while not self._stopped.wait(max(0.0, due - time.monotonic())):
+            due = max(due + self.interval_s, time.monotonic())
+            number += 1
+            yield number
+
     def _update(self) -> None:
         created = self._until(lambda: self.request("POST", "", {"objectTypeProperty": {}}), 201)
         if created is None:
             return
         counter = Counter(created.json()["id"])
         self.counters.append(counter)
-        while not self._stopped.wait(self._pause_s):
+        for _ in self._turns():
             text = uuid4().hex
             action = {"action": "changeSomeProperty", "someProperty": text}
             answer = self.request("POST", f"/{counter.id}", {"version": counter.version, "actions": [action]})
@@ -109,20 +135,25 @@ class Load(AbstractContextManager["Load"]):
         self.violations.append(f"{counter} became {current}")
 
     def _create(self, number: int) -> None:
-        count = 0
-        while not self._stopped.wait(self._pause_s):
-            count += 1
+        for count in self._turns():
             key = f"{number}-{count}"
             answer = self.request("POST", "", {"key": key, "objectTypeProperty": {"arrayOfIntExample": [count]}})
-            if answer.status == 201:
-                self.created[key] = count
-            elif not answer.refused:
-                self.doubtful_keys.add(key)
+            if answer.status != 201:
+                if not answer.refused:
+                    self.doubtful_keys.add(key)
+                continue
+            self.created[key] = count
+            if count % 5 == 0:
+                answer = self.request("DELETE", f"/{answer.json()['id']}?version=1")
+                del self.created[key]
+                (self.deleted if answer.status == 200 else self.doubtful_keys).add(key)
 
     def _read(self) -> None:
-        while not self._stopped.wait(0.02):
-            answer = self.request("GET", "?limit=1")
-            self.reads.append((time.monotonic(), answer.status == 200))
+        for number in self._turns():
+            path = self._reads[number % len(self._reads)]
+            counter = self.counters[number % len(self.counters)] if self.counters else None
+            if "{id}" not in path or counter is not None:
+                self.request("GET", path.format(id=counter and counter.id))
 
     def _until(self, send: Callable[[], Answer], status: int) -> Answer | None:
         """Repeat a request until it is answered so; None if the load is stopped meanwhile."""
@@ -169,10 +200,13 @@ class Load(AbstractContextManager["Load"]):
         assert self.violations == []
         stored = {row[1]: row for row in rows if row[1] is not None}
         assert stored.keys() >= self.created.keys()
+        assert not stored.keys() & self.deleted
         assert stored.keys() <= self.created.keys() | self.doubtful_keys
         for key, count in self.created.items():
             assert (stored[key][2], stored[key][4]) == (1, f'{{"arrayOfIntExample":[{count}]}}')
-        acknowledged = len(self.created) + sum(counter.acknowledged for counter in self.counters)
+        acknowledged = (
+            len(self.created) + 2 * len(self.deleted) + sum(counter.acknowledged for counter in self.counters)
+        )
         refused = sum(1 for _, answer in self.answers if answer.status == 503)
         slowest = max(answer.seconds for _, answer in self.answers)
         return (

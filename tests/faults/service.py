@@ -133,9 +133,10 @@ class Service:
         raise AssertionError(f"not within {within_s} s: {self.complaints()}")
 
     def complaints(self) -> str:
-        """What the service said, without the requests' lines."""
+        """Warnings and errors, of the service and of gunicorn, the last of them if they are many."""
         lines = self.log.read_text(errors="replace").splitlines()
-        return "\n".join(line for line in lines if '"message": "request"' not in line)[-5000:]
+        marks = ('"level": "warning"', '"level": "error"', "[WARNING]", "[ERROR]", "[CRITICAL]", "Error", "error:")
+        return "\n".join(line for line in lines if any(mark in line for mark in marks))[-5000:]
 
 
 @dataclass(frozen=True)
