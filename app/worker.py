@@ -63,6 +63,7 @@ class Worker(GeventWorker):
     def init_process(self) -> None:
         """Start the worker; returns when it ends."""
         self._told_to_stop = Event()
+        self._lingered = False
         self._clients: dict[Any, socket.socket] = {}
         # In the order in which they began to wait.
         self._waiting: dict[socket.socket, None] = {}
@@ -118,7 +119,9 @@ class Worker(GeventWorker):
         """What gunicorn waits for the head of the next request in: at most as long as a connection may be idle."""
         client = self._clients[gevent.getcurrent()]
         self._waiting[client] = None
-        if len(self._waiting) > self.worker_connections - _SPARE_CONNECTIONS:
+        if self._lingered:
+            _hang_up_on(client)
+        elif len(self._waiting) > self.worker_connections - _SPARE_CONNECTIONS:
             _hang_up_on(next(iter(self._waiting)))
         client.settimeout(None)
         limit = gevent.Timeout.start_new(self.cfg.keepalive)
@@ -133,6 +136,8 @@ class Worker(GeventWorker):
             client.settimeout(_STALLED_S)
 
     def _hang_up_on_the_idle(self) -> None:
+        """End the connections that wait for a request; those that come to wait later end at once."""
+        self._lingered = True
         for client in list(self._waiting):
             _hang_up_on(client)
 

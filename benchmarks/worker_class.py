@@ -1,7 +1,8 @@
 """The worker class that gunicorn runs: the service's own against gunicorn's threads, in turns on one database.
 
-Run it with ``python -m benchmarks.worker_class`` in the repository's folder; it needs wrk. Two workers each, eight database connections in a worker. First the throughput and what it costs, then what
-an ordinary client has to wait while others are slow.
+Run it with ``python -m benchmarks.worker_class`` in the repository's folder; it needs wrk. Two workers each, with eight
+database connections in each worker. First the throughput and what it costs, then what an ordinary client has to wait
+while others are slow.
 """
 
 import json
