@@ -2,6 +2,7 @@
 # make test           lint, types, layers and all tests
 # make contract       other people's linters, generated clients, SDKs and a browser against the service
 # make bench          the service against its peers, on this machine
+# make faults         kill, stop, starve and abuse the service; some minutes
 # make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
 # make pooler-test    the service behind PgBouncer in transaction mode
 #
@@ -14,13 +15,14 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract bench compose-test pooler-test install install-dev clean
+.PHONY: help run test contract bench faults compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
+	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
@@ -48,6 +50,9 @@ pooler-test: install-dev
 
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
+
+faults: install-dev
+	$(BIN)/python -m pytest -o python_files='check_*.py' tests/faults
 
 install:
 	@$(call ensure,run,.[embedded])

@@ -5,8 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app import metrics, metrics_server
-from app.config import Settings
+from gevent import monkey
+
+# Before anything of the service is imported, since that takes locks and waits as it finds them. Not the master's own
+# business: it forks, handles signals, and waits in a queue for them.
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
+
+from app import metrics, metrics_server  # noqa: E402
+from app.config import Settings  # noqa: E402
 
 _settings = Settings.from_environment()
 
@@ -14,20 +20,23 @@ _settings = Settings.from_environment()
 _host = _settings.bind.strip("[]")
 bind = f"[{_host}]:{_settings.port}" if ":" in _host else f"{_host}:{_settings.port}"
 
-# Processes times threads is how many requests run at once, each with one database connection at most.
 workers = _settings.workers
-threads = _settings.threads
 
-# Threads, since the time goes into waiting for PostgreSQL; with keep-alive, which the sync worker lacks; with the
-# service's own answers to requests that cannot be parsed.
+# Greenlets, so that a client that is slow to send or to read holds no thread (docs/robustness.md has the figures);
+# with the service's own answers to requests that cannot be parsed. How many requests use the database at once is
+# THREADS, the size of the pool.
 worker_class = "app.worker.Worker"
+
+# Connections of each process, idle ones included: with files and the database below 1024, the usual limit of open
+# files. Beyond it, new clients replace those that have been idle for longest.
+worker_connections = 900
 
 # Off: a worker makes its own application, so nothing that was opened before the fork is shared across it. The modules
 # are loaded before the fork all the same, by the imports above, and so share their memory; new code takes a restart.
 preload_app = False
 
 # Seconds that an idle connection stays open. Longer than the common 60 s of load balancers, which then are the ones
-# to close it; a server that closes first meets a request under way. An idle connection costs no thread.
+# to close it; a server that closes first meets a request under way. An idle connection costs some 30 KiB.
 keepalive = 75
 
 # Seconds for requests in flight when the service stops: more than the longest statement by default (5 s), and less
@@ -42,6 +51,10 @@ timeout = 30
 limit_request_line = 8190
 limit_request_field_size = 8190
 limit_request_fields = 100
+
+# Off: with it, clients that did not read the documentation page's script stopped their whole workers. The files that
+# are served are few and small.
+sendfile = False
 
 # Workers are not recycled: no leak is known, and a new worker begins with a cold pool. If one becomes known, set
 # both, so that not all workers restart together. No metric is lost by it: see child_exit.

@@ -195,12 +195,12 @@ class Settings:
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
     )
-    threads: int = _setting("THREADS", _integer(1, 256), 8, "threads of each gunicorn process")
+    threads: int = _setting("THREADS", _integer(1, 256), 8, "requests that use the database at once, in each process")
     pool_size: int | None = _setting(
         "POOL_SIZE",
         _integer(1, 1024),
         None,
-        "database connections of each process; default: one a thread",
+        "database connections of each process; default: THREADS",
     )
     pool_timeout_ms: int = _setting(
         "POOL_TIMEOUT_MS",
@@ -212,7 +212,7 @@ class Settings:
         "CONNECT_TIMEOUT_S", _integer(1, 60), 3, "longest wait for a new connection to the database"
     )
     statement_timeout_ms: int = _setting(
-        "STATEMENT_TIMEOUT_MS", _integer(1, 3_600_000), 5_000, "longest SQL statement, then 503"
+        "STATEMENT_TIMEOUT_MS", _integer(1, 3_600_000), 4_000, "longest SQL statement, then 503"
     )
     lock_timeout_ms: int = _setting(
         "LOCK_TIMEOUT_MS", _integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"

@@ -3,8 +3,13 @@
 The pool is opened on first use and not when the application is made, since gunicorn forks after that and a libpq
 connection must not cross a fork. Connections are in autocommit mode: a read is one statement without a transaction
 block around it, and so is a write of one statement.
+
+The time limits of statements are the server's, which a server that is stopped or cut off does not keep. So the pool's
+connections have a limit of their own, a little above: then they are closed, and nobody knows what became of the
+statement.
 """
 
+import math
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,8 +20,11 @@ from time import perf_counter
 from typing import Any, Self
 
 import psycopg
+from gevent import get_hub, monkey
+from gevent.timeout import Timeout
+from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
-from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from app import errors, metrics
 from app.config import Settings
@@ -92,6 +100,55 @@ class Unavailable(errors.ApiError):
         return self.reason in ("away", "collision")
 
 
+_SERVER_IS_LATE_S = 0.25
+"""Beyond the server's own limit of a statement: time for its word to arrive."""
+
+
+class _PooledConnection(Connection):
+    """A connection that does not wait for a silent server, and that lets other greenlets go on while it waits."""
+
+    patience_s = math.inf
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Let libpq go on whenever it can, until a statement is done.
+
+        :raises OperationalError: if the server is silent for too long; the connection is closed then.
+        """
+        limit = self.patience_s if timeout is None else timeout
+        try:
+            if monkey.is_module_patched("select"):
+                return _wait_as_greenlet(gen, self.fileno(), limit)
+            return super().wait(gen, interval, limit)
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None:
+                self.close()
+            raise
+
+
+_READ, _WRITE = 1, 2
+"""Bits of what libpq waits for and of what happened, in psycopg as in gevent."""
+
+
+def _wait_as_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
+    """What psycopg's own functions do, with one event and one switch for each wait.
+
+    Those that gevent can patch build an object of poll() and a timer each time, a tenth of what a read costs.
+    """
+    hub = get_hub()
+    try:
+        events = next(gen)
+        with Timeout(limit_s, psycopg.OperationalError("the server is silent")):
+            while True:
+                watcher = hub.loop.io(descriptor, events)
+                try:
+                    hub.wait(watcher)
+                finally:
+                    watcher.close()
+                events = gen.send(events)
+    except StopIteration as done:
+        return done.value
+
+
 class Database:
     """A pool of connections to one database, opened by the process that first asks for one.
 
@@ -103,12 +160,13 @@ class Database:
         self._settings = settings
         self._url = url
         self._name = name
-        self._lent = 0
-        self._pool: ConnectionPool[Connection] | None = None
+        self._lent: set[Connection] = set()
+        """A set, whose additions and removals need no lock."""
+        self._pool: ConnectionPool[_PooledConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
 
-    def _opened(self) -> ConnectionPool[Connection]:
+    def _opened(self) -> ConnectionPool[_PooledConnection]:
         pool = self._pool
         if pool is not None and self._pool_owner == os.getpid():
             return pool
@@ -118,11 +176,12 @@ class Database:
                 self._pool_owner = os.getpid()
             return self._pool
 
-    def _open(self) -> ConnectionPool[Connection]:
+    def _open(self) -> ConnectionPool[_PooledConnection]:
         settings = self._settings
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
-            connection_class=Connection,
+            connection_class=_PooledConnection,
+            configure=self._configure,
             kwargs={
                 "autocommit": True,
                 "prepare_threshold": settings.prepare_threshold,
@@ -130,7 +189,7 @@ class Database:
             },
             min_size=min(2, settings.connections),
             max_size=settings.connections,
-            max_waiting=settings.connections * 8,
+            # Who waits is bounded by the server's connections, and how long by this; more than that need not be.
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
             open=False,
@@ -141,6 +200,9 @@ class Database:
             metrics.watch_pool(self._name, pool)
         return pool
 
+    def _configure(self, connection: _PooledConnection) -> None:
+        connection.patience_s = self._settings.statement_timeout_ms / 1000 + _SERVER_IS_LATE_S
+
     @contextmanager
     def connection(self) -> Generator[Connection]:
         """A connection for a statement or a transaction.
@@ -148,34 +210,33 @@ class Database:
         :raises ApiError: 503 if there is none within the pool's timeout, if the database goes away, or if a
             statement or lock timeout strikes.
         """
+        pool = self._opened()
         try:
-            with self._opened().connection() as connection:
-                self._count_lent(1)
-                try:
-                    yield connection
-                finally:
-                    self._count_lent(-1)
-        except (PoolTimeout, TooManyRequests):
+            # Not pool.connection(), which would also commit: connections are in autocommit mode.
+            connection = pool.getconn()
+        except PoolTimeout:
             raise self._none_to_be_had() from None
+        self._lent.add(connection)
+        try:
+            yield connection
         except psycopg.Error as error:
             refusal = refusal_of(error)
             if refusal is None:
                 raise
             raise refusal from error
-
-    def _count_lent(self, change: int) -> None:
-        with self._lock:
-            self._lent += change
+        finally:
+            self._lent.discard(connection)
+            pool.putconn(connection)
 
     def _none_to_be_had(self) -> Unavailable:
         """Either all connections are lent, or there are fewer than there should be, since none can be made."""
-        if self._lent >= self._settings.connections:
+        if len(self._lent) >= self._settings.connections:
             return Unavailable("pool_exhausted", "No database connection is available.")
         return Unavailable("away", _AWAY)
 
     def is_exhausted(self) -> bool:
         """Whether all connections are lent, and requests wait for one."""
-        if self._lent < self._settings.connections:
+        if len(self._lent) < self._settings.connections:
             return False
         return self._opened().get_stats().get("requests_waiting", 0) > 0
 

@@ -247,15 +247,24 @@ class StrictSchema(Schema):
 
     def load(self, data: Any, **arguments: Any) -> Any:
         """Load strictly; an unknown field is refused with the nearest known one."""
+        known = [field.data_key or name for name, field in self.fields.items()]
         try:
-            return super().load(data, **arguments)
+            return super().load(_without_more_than_is_told(data, known), **arguments)
         except ValidationError as error:
             messages = cast("dict[str, Any]", error.messages)
-            known = [field.data_key or name for name, field in self.fields.items()]
             unknown = [name for name, message in messages.items() if message == ["Unknown field."]]
             for name in unknown[:FAULTS_AT_MOST]:
                 messages[name] = [unknown_name(name, known, "field")]
             raise
+
+
+def _without_more_than_is_told(data: Any, known: list[str]) -> Any:
+    """An object without the unknown fields that no answer would name: a body has room for some 200,000 of them."""
+    if not isinstance(data, dict) or len(cast("dict[str, Any]", data)) <= len(known) + FAULTS_AT_MOST:
+        return data
+    members = cast("dict[str, Any]", data)
+    told = set(islice((name for name in members if name not in known), FAULTS_AT_MOST))
+    return {name: value for name, value in members.items() if name in told or name in known}
 
 
 # From refusals to faults
@@ -277,6 +286,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def _collect(messages: Any, path: tuple[str, ...], found: list[errors.Fault]) -> None:
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():
+            if len(found) >= FAULTS_AT_MOST:
+                return
             _collect(inner, path if name == "_schema" else (*path, str(name)[:_LONGEST_STEP]), found)
         return
     place = " -> ".join(path)

@@ -194,13 +194,15 @@ def read_body(req: Request, limit: int) -> bytes:
 
     A byte more is let through, since werkzeug cuts a body that comes in chunks at its limit without a word.
 
-    :raises ApiError: 413 for a longer one.
+    :raises ApiError: 413 for a longer one; 400 if the client stops sending.
     """
     req.max_content_length = limit + 1
     try:
         data = req.get_data(cache=False)
     except RequestEntityTooLarge:
         raise errors.content_too_large(limit) from None
+    except TimeoutError:
+        raise errors.invalid_input("Malformed request body: it did not arrive in time.") from None
     if len(data) > limit:
         raise errors.content_too_large(limit)
     return data

@@ -1,23 +1,157 @@
-"""Gunicorn's worker, refusing what never becomes a request in the words of the service.
+"""Gunicorn's worker: greenlets, so that slow clients hold nothing of value, and refusals in the words of the service.
+
+A connection costs a greenlet, not a thread, and a database connection only for the time of a statement. So clients
+that drip their headers or their bodies, or that do not read what they asked for, keep nobody else waiting.
 
 A malformed request line or a header that is too large ends in gunicorn's parser, before Flask sees anything, and
 gunicorn would answer with a page of HTML.
 """
 
+import os
 import socket
+import time
 import uuid
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import partial
 from http import HTTPStatus
+from types import FrameType
 from typing import Any
 
+import gevent
+from gevent import socket as cooperative
+from gevent.event import Event
+from gevent.pool import Pool
+from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http.errors import ConfigurationProblem, LimitRequestHeaders, LimitRequestLine, ParseException
-from gunicorn.workers.gthread import ThreadWorker
+from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors, metrics
 
+_STALLED_S = 20.0
+"""Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
 
-class Worker(ThreadWorker):
-    """Threads with keep-alive, and JSON for every refusal."""
+_LINGER_S = 1.0
+"""How long a stopping worker keeps idle connections, on which a client may be sending its next request already."""
+
+_UNREAD_AT_MOST = 256 * 1024
+"""Bytes of an answer that the kernel keeps for a client that does not read; by itself it would keep megabytes."""
+
+_DISCARDED_AT_MOST = 8 * 1024 * 1024
+_DISCARDED_WITHIN_S = 5.0
+"""Limits to what is read of a body that the application refused, so that the client gets to read why."""
+
+_SPARE_CONNECTIONS = 100
+"""So many below ``worker_connections``, the client that has been idle for longest is hung up on for the next one."""
+
+
+class Worker(GeventWorker):
+    """Greenlets with keep-alive, a stop that is quick and loses nothing, and JSON for every refusal."""
+
+    def patch(self) -> None:
+        """Take over the listening sockets. The rest was patched by ``gunicorn.conf.py``, before anything else."""
+        listeners: list[Any] = self.sockets
+        self.sockets = [
+            cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
+            for listener in listeners
+        ]
+        for listener in self.sockets:
+            # Inherited by every connection.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_AT_MOST)
+
+    def init_process(self) -> None:
+        """Start the worker; returns when it ends."""
+        self._told_to_stop = Event()
+        self._lingered = False
+        self._clients: dict[Any, socket.socket] = {}
+        # In the order in which they began to wait.
+        self._waiting: dict[socket.socket, None] = {}
+        super().init_process()
+
+    def run(self) -> None:
+        """Serve until told to stop, then finish what is under way, for at most ``graceful_timeout``."""
+        servers = [
+            StreamServer(listener, handle=partial(self.handle, listener), spawn=Pool(self.worker_connections))
+            for listener in self.sockets
+        ]
+        for server in servers:
+            # One at a time, or the worker that wakes first takes all of a burst.
+            server.max_accept = 1
+            server.start()
+        while self.alive:
+            self.notify()
+            self._told_to_stop.wait(1.0)
+        for server in servers:
+            server.close()
+        gevent.spawn_later(_LINGER_S, self._hang_up_on_the_idle)
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while self._clients and time.monotonic() < deadline:
+            self.notify()
+            gevent.sleep(0.02)
+        for server in servers:
+            server.stop(timeout=1.0)
+
+    def notify(self) -> None:
+        """Give a sign of life; stop if the master is gone."""
+        self.tmp.notify()
+        if self.ppid != os.getppid():
+            self.handle_exit(0, None)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 -- a signal handler's signature
+        """Stop gracefully, at once and not at the next sign of life."""
+        self.alive = False
+        self._told_to_stop.set()
+
+    def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
+        """Serve a connection to its end."""
+        me = gevent.getcurrent()
+        self._clients[me] = client
+        try:
+            client.settimeout(_STALLED_S)
+            # Past GeventWorker's own method, which would take the limit off again.
+            super(GeventWorker, self).handle(listener, client, addr)
+        finally:
+            del self._clients[me]
+
+    @contextmanager
+    def timeout_ctx(self) -> Generator[None]:  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
+        """What gunicorn waits for the head of the next request in: at most as long as a connection may be idle."""
+        client = self._clients[gevent.getcurrent()]
+        self._waiting[client] = None
+        if self._lingered:
+            _hang_up_on(client)
+        elif len(self._waiting) > self.worker_connections - _SPARE_CONNECTIONS:
+            _hang_up_on(next(iter(self._waiting)))
+        client.settimeout(None)
+        limit = gevent.Timeout.start_new(self.cfg.keepalive)
+        try:
+            yield
+        except gevent.Timeout as timeout:
+            if timeout is not limit:
+                raise
+        finally:
+            limit.close()
+            self._waiting.pop(client, None)
+            client.settimeout(_STALLED_S)
+
+    def _hang_up_on_the_idle(self) -> None:
+        """End the connections that wait for a request; those that come to wait later end at once."""
+        self._lingered = True
+        for client in list(self._waiting):
+            _hang_up_on(client)
+
+    def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> bool:
+        """Answer a request, and make the connection ready for the next one, or end it."""
+        # StopIteration is how gunicorn ends a connection in silence.
+        try:
+            answered = super().handle_request(listener_name, req, sock, addr)
+        except TimeoutError:
+            # The client took nothing of the answer for too long.
+            raise StopIteration from None
+        if not _discard_rest_of(req.body):
+            raise StopIteration
+        return answered
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that could not be parsed, or whose handling failed outside the application."""
@@ -34,6 +168,36 @@ class Worker(ThreadWorker):
             util.write_nonblock(client, answer)
         except OSError:
             self.log.debug("The client did not wait for the refusal.")
+
+
+def _discard_rest_of(body: Any) -> bool:
+    """Read what the application left of a body; False if that is too much, too slow or malformed.
+
+    Gunicorn would do so too, without a limit, and as long as there is something to read, without letting others go on.
+    """
+    left = _DISCARDED_AT_MOST
+    limit = gevent.Timeout.start_new(_DISCARDED_WITHIN_S)
+    try:
+        while left > 0:
+            data = body.read(min(left, 65536))
+            if not data:
+                return True
+            left -= len(data)
+            gevent.sleep(0)
+    except gevent.Timeout as timeout:
+        if timeout is not limit:
+            raise
+    except (OSError, ParseException):
+        pass
+    finally:
+        limit.close()
+    return False
+
+
+def _hang_up_on(client: socket.socket) -> None:
+    """End a wait for a request as if the client had closed the connection."""
+    with suppress(OSError):
+        client.shutdown(socket.SHUT_RD)
 
 
 def refusal_of(error: BaseException) -> errors.ApiError:

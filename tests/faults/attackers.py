@@ -1,0 +1,128 @@
+"""Clients that hold connections by being slow, and an ordinary client beside them."""
+
+import http.client
+import socket
+import threading
+import time
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+
+_SETTLED_AFTER_S = 3.0
+
+HEAD = b"GET /demo/resource HTTP/1.1\r\nHost: x\r\n"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way of being slow."""
+
+    name: str
+    opening: bytes
+    """Sent at once."""
+    drip: bytes
+    """Sent again and again, so that no silence gives the client away."""
+    small_window: bool = False
+
+
+def kinds(token: str, project: str) -> list[Kind]:
+    """The ways that are known."""
+    post = f"POST /{project}/resource HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    bearer = f"Authorization: Bearer {token}\r\n"
+    return [
+        Kind("headers that drip", HEAD, b"X-A: b\r\n"),
+        Kind("bodies that drip", f"{post}{bearer}Content-Length: 100000\r\n\r\n{{".encode(), b" "),
+        Kind("bodies that drip, no token", f"{post}Content-Length: 100000\r\n\r\n{{".encode(), b" "),
+        Kind(
+            "chunks that drip",
+            f"{post}{bearer}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n".encode(),
+            b"1\r\n \r\n",
+        ),
+        # The largest file that anyone may ask for, far more than the kernel buffers.
+        Kind("answers not read", b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 4, b"", True),
+        Kind("silence", b"", b""),
+    ]
+
+
+class Attackers(AbstractContextManager["Attackers"]):
+    """So many connections that are slow in one way; those that the service closes are opened again."""
+
+    def __init__(self, port: int, kind: Kind, count: int, every_s: float = 0.5) -> None:
+        self._port = port
+        self._kind = kind
+        self._every_s = every_s
+        self._stopped = threading.Event()
+        self._sockets: list[socket.socket] = []
+        self._count = count
+        self._thread = threading.Thread(target=self._drip)
+
+    def __enter__(self) -> "Attackers":
+        for _ in range(self._count):
+            with suppress(OSError):
+                self._sockets.append(self._opened())
+        self._thread.start()
+        # That many new connections at once are work like any other; what matters is what follows.
+        time.sleep(_SETTLED_AFTER_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+        for one in self._sockets:
+            one.close()
+
+    def _opened(self) -> socket.socket:
+        opened = socket.socket()
+        if self._kind.small_window:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        opened.settimeout(2)
+        opened.connect(("127.0.0.1", self._port))
+        opened.setblocking(False)
+        with suppress(BlockingIOError):
+            opened.send(self._kind.opening)
+        return opened
+
+    def _drip(self) -> None:
+        while not self._stopped.wait(self._every_s):
+            for index, one in enumerate(self._sockets):
+                try:
+                    if self._kind.drip:
+                        one.send(self._kind.drip)
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    one.close()
+                    with suppress(OSError):
+                        self._sockets[index] = self._opened()
+
+
+@dataclass(frozen=True)
+class Patience:
+    """What an ordinary client had to wait, in seconds."""
+
+    count: int
+    failed: int
+    median: float
+    p99: float
+
+
+def ordinary_client(port: int, path: str, token: str, seconds: float, timeout_s: float = 5.0) -> Patience:
+    """Ask again and again, each time on a new connection, which is what slow clients make scarce."""
+    waited: list[float] = []
+    failed = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+        try:
+            connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+            answer = connection.getresponse()
+            answer.read()
+            failed += answer.status != 200
+        except (OSError, http.client.HTTPException):
+            failed += 1
+        finally:
+            connection.close()
+        waited.append(time.monotonic() - began)
+        time.sleep(0.01)
+    waited.sort()
+    return Patience(len(waited), failed, waited[len(waited) // 2], waited[len(waited) * 99 // 100])

@@ -1,0 +1,172 @@
+"""The service as ``make run`` starts it, on a data folder of its own, and a client that keeps the time."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from app import identity
+from app.config import Settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+HANGS_AFTER_S = 15.0
+"""A client that has waited so long calls it a hang."""
+
+
+class Service:
+    """``sample-resource serve`` with an embedded, durable PostgreSQL."""
+
+    def __init__(self, **environment: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-faults-"))
+        self.folder.chmod(0o755)  # PostgreSQL's account has to reach it too
+        self.port = _free_port()
+        self.log = self.folder / "log"
+        self._environment = {
+            "PATH": os.defpath,
+            "PORT": str(self.port),
+            "DATA_DIR": str(self.folder / "data"),
+            "WORKERS": "2",
+            "THREADS": "8",
+            **environment,
+        }
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app.cli", "serve"],
+                cwd=REPOSITORY,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+            )
+        self.wait_until(lambda: self.request("GET", "/health/ready").status == 200, within_s=60)
+
+    def stop(self) -> None:
+        """Stop it, and everything it started."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(30)
+
+    def remove(self) -> None:
+        """Stop it and delete its data."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _children(self, *, of_postgres: bool) -> psutil.Process:
+        for child in psutil.Process(self.process.pid).children():
+            if (child.name() == "postgres") is of_postgres and child.status() != psutil.STATUS_ZOMBIE:
+                return child
+        raise psutil.NoSuchProcess(self.process.pid)
+
+    @property
+    def master(self) -> psutil.Process:
+        """Gunicorn's master."""
+        return self._children(of_postgres=False)
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        """Gunicorn's workers."""
+        return [worker for worker in self.master.children() if worker.status() != psutil.STATUS_ZOMBIE]
+
+    @property
+    def postmaster(self) -> psutil.Process:
+        """PostgreSQL's first process."""
+        return self._children(of_postgres=True)
+
+    def database(self) -> psycopg.Connection[Any]:
+        """A connection to the service's database."""
+        return psycopg.connect(self.master.environ()["DATABASE_URL"], autocommit=True)
+
+    def token(self, *scopes: str) -> str:
+        """An access token."""
+        with self.database() as connection:
+            return identity.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
+
+    def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
+        """One request on a connection of its own."""
+        with_token = {} if token is None else {"Authorization": f"Bearer {token}"}
+        data = None if body is None else json.dumps(body).encode()
+        with_type = {} if data is None else {"Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_AFTER_S)
+        began = time.monotonic()
+        sent = False
+        try:
+            connection.connect()
+            sent = True
+            connection.request(method, path, data, {**with_token, **with_type})
+            answer = connection.getresponse()
+            text = answer.read()
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, text, headers, time.monotonic() - began)
+        except TimeoutError:
+            return Answer(None, b"it hangs", {}, time.monotonic() - began)
+        except (OSError, http.client.HTTPException) as error:
+            return Answer(None, repr(error).encode(), {}, time.monotonic() - began, refused=not sent)
+        finally:
+            connection.close()
+
+    def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
+        """Seconds until something holds."""
+        began = time.monotonic()
+        while time.monotonic() - began < within_s:
+            with suppress(psutil.NoSuchProcess):
+                if holds():
+                    return time.monotonic() - began
+            time.sleep(0.05)
+        raise AssertionError(f"not within {within_s} s: {self.complaints()}")
+
+    def complaints(self) -> str:
+        """Warnings and errors, of the service and of gunicorn, the last of them if they are many."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        marks = ('"level": "warning"', '"level": "error"', "[WARNING]", "[ERROR]", "[CRITICAL]", "Error", "error:")
+        return "\n".join(line for line in lines if any(mark in line for mark in marks))[-5000:]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a client got."""
+
+    status: int | None
+    """None: the connection was refused, or ended without an answer."""
+    body: bytes
+    headers: dict[str, str] = field(repr=False)
+    seconds: float
+    refused: bool = False
+    """Nothing was sent, since nobody listened."""
+
+    def json(self) -> Any:
+        """The body."""
+        return json.loads(self.body)
+
+    @property
+    def is_unavailable(self) -> bool:
+        """Whether it is the refusal that tells a client to come again."""
+        return (
+            self.status == 503
+            and self.headers["content-type"].startswith("application/json")
+            and int(self.headers["retry-after"]) >= 1
+            and self.json()["errors"][0]["code"] == "OverCapacity"
+        )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,168 @@
+"""The worker under clients that are slow, and when it stops; and that a wait for the database holds up nobody else.
+
+Few connections and little time: ``make faults`` has the rest.
+"""
+
+import contextlib
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.config import Settings
+from app.db import Database
+from tests.conftest import TokenFor
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+Start = Callable[..., "Gunicorn"]
+
+
+class Gunicorn:
+    """One worker, whose process and port are known."""
+
+    def __init__(self, application: str, **environment: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", application],
+            cwd=REPOSITORY,
+            env={"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **environment},
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                assert self.get("/health/live") == 200
+                return
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+
+    def connect(self, data: bytes = b"") -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=15)
+        connection.sendall(data)
+        return connection
+
+    def get(self, path: str, token: str = "") -> int:
+        return self.request("GET", path, token)
+
+    def request(self, method: str, path: str, token: str, body: str | None = None) -> int:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)) as connection:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            connection.request(method, path, body, headers)
+            return connection.getresponse().status
+
+    def stop(self) -> int:
+        self.process.terminate()
+        return self.process.wait(20)
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[Gunicorn] = []
+
+    def begin(application: str = "tests.standin:application", **environment: str) -> Gunicorn:
+        started.append(Gunicorn(application, **environment))
+        return started[-1]
+
+    yield begin
+    for server in started:
+        if server.process.poll() is None:
+            server.stop()
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+    ],
+    ids=["silence", "headers", "body", "chunks"],
+)
+def test_slow_clients_hold_nobody_up(start: Start, beginning: bytes) -> None:
+    server = start()
+    with contextlib.ExitStack() as slow:
+        for _ in range(20):
+            slow.enter_context(server.connect(beginning))
+        began = time.monotonic()
+        assert server.get("/") == 200
+        assert time.monotonic() - began < 2
+
+
+def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start: Start) -> None:
+    server = start()
+    with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:
+        piece = b" " * 1_000_000
+        with pytest.raises(OSError, match="reset|Broken pipe"):
+            for _ in range(100):
+                connection.sendall(piece)
+    assert server.get("/") == 200
+
+
+def test_a_stop_waits_for_requests_and_not_for_idle_connections(start: Start) -> None:
+    server = start()
+    request = b"GET /slow?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n"
+    with server.connect(request) as busy, server.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as idle:
+        assert idle.recv(65536).startswith(b"HTTP/1.1 200 OK")
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 5
+        answer = busy.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert answer.endswith(b"slow and done")
+        assert idle.recv(65536) == b""
+
+
+def test_a_wait_for_the_database_lets_others_go_on(
+    start: Start, database_url: str, token_for: TokenFor, project: str
+) -> None:
+    server = start("wsgi:app", DATABASE_URL=database_url)
+    token = token_for(f"manage_test:{project}")
+    body = '{"key": "locked", "objectTypeProperty": {}}'
+    assert server.request("POST", f"/{project}/resource", token, body) == 201
+    waiting: list[int] = []
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM resource WHERE project_key = %s FOR UPDATE", (project,))
+        write = '{"key": "locked", "objectTypeProperty": {"arrayOfIntExample": [1]}}'
+        writer = threading.Thread(
+            target=lambda: waiting.append(server.request("PUT", f"/{project}/resource", token, write))
+        )
+        writer.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert server.get(f"/{project}/resource/key=locked", token) == 200
+        assert time.monotonic() - began < 1
+        assert waiting == []
+    writer.join()
+    assert waiting == [200]
+
+
+@pytest.mark.parametrize("as_greenlet", [False, True])
+def test_a_silent_database_is_given_up(database_url: str, monkeypatch: pytest.MonkeyPatch, as_greenlet: bool) -> None:
+    monkeypatch.setattr("app.db.monkey.is_module_patched", lambda _: as_greenlet)
+    monkeypatch.setattr("app.db._SERVER_IS_LATE_S", -1.8)  # of the statement's own two seconds
+    database = Database(database_url, Settings(statement_timeout_ms=2000))
+    try:
+        with database.connection() as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+            began = time.monotonic()
+            with pytest.raises(psycopg.OperationalError):
+                connection.execute("SELECT pg_sleep(1)")
+            assert time.monotonic() - began < 0.8
+            assert connection.closed
+        with database.connection() as connection:
+            assert connection.execute("SELECT 2").fetchone() == (2,)
+    finally:
+        database.close()
