@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Request
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import MapAdapter
 
 from app.auth import install_gate
 from app.config import Settings
@@ -32,6 +33,25 @@ class Service(Flask):
     """Flask without what this service has no use for: each of these costs a read more than its authorisation does."""
 
     session_interface = _NoSessions()
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Match paths alone: routes have no hosts, which Flask would take apart for each request."""
+        if request is None:
+            return None
+        environ = request.environ
+        if self.config["TRUSTED_HOSTS"] is not None:
+            request.trusted_hosts = self.config["TRUSTED_HOSTS"]
+            request.host  # noqa: B018 -- refuses one that is not trusted
+        return MapAdapter(
+            self.url_map,
+            server_name=environ.get("HTTP_HOST", ""),
+            script_name=environ.get("SCRIPT_NAME", "").rstrip("/") + "/",
+            subdomain="",
+            url_scheme=environ["wsgi.url_scheme"],
+            path_info=environ["PATH_INFO"].encode("latin-1").decode(errors="replace"),
+            default_method=environ["REQUEST_METHOD"],
+            query_args=environ.get("QUERY_STRING", ""),
+        )
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Every function is synchronous; Flask would look at each of them in each request."""
