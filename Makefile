@@ -1,22 +1,31 @@
-# make run    serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
-# make test   lint, types, layers and all tests
-# make faults kill, stop, starve and abuse the service; some minutes
+# make run            serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
+# make test           lint, types, layers and all tests
+# make contract       other people's linters, generated clients, SDKs and a browser against the service
+# make bench          the service against its peers, on this machine
+# make faults         kill, stop, starve and abuse the service; some minutes
+# make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
+# make pooler-test    the service behind PgBouncer in transaction mode
 #
-# Both make .venv, with the versions of constraints.txt, and need nothing but Python 3.11 or newer. Paths are relative
-# throughout, so the folder may have any name.
+# All make .venv, with the versions of constraints.txt, and the first two need nothing but Python 3.11 or newer. Paths
+# are relative throughout, so the folder may have any name.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test faults install install-dev clean
+.PHONY: help run test contract bench faults compose-test pooler-test install install-dev clean
 
 help:
-	@echo "make run      install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
-	@echo "make test     install the tools too, then run every check and test"
-	@echo "make faults   kill, stop, starve and abuse the service, and see that it holds; some minutes"
-	@echo "make clean    remove .venv and caches; the data in .data stay"
+	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
+	@echo "make test           install the tools too, then run every check and test"
+	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
+	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
+	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
+	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
+	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
+	@echo "make clean          remove .venv and caches; the data in .data stay"
 
 run: install
 	@exec $(BIN)/python -m app.cli serve
@@ -26,19 +35,34 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+
+contract: install-dev
+	@$(BIN)/python -m tests.clients
+
+# Apart from test, since it needs a container engine, and the images that the compose file names.
+compose-test: install-dev
+	$(BIN)/python -m pytest -v tests/compose/stack.py
+
+pooler-test: install-dev
+	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
+
+bench: install
+	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 faults: install-dev
 	$(BIN)/python -m pytest -o python_files='check_*.py' tests/faults
 
 install:
-	@$(call ensure,run,.)
+	@$(call ensure,run,.[embedded])
 
 install-dev:
-	@$(call ensure,dev,.[dev])
+	@$(call ensure,dev,.[dev$(comma)embedded])
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers
 
 # The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)

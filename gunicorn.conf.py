@@ -1,7 +1,9 @@
 """How gunicorn runs the service. Every value has its reason; what is not here is gunicorn's default."""
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 from gevent import monkey
 
@@ -9,6 +11,7 @@ from gevent import monkey
 # business: it forks, handles signals, and waits in a queue for them.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
+from app import metrics, metrics_server  # noqa: E402
 from app.config import Settings  # noqa: E402
 
 _settings = Settings.from_environment()
@@ -28,8 +31,8 @@ worker_class = "app.worker.Worker"
 # files. Beyond it, new clients replace those that have been idle for longest.
 worker_connections = 900
 
-# Off: a worker makes its own application, so nothing that was opened before the fork is shared across it, and a
-# reload (SIGHUP) takes new code.
+# Off: a worker makes its own application, so nothing that was opened before the fork is shared across it. The modules
+# are loaded before the fork all the same, by the imports above, and so share their memory; new code takes a restart.
 preload_app = False
 
 # Seconds that an idle connection stays open. Longer than the common 60 s of load balancers, which then are the ones
@@ -54,7 +57,7 @@ limit_request_fields = 100
 sendfile = False
 
 # Workers are not recycled: no leak is known, and a new worker begins with a cold pool. If one becomes known, set
-# both, so that not all workers restart together.
+# both, so that not all workers restart together. No metric is lost by it: see child_exit.
 max_requests = 0
 max_requests_jitter = 0
 
@@ -79,3 +82,46 @@ proc_name = "sample-resource"
 
 # A name with an underscore is dropped, as `X_Forwarded_For` and `X-Forwarded-For` become one in WSGI.
 header_map = "drop"
+
+# Metrics: numbers of all workers in files that they share. Nothing is written if nobody can ask for them.
+if _settings.metrics_are_on:
+    metrics.share_between_processes()
+
+
+def on_starting(_server: Any) -> None:
+    """Open the port for metrics in the master, whose life is the service's."""
+    if _settings.metrics_address is not None:
+        try:
+            metrics_server.listen(*_settings.metrics_address)
+        except OSError as error:
+            sys.exit(f"METRICS_BIND={_settings.metrics_bind}: cannot listen: {error.strerror or error}")
+
+
+def pre_fork(_server: Any, _worker: Any) -> None:
+    """See that the worker finds a place for its numbers."""
+    metrics.keep_place()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Share what the worker counts, and answer on that port from every worker, each for all of them."""
+    if _settings.metrics_are_on:
+        metrics.enter_regularly()
+    readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")
+    metrics_server.serve(readiness.faults if readiness is not None else lambda: None)
+
+
+def worker_exit(_server: Any, worker: Any) -> None:
+    """In the worker, which is about to end: close the pools, and share the last numbers.
+
+    The interpreter waits for the pools' threads at its end, for five seconds.
+    """
+    extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
+    for name in ("reading_database", "database"):
+        if name in extensions:
+            extensions[name].close()
+    metrics.enter()
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Keep what a worker has counted."""
+    metrics.bury(worker.pid)

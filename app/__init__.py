@@ -1,6 +1,10 @@
 """The sample resource service: one HTTP interface on PostgreSQL. Here its parts meet, and nowhere else."""
 
+from collections.abc import Callable
+from typing import Any
+
 from flask import Flask
+from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.auth import install_gate
@@ -9,8 +13,29 @@ from app.db import Database
 from app.hosts import install_host_check
 from app.oauth import AuthorizationServer
 from app.observability import configure_logging, install_request_log
+from app.readiness import Readiness
+from app.replica import ReadingDatabase
 from app.routes import install_routes
-from app.web import FilledSegment, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
+from app.web import FilledSegment, PathPrefix, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
+
+
+class _NoSessions(SessionInterface):
+    """The service keeps nothing between requests, so all have one session, in which nothing is kept."""
+
+    _none = NullSession()
+
+    def open_session(self, app: Flask, request: Any) -> NullSession:  # noqa: ARG002 -- Flask's signature
+        return self._none
+
+
+class Service(Flask):
+    """Flask without what this service has no use for: each of these costs a read more than its authorisation does."""
+
+    session_interface = _NoSessions()
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Every function is synchronous; Flask would look at each of them in each request."""
+        return func
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -24,7 +49,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         raise ValueError("DATABASE_URL is not set; 'sample-resource serve' starts an embedded PostgreSQL and sets it.")
     configure_logging(settings)
 
-    app = Flask("app", static_folder=None)
+    app = Service("app", static_folder=None)
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         TRUSTED_HOSTS=list(settings.hosts) or None,
@@ -42,6 +67,10 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     database = Database(settings.database_url, settings)
     app.extensions["database"] = database
+    read_url = settings.database_read_url
+    replica = None if read_url is None else Database(read_url, settings, "replica")
+    app.extensions["reading_database"] = ReadingDatabase(database, replica)
+    app.extensions["readiness"] = Readiness(database)
 
     authorization_server = AuthorizationServer(settings, database)
     app.extensions["authorization_server"] = authorization_server
@@ -54,6 +83,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     if settings.trusted_proxies:
         # Only what docs/security.md asks the proxy to set: a header that it passes through would be the client's word.
         proxies = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)
+        app.wsgi_app = ProxyFix(
+            PathPrefix(app.wsgi_app), x_for=proxies, x_proto=proxies, x_host=proxies, x_prefix=proxies
+        )
     app.wsgi_app = RawPath(app.wsgi_app)
     return app

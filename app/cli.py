@@ -12,10 +12,10 @@ from typing import Any, BinaryIO, TextIO, TypeVar
 import click
 import psycopg
 
-from app import create_app, embedded, identity, migrate, store, supervisor, transfer
+from app import create_app, distribute, embedded, identity, migrate, store, supervisor, transfer
 from app import seed as made_up
 from app.config import InvalidSetting, Settings
-from app.db import Connection, conninfo_with_timeouts
+from app.db import Connection, connect
 from app.identity import KeyEncryption
 from app.model import PROJECT_KEY_PATTERN
 from app.oauth import SCOPE, SCOPE_NAMES
@@ -82,7 +82,7 @@ def _url(settings: Settings) -> Generator[str]:
 
 @contextmanager
 def _connection(settings: Settings) -> Generator[Connection]:
-    with _url(settings) as url, psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+    with _url(settings) as url, connect(url, settings) as connection:
         yield connection
 
 
@@ -119,7 +119,7 @@ def prepare(url: str, settings: Settings) -> str:
     Migrates it, makes a signing key if there is none, and the first time a client for the project ``demo``.
     """
     migrate.upgrade(url)
-    with psycopg.connect(conninfo_with_timeouts(url, settings), autocommit=True) as connection:
+    with connect(url, settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
         identity.ensure_signing_key(connection, encryption)
         lines: list[str] = []
@@ -177,6 +177,23 @@ def status(settings: Settings) -> None:
         sys.exit(1)
 
 
+@_complaining
+@db.command("distribute")
+@click.option("--shards", type=click.IntRange(1, 1024), default=32, show_default=True, help="Parts of the data.")
+@click.pass_obj
+def distribute_(settings: Settings, shards: int) -> None:
+    """Spread the projects over the workers of a Citus cluster; can be repeated.
+
+    Needs the extension citus, with its workers registered, and all migrations. Writes wait meanwhile.
+    """
+    with _bulk_connection(settings) as connection:
+        try:
+            for step in distribute.distribute(connection, shards):
+                click.echo(f"{step.table}  {step.done}")
+        except distribute.CannotDistribute as error:
+            raise click.ClickException(str(error)) from None
+
+
 @main.group()
 def client() -> None:
     """API clients."""
@@ -188,8 +205,12 @@ def client() -> None:
 @click.option("--scope", "scopes", type=_Scopes(), required=True, help='For example "manage_test:p view_test:p".')
 @click.pass_obj
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
-    """Make a client and print it as JSON, the only time that its secret is shown."""
+    """Make a client and print it as JSON, the only time that its secret is shown.
+
+    Makes the first signing key too, without which the client could get no token.
+    """
     with _connection(settings) as connection:
+        identity.ensure_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
         made = identity.create_client(connection, name, scopes)
     click.echo(
         json.dumps(
@@ -418,7 +439,7 @@ def _progress(what: str, items: Iterable[Item], count: int | None = None) -> Gen
 @contextmanager
 def _bulk_connection(settings: Settings) -> Generator[Connection]:
     """A connection whose statements may take as long as they need."""
-    with _url(settings) as url, psycopg.connect(url, autocommit=True, application_name="sample-resource") as connection:
+    with _url(settings) as url, connect(url, settings, limited=False) as connection:
         yield connection
 
 

@@ -7,6 +7,7 @@ The table in README is checked against these fields by a test.
 import base64
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -114,10 +115,34 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
-def _log_format(text: str) -> str:
-    if text not in ("auto", "json", "text"):
-        raise ValueError("auto, json or text is expected")
+_METRICS_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+
+
+def _metrics_token(text: str) -> str:
+    if _METRICS_TOKEN.fullmatch(text) is None:
+        # What a bearer token can be (RFC 6750, section 2.1), and more than can be guessed.
+        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
     return text
+
+
+def _address(text: str) -> str:
+    try:
+        parts = urlsplit(f"//{text}")
+        complete = parts.hostname and parts.port and parts.netloc == text and parts.username is None
+    except ValueError:
+        complete = False
+    if not complete:
+        raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
+    return text
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{' or '.join(words)} is expected")
+        return text
+
+    return parse
 
 
 def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -146,6 +171,26 @@ class Settings:
     data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
     database_url: str | None = _setting(
         "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
+    )
+    database_read_url: str | None = _setting(
+        "DATABASE_READ_URL",
+        _text,
+        None,
+        "a replica of the database that lists, existence checks and searches read",
+        secret=True,
+    )
+    database_pooler: str | None = _setting(
+        "DATABASE_POOLER",
+        _one_of("transaction"),
+        None,
+        "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
+        " account's then",
+    )
+    prepared_statements: str = _setting(
+        "PREPARED_STATEMENTS",
+        _one_of("auto", "yes", "no"),
+        "auto",
+        "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
     )
     workers: int = _setting(
         "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
@@ -205,7 +250,7 @@ class Settings:
         "TRUSTED_PROXIES",
         _integer(0, 16),
         0,
-        "proxies in front that set X-Forwarded-For, -Proto and -Host; 0: these headers are ignored",
+        "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
     trusted_hosts: str | None = _setting(
         "TRUSTED_HOSTS",
@@ -213,7 +258,18 @@ class Settings:
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
-    log_format: str = _setting("LOG_FORMAT", _log_format, "auto", "json, text, or auto: text on a terminal, else json")
+    metrics_bind: str | None = _setting(
+        "METRICS_BIND",
+        _address,
+        None,
+        "host:port that serves /metrics to whoever reaches it, apart from the public port",
+    )
+    metrics_token: str | None = _setting(
+        "METRICS_TOKEN", _metrics_token, None, "serve /metrics on the public port to this bearer token", secret=True
+    )
+    log_format: str = _setting(
+        "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
+    )
 
     def __post_init__(self) -> None:
         outside = {
@@ -243,6 +299,27 @@ class Settings:
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
+
+    @property
+    def metrics_are_on(self) -> bool:
+        """Whether anybody can ask for them."""
+        return self.metrics_bind is not None or self.metrics_token is not None
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Host and port of ``METRICS_BIND``."""
+        if self.metrics_bind is None:
+            return None
+        parts = urlsplit(f"//{self.metrics_bind}")
+        return parts.hostname or "", parts.port or 0
+
+    @property
+    def prepare_threshold(self) -> int | None:
+        """How often a connection runs a statement before it is prepared; None: none is ever."""
+        prepared = self.prepared_statements == "yes" or (
+            self.prepared_statements == "auto" and self.database_pooler is None
+        )
+        return 2 if prepared else None
 
     @property
     def connections(self) -> int:

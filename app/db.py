@@ -13,8 +13,11 @@ import math
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
-from typing import Any
+from time import perf_counter
+from typing import Any, Self
 
 import psycopg
 from gevent import get_hub, monkey
@@ -23,13 +26,78 @@ from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from app import errors
+from app import errors, metrics
 from app.config import Settings
+
+MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+"""The folder of the SQL files that make the schema."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
+
+class SqlSpent:
+    """What a request has spent on SQL so far."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Statements that were sent."""
+        self.seconds = 0.0
+        """From sending them until their results were here whole; the wait for a connection is not in it."""
+
+
+_spent: ContextVar[SqlSpent | None] = ContextVar("sql_spent", default=None)
+
+
+def count_sql() -> SqlSpent:
+    """Count, from now on, the SQL of this thread: of the request that it serves."""
+    spent = SqlSpent()
+    _spent.set(spent)
+    return spent
+
+
+class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
+    """A cursor that counts what it executes; at half a microsecond a statement."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on what it gets
+        """Execute a statement, and add that to what the request has spent."""
+        spent = _spent.get()
+        if spent is None:
+            return super().execute(query, params, **options)
+        began = perf_counter()
+        try:
+            return super().execute(query, params, **options)
+        finally:
+            spent.count += 1
+            spent.seconds += perf_counter() - began
+
+
 _RECONNECT_TIMEOUT_S = 5.0
 """The pool's own attempts back off up to this long, then give up; the next request starts new ones."""
+
+
+class Unavailable(errors.ApiError):
+    """503: the database did not do what it was asked, for the time being.
+
+    :param reason: one of :data:`REFUSAL_REASONS`.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        refusal = errors.over_capacity(message)
+        super().__init__(refusal.faults, refusal.headers)
+        self.reason = reason
+        metrics.DATABASE_REFUSALS.labels(reason).inc()
+
+    @property
+    def away(self) -> bool:
+        """Whether the database as a whole cannot be had."""
+        return self.reason == "away"
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another copy of the data may do it: this one is away, or is in the way of its own replication."""
+        return self.reason in ("away", "collision")
 
 
 _SERVER_IS_LATE_S = 0.25
@@ -85,11 +153,15 @@ class Database:
     """A pool of connections to one database, opened by the process that first asks for one.
 
     :param url: anything that libpq takes: a URL or ``key=value`` pairs.
+    :param name: what the pool is called in the metrics.
     """
 
-    def __init__(self, url: str, settings: Settings) -> None:
+    def __init__(self, url: str, settings: Settings, name: str = "primary") -> None:
         self._settings = settings
         self._url = url
+        self._name = name
+        self._lent: set[Connection] = set()
+        """A set, whose additions and removals need no lock."""
         self._pool: ConnectionPool[_PooledConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
@@ -110,7 +182,11 @@ class Database:
             conninfo_with_timeouts(self._url, settings),
             connection_class=_PooledConnection,
             configure=self._configure,
-            kwargs={"autocommit": True, "prepare_threshold": 2},
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": settings.prepare_threshold,
+                "cursor_factory": MeteredCursor,
+            },
             min_size=min(2, settings.connections),
             max_size=settings.connections,
             # Who waits is bounded by the server's connections, and how long by this; more than that need not be.
@@ -120,6 +196,8 @@ class Database:
             name="sample-resource",
         )
         pool.open()
+        if settings.metrics_are_on:
+            metrics.watch_pool(self._name, pool)
         return pool
 
     def _configure(self, connection: _PooledConnection) -> None:
@@ -132,16 +210,35 @@ class Database:
         :raises ApiError: 503 if there is none within the pool's timeout, if the database goes away, or if a
             statement or lock timeout strikes.
         """
+        pool = self._opened()
         try:
-            with self._opened().connection() as connection:
-                yield connection
+            # Not pool.connection(), which would also commit: connections are in autocommit mode.
+            connection = pool.getconn()
         except PoolTimeout:
-            raise errors.over_capacity("No database connection is available.") from None
+            raise self._none_to_be_had() from None
+        self._lent.add(connection)
+        try:
+            yield connection
         except psycopg.Error as error:
             refusal = refusal_of(error)
             if refusal is None:
                 raise
             raise refusal from error
+        finally:
+            self._lent.discard(connection)
+            pool.putconn(connection)
+
+    def _none_to_be_had(self) -> Unavailable:
+        """Either all connections are lent, or there are fewer than there should be, since none can be made."""
+        if len(self._lent) >= self._settings.connections:
+            return Unavailable("pool_exhausted", "No database connection is available.")
+        return Unavailable("away", _AWAY)
+
+    def is_exhausted(self) -> bool:
+        """Whether all connections are lent, and requests wait for one."""
+        if len(self._lent) < self._settings.connections:
+            return False
+        return self._opened().get_stats().get("requests_waiting", 0) > 0
 
     def close(self) -> None:
         """Close the pool, if this process has one."""
@@ -152,47 +249,74 @@ class Database:
 
 
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:
-    """The connection string with the time limits of every connection."""
+    """The connection string with the time limits of every connection.
+
+    A pooler in transaction mode refuses ``options``, since what one client sets would be in force for others. Behind
+    it the limits are those of the account (``ALTER ROLE ... SET``).
+    """
+    limits = {} if settings.database_pooler else {"options": _limits(settings)}
     return make_conninfo(
         url,
         connect_timeout=settings.connect_timeout_s,
         application_name="sample-resource",
-        options=(
-            f"-c statement_timeout={settings.statement_timeout_ms}"
-            f" -c lock_timeout={settings.lock_timeout_ms}"
-            f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
-            " -c timezone=UTC"
-        ),
         # A peer that vanished without a word is noticed in seconds, not in hours.
         keepalives_idle=5,
         keepalives_interval=2,
         keepalives_count=3,
         tcp_user_timeout=10_000,
+        **limits,
     )
 
 
-_RETRY_LATER: dict[str, str] = {
-    "57014": "The statement took too long.",  # query_canceled, by statement_timeout
-    "55P03": "The resource is being written by others.",  # lock_not_available, by lock_timeout
-    "40P01": "The write collided with another one.",  # deadlock_detected
-    "40001": "The write collided with another one.",  # serialization_failure
-    "25P03": "The transaction took too long.",  # idle_in_transaction_session_timeout
-    "25006": "The database accepts no writes at the moment.",  # read_only_sql_transaction: a standby
+def _limits(settings: Settings) -> str:
+    return (
+        f"-c statement_timeout={settings.statement_timeout_ms}"
+        f" -c lock_timeout={settings.lock_timeout_ms}"
+        f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
+        " -c timezone=UTC"
+    )
+
+
+def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:
+    """A single connection in autocommit mode, for work outside of requests.
+
+    :param limited: whether the time limits of requests hold.
+    """
+    conninfo = (
+        conninfo_with_timeouts(url, settings) if limited else make_conninfo(url, application_name="sample-resource")
+    )
+    return Connection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
+
+
+_AWAY = "The database is not available."
+_COLLISION = "The write collided with another one."
+
+_RETRY_LATER: dict[str, tuple[str, str]] = {
+    "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, by statement_timeout
+    "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
+    "40P01": ("collision", _COLLISION),  # deadlock_detected
+    "40001": ("collision", _COLLISION),  # serialization_failure
+    "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
+    # read_only_sql_transaction: a standby
+    "25006": ("read_only", "The database accepts no writes at the moment."),
 }
-"""SQLSTATEs of faults that pass by themselves; whole classes are in :func:`refusal_of`."""
+"""SQLSTATEs of faults that pass by themselves, each with its name in the metrics; classes are in :func:`refusal_of`."""
+
+REFUSAL_REASONS = ("pool_exhausted", "away", *dict.fromkeys(reason for reason, _ in _RETRY_LATER.values()))
+"""Why the database did not do what it was asked: values of a label, known beforehand so that each begins at 0."""
 
 
-def refusal_of(error: psycopg.Error) -> errors.ApiError | None:
+def refusal_of(error: psycopg.Error) -> Unavailable | None:
     """A driver error as an answer, by SQLSTATE and constraint name; None if it is a fault of the service."""
     state = error.sqlstate
     if state is None:
         # The connection is gone or could not be made: libpq has no SQLSTATE for that.
-        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-            return errors.over_capacity("The database is not available.")
-        return None
+        return (
+            Unavailable("away", _AWAY) if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
+        )
     if state in _RETRY_LATER:
-        return errors.over_capacity(_RETRY_LATER[state])
+        return Unavailable(*_RETRY_LATER[state])
     # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
     if state[:2] in ("08", "53", "58") or state.startswith("57P"):
-        return errors.over_capacity("The database is not available.")
+        return Unavailable("away", _AWAY)
     return None

@@ -42,6 +42,18 @@ class Column:
         return self.current if stage is Stage.CURRENT else self.staged
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Resources whose order by a field one index serves.
+
+    :param condition: which they are.
+    :param begins: what the index holds of the field, if that is not all of it.
+    """
+
+    condition: LiteralString
+    begins: LiteralString | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A row of the table.
@@ -50,8 +62,8 @@ class Field:
     :param members: the fields of an object, or of an array's elements.
     :param text: its value as text, where ``column`` has another type than the public one.
     :param sortable: ``sort`` takes it.
-    :param always: every resource has it; said of sortable fields, since an index serves a descending order of those
-        only without ``NULLS LAST``.
+    :param parts: of sortable fields that a resource may lack: all resources, divided so that an index serves the order
+        of each part of the current projection. The last part lacks the field.
     :param expandable: ``expand`` takes it.
     """
 
@@ -61,7 +73,7 @@ class Field:
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
     sortable: bool = False
-    always: bool = False
+    parts: tuple[Part, ...] = ()
     expandable: bool = False
 
 
@@ -132,11 +144,17 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(
 
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", Kind.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True, always=True),
-        Field("key", Kind.TEXT, _both("r.key"), sortable=True),
-        Field("version", Kind.NUMBER, _both("r.version"), sortable=True, always=True),
-        Field("createdAt", Kind.TIME, _both("r.created_at"), sortable=True, always=True),
-        Field("lastModifiedAt", Kind.TIME, _both("r.last_modified_at"), sortable=True, always=True),
+        Field("id", Kind.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
+        Field(
+            "key",
+            Kind.TEXT,
+            _both("r.key"),
+            sortable=True,
+            parts=(Part("r.key IS NOT NULL"), Part("r.key IS NULL")),
+        ),
+        Field("version", Kind.NUMBER, _both("r.version"), sortable=True),
+        Field("createdAt", Kind.TIME, _both("r.created_at"), sortable=True),
+        Field("lastModifiedAt", Kind.TIME, _both("r.last_modified_at"), sortable=True),
         Field(
             "someProperty",
             Kind.TEXT,
@@ -145,6 +163,11 @@ RESOURCE: Mapping[str, Field] = {
                 "CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END",
             ),
             sortable=True,
+            parts=(
+                Part("octet_length(r.some_property) <= 2000"),
+                Part("octet_length(r.some_property) > 2000", begins='"left"(r.some_property, 400)'),
+                Part("r.some_property IS NULL"),
+            ),
         ),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),

@@ -92,6 +92,10 @@ def check_number(value: Any) -> int | float:
     return value
 
 
+STORABLE_TEXT: Mapping[str, Any] = {"type": "string", "pattern": "^[^\\u0000]*$"}
+"""What :func:`check_text` takes, as JSON Schema; that lone surrogates are refused cannot be said there."""
+
+
 def check_text(value: Any) -> str:
     """Any Unicode text that PostgreSQL can keep."""
     if not isinstance(value, str):
@@ -188,7 +192,7 @@ class Text(StrictField):
                 refuse_value(text, reason)
             return text
 
-        metadata = {"type": "string"} | ({"pattern": f"^{pattern}$"} if pattern else {})
+        metadata = {"type": "string", "pattern": f"^{pattern}$"} if pattern else dict(STORABLE_TEXT)
         super().__init__(check, STRING_EXPECTED, metadata=metadata | arguments.pop("metadata", {}), **arguments)
 
 
@@ -219,7 +223,8 @@ class ReadOnly(StrictField):
     """A field that the server makes: accepted, so that an answer can be sent back as it is, and ignored."""
 
     def __init__(self, **arguments: Any) -> None:
-        super().__init__(lambda value: value, "", allow_none=True, **arguments)
+        metadata = {"description": "made by the server, accepted and ignored"}
+        super().__init__(lambda value: value, "", allow_none=True, metadata=metadata, **arguments)
 
 
 class NestedObject(fields.Nested):

@@ -4,10 +4,11 @@ yoyo's own lock is a row that outlives a killed process; an advisory lock of a t
 and works through a transaction-mode pooler too.
 """
 
+import getpass
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import psycopg
@@ -17,7 +18,8 @@ from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import default_migration_table, topological_sort
 
-MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+from app.db import MIGRATIONS
+
 _LOCK_ID = 0x5265736F75726365  # "Resource" in ASCII: any number that nobody else takes
 
 
@@ -42,7 +44,8 @@ def _backend(url: str) -> Generator[Any]:
     arguments = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
     database = str(arguments.pop("dbname", ""))
     backend: Any = PostgresqlPsycopgBackend(
-        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments),
+        # Nothing is prepared: a pooler in front may not know of it, and nothing here is run often.
+        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments | {"prepare_threshold": None}),
         default_migration_table,
     )
     try:
@@ -50,6 +53,14 @@ def _backend(url: str) -> Generator[Any]:
         yield backend
     finally:
         backend.connection.close()
+
+
+def _name_nameless_account() -> None:
+    """Give an account without a name, as containers have them, its number for a name: yoyo notes who migrated."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # before and since Python 3.13
+        os.environ["LOGNAME"] = str(os.getuid())
 
 
 def _migrations() -> Any:
@@ -69,6 +80,7 @@ def upgrade(url: str) -> list[str]:
         lock.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_ID,))
         with _backend(url) as backend:
             missing = backend.to_apply(_migrations())
+            _name_nameless_account()
             names = [str(migration.id) for migration in missing]
             backend.apply_migrations(missing)
             return names

@@ -87,9 +87,14 @@ PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
+def is_id(text: str) -> bool:
+    """Whether a resource can have this id: a UUID in its usual form, in any letter case."""
+    return _UUID.fullmatch(text) is not None
+
+
 def parse_id(text: str) -> UUID | None:
-    """An id as a UUID in its usual form; None for any other text, which no resource has."""
-    return UUID(text) if _UUID.fullmatch(text) else None
+    """An id as a UUID; None for any other text, which no resource has."""
+    return UUID(text) if is_id(text) else None
 
 
 KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"

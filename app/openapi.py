@@ -4,17 +4,21 @@ A view says with :func:`operation` what cannot be read off it: its name and its 
 parameters and bodies from their schemas, security from the scopes, and the refusals from what the view takes.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from flask import Flask
 from flask_smorest import Api
+from werkzeug.routing import Rule
 
 from app import errors
 from app.actions import REGISTRY
 from app.auth import accepted_scopes
 from app.config import Settings
+from app.json_fields import STORABLE_TEXT
 from app.model import KEY_PATTERN, PROJECT_KEY_PATTERN
 from app.oauth import SCOPE_NAMES
 from app.params import Parameter, ParameterFamily, QuerySchema, SearchSchema
@@ -35,6 +39,7 @@ class Answer:
     :param schema: the name of a schema in :data:`SCHEMAS`; None for an answer without a body.
     :param headers: names of rows of :data:`HEADERS`.
     :param media_types: what the body can be.
+    :param links: names of rows of :data:`LINKS`.
     """
 
     status: int
@@ -42,6 +47,7 @@ class Answer:
     description: str
     headers: tuple[str, ...] = ()
     media_types: tuple[str, ...] = ("application/json",)
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def operation(
 
 # Tables
 
-PATH_PARAMETERS: Mapping[str, tuple[str, Document, str, str]] = {
+PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "project_key": ("projectKey", {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}, "the project", "demo"),
     "resource_id": (
         "id",
@@ -87,8 +93,8 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Document, str, str]] = {
         "018cc251-f400-7000-8000-000000000001",
     ),
     "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
-    "uri_parameter_one": ("uriParameterOne", {"type": "string"}, "any text, also an empty one", 'lastName = "Doe"'),
-    "uri_parameter_two": ("uriParameterTwo", {"type": "string", "minLength": 1}, "any text", "two"),
+    "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
 }
 """Variables of URL rules: their public name, schema, meaning and an example."""
 
@@ -119,12 +125,43 @@ HEADERS: Mapping[str, Document] = {
 }
 """Response headers by their names."""
 
+_ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
+
 REQUEST_HEADERS: Mapping[str, Document] = {
-    "If-Match": {"description": "entity tags of which the resource must have one, or `*`"},
-    "If-None-Match": {"description": "entity tags of which the resource must have none, or `*`"},
-    "Prefer": {"description": "`code=...` chooses between the answers", "example": "code=200"},
+    "If-Match": {
+        "description": "entity tags of which the resource must have one, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "If-None-Match": {
+        "description": "entity tags of which the resource must have none, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "Prefer": {
+        "description": "`code=...` chooses between the answers",
+        "schema": {"type": "string"},
+        "example": "code=200",
+    },
+    "X-Correlation-ID": {
+        "description": "comes back and stands in the log, if it is 8 to 256 letters, digits, `_`, `/` and `-`",
+        "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
+    },
 }
-"""Request headers by their names; all are texts and optional."""
+"""Request headers by their names; all are texts and optional.
+
+Examples that stand in the schema are for readers; pages fill in the others, with which a request succeeds.
+"""
+
+_SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
+
+LINKS: Mapping[str, Document] = {
+    "read": {"operationId": "getResourceById", "parameters": _SAME_RESOURCE},
+    "update": {"operationId": "updateResourceById", "parameters": _SAME_RESOURCE},
+    "delete": {
+        "operationId": "deleteResourceById",
+        "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
+    },
+}
+"""What can be done with an answer."""
 
 _CLIENT_REFERENCE: Document = {
     "type": "object",
@@ -206,16 +243,22 @@ def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -
     }
 
 
+_CREDENTIALS: Document = {
+    "client_id": {"type": "string", "description": "if the credentials are not in the header"},
+    "client_secret": {"type": "string", "description": "if the credentials are not in the header"},
+}
+
 SCHEMAS: Mapping[str, Document] = {
+    "ApiClientReference": _CLIENT_REFERENCE,
     "Resource": {
         "type": "object",
         "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
         "properties": {
             **_SERVER_FIELDS,
-            "createdBy": _CLIENT_REFERENCE,
-            "lastModifiedBy": _CLIENT_REFERENCE,
+            "createdBy": {"$ref": "#/components/schemas/ApiClientReference"},
+            "lastModifiedBy": {"$ref": "#/components/schemas/ApiClientReference"},
             "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
-            "someProperty": {"type": "string"},
+            "someProperty": STORABLE_TEXT,
         },
         "additionalProperties": False,
     },
@@ -290,27 +333,36 @@ SCHEMAS: Mapping[str, Document] = {
             "errors": {
                 "type": "array",
                 "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "required": ["code", "message"],
-                    "properties": {
-                        "code": {"type": "string", "enum": list(errors.CATALOGUE)},
-                        "message": {"type": "string"},
-                        "detailedErrorMessage": {"type": "string"},
-                        "field": {"type": "string"},
-                        "invalidValue": {},
-                        "duplicateValue": {},
-                        "currentVersion": {"type": "integer", "format": "int64"},
-                    },
-                    "additionalProperties": False,
-                },
+                "items": {"$ref": "#/components/schemas/ErrorObject"},
             },
             "error": {"type": "string", "description": "the OAuth code"},
             "error_description": {"type": "string"},
         },
         "additionalProperties": False,
     },
-    "TokenRequest": _texts("grant_type", "scope", "client_id", "client_secret", required=["grant_type"]),
+    "ErrorObject": {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {"type": "string", "enum": list(errors.CATALOGUE)},
+            "message": {"type": "string"},
+            "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
+            "field": {"type": "string"},
+            "invalidValue": {"description": "any JSON, as it was sent"},
+            "duplicateValue": {"description": "any JSON, as it was sent"},
+            "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenRequest": {
+        "type": "object",
+        "required": ["grant_type"],
+        "properties": {
+            "grant_type": {"type": "string", "const": "client_credentials"},
+            "scope": {"type": "string", "description": "separated by spaces; all that the client has if not given"},
+            **_CREDENTIALS,
+        },
+    },
     "Token": {
         "type": "object",
         "required": ["access_token", "token_type", "expires_in", "scope"],
@@ -322,7 +374,15 @@ SCHEMAS: Mapping[str, Document] = {
         },
         "additionalProperties": False,
     },
-    "TokenToExamine": _texts("token", "token_type_hint", "client_id", "client_secret", required=["token"]),
+    "TokenToExamine": {
+        "type": "object",
+        "required": ["token"],
+        "properties": {
+            "token": {"type": "string", "minLength": 1},
+            "token_type_hint": {"type": "string", "description": "makes no difference"},
+            **_CREDENTIALS,
+        },
+    },
     "Introspection": {
         "type": "object",
         "required": ["active"],
@@ -339,7 +399,34 @@ SCHEMAS: Mapping[str, Document] = {
         "required": ["keys"],
         "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
     },
-    "ServerMetadata": {"type": "object", "required": ["issuer", "token_endpoint"]},
+    "ServerMetadata": {
+        "type": "object",
+        "required": ["issuer", "token_endpoint", "jwks_uri", "response_types_supported"],
+        "properties": {
+            **{
+                name: {"type": "string"}
+                for name in (
+                    "issuer",
+                    "token_endpoint",
+                    "jwks_uri",
+                    "introspection_endpoint",
+                    "revocation_endpoint",
+                    "service_documentation",
+                )
+            },
+            **{
+                f"{name}_supported": {"type": "array", "items": {"type": "string"}}
+                for name in (
+                    "token_endpoint_auth_methods",
+                    "grant_types",
+                    "response_types",
+                    "introspection_endpoint_auth_methods",
+                    "revocation_endpoint_auth_methods",
+                )
+            },
+        },
+        "additionalProperties": False,
+    },
     "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
 }
 """Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
@@ -360,8 +447,11 @@ _EXAMPLE_OBJECT_TYPE: Document = {
     ],
 }
 
+_EXAMPLE_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _EXAMPLE_OBJECT_TYPE}
+
 BODY_EXAMPLES: Mapping[str, Document] = {
-    "ResourceDraft": {"key": "my-pet", "version": 1, "objectTypeProperty": _EXAMPLE_OBJECT_TYPE},
+    "ResourceDraft": _EXAMPLE_DRAFT,
+    "overwriteResource": _EXAMPLE_DRAFT | {"version": 1},
     "Update": {
         "version": 1,
         "actions": [{"action": "doSomeThing"}, {"action": "changeSomeProperty", "someProperty": "any string"}],
@@ -377,7 +467,7 @@ BODY_EXAMPLES: Mapping[str, Document] = {
         "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
     },
     "SearchForm": {
-        "text.en": ["dogs"],
+        "text.<language>": {"text.en": "dogs"},
         "filter": ["arrayOfIntExample:range(1 to 5)"],
         "facet": ["arrayOfStringExample"],
         "limit": 5,
@@ -385,7 +475,80 @@ BODY_EXAMPLES: Mapping[str, Document] = {
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
-"""What a body can look like, by the name of its schema."""
+"""What the body of a request can look like, by the operation or the name of its schema."""
+
+_EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
+
+_EXAMPLE_RESOURCE: Document = {
+    "id": "018cc251-f400-7000-8000-000000000001",
+    "version": 1,
+    "key": "my-pet",
+    "createdAt": "2024-01-01T00:00:00.000Z",
+    "createdBy": _EXAMPLE_REFERENCE,
+    "lastModifiedAt": "2024-01-01T00:00:00.000Z",
+    "lastModifiedBy": _EXAMPLE_REFERENCE,
+    "objectTypeProperty": _EXAMPLE_OBJECT_TYPE,
+}
+
+_EXAMPLE_FLAT_RESOURCE: Document = {
+    name: _EXAMPLE_RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
+} | _EXAMPLE_OBJECT_TYPE
+
+
+def _page_with(result: Document, **more: Document) -> Document:
+    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result], **more}
+
+
+ANSWER_EXAMPLES: Mapping[str, Document] = {
+    "Resource": _EXAMPLE_RESOURCE,
+    "ResourcePage": _page_with(_EXAMPLE_RESOURCE),
+    "FlatResourcePage": _page_with(_EXAMPLE_FLAT_RESOURCE),
+    "ProjectionPage": _page_with(
+        _EXAMPLE_FLAT_RESOURCE | {"hasStagedChanges": False},
+        facets={
+            "arrayOfStringExample": {
+                "type": "terms",
+                "dataType": "text",
+                "missing": 0,
+                "total": 1,
+                "other": 0,
+                "terms": [{"term": "dog", "count": 1}],
+            }
+        },
+    ),
+    "ObjectType": {
+        "arrayOfIntExample": [1],
+        "arrayOfUniqueIntExample": [1],
+        "arrayOfFloatExample": [0.5],
+        "arrayOfNumberNoDefaultsExample": [0.5, 1],
+        "arrayOfStringExample": ['lastName = "Doe"', "two", "any text", "an id", "a key", "true"],
+    },
+    "DateTimes": {
+        "dateOnlyExample": "2016-02-28",
+        "timeOnlyExample": "16:41:41",
+        "dateTimeOnlyExample": "2016-02-28T16:41:41",
+        "dateTimeExample": "2016-02-28T16:41:41.090Z",
+        "dateTimeExampleDefaultFormat": "2016-02-28T16:41:41.090Z",
+        "dateTimeExampleRfc": "Sun, 28 Feb 2016 16:41:41 GMT",
+    },
+    "Token": {
+        "access_token": "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl",
+        "token_type": "Bearer",
+        "expires_in": 172_800,
+        "scope": "manage_test:demo view_test:demo",
+    },
+    "Introspection": {"active": True, "scope": "view_test:demo", "client_id": "V9Ir9nrm0EG1NhaCCVZBIJXe"},
+    "Nothing": {},
+    "KeySet": {"keys": [{"kty": "EC", "crv": "P-256", "kid": "1B-Rzu6pYdr2xcAU", "use": "sig", "alg": "ES256"}]},
+    "ServerMetadata": {
+        "issuer": "https://example.com",
+        "token_endpoint": "https://example.com/oauth/token",
+        "jwks_uri": "https://example.com/.well-known/jwks.json",
+        "response_types_supported": [],
+    },
+    "Status": {"status": "ready"},
+}
+"""What the body of an answer can look like, by the name of its schema."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
@@ -397,14 +560,24 @@ TAGS: Mapping[str, tuple[str, str]] = {
 """Blueprints, in the order of the page: name and meaning."""
 
 DESCRIPTION = """\
-A durable server for a project-scoped resource API with optimistic locking and bearer scopes for each project.
+A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer
+scopes for each project. It follows the conventions of the commercetools family of APIs, also in its errors.
 
-**In two minutes.** `make run` prints a token; press *Authorize* and paste it under *bearer*. Then: **POST**
-`/demo/resource` with a key creates a resource, the same again updates it. **GET** `/demo/resource/key=my-pet` reads it.
-**POST** `/demo/resource/{id}` with the version that you have read applies update actions; with an older version it
-answers 409 and says which version is the actual one. Lists take predicates in `where`, with variables in `var.<name>`.
+### Two minutes
 
-Every fault is answered in one form, with an entry for each thing that is wrong and the path to it.
+1. **Authorize.** `make run` prints a client for the project `demo` and a token for it. Under *Authorize*, give the
+   client's id and secret as *clientCredentials*, or paste the token as *bearer*.
+2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
+   list and as `/demo/resource/key=my-pet`.
+3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
+   its variables as `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
+4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
+   faster, nothing changes, and the 409 says which version is the actual one.
+5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current
+   one.
+
+A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
+wrong and the path to it.
 """
 
 # The document
@@ -436,25 +609,29 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "properties": {
             **flat,
             "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
-            "someProperty": {"type": "string"},
+            "someProperty": STORABLE_TEXT,
         },
         "additionalProperties": False,
     }
+    paths = _paths(app, made["paths"])
+    examples = {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()}
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Sample Resource Service",
             "version": "v1",
-            "description": DESCRIPTION,
+            "description": _unwrapped(DESCRIPTION),
+            "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": _servers(settings),
         "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.values()],
-        "paths": _paths(app, made["paths"]),
+        "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),
-            "headers": dict(HEADERS),
-            "examples": {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()},
+            "headers": _used("headers", HEADERS, paths),
+            "links": dict(LINKS),
+            "examples": _used("examples", examples, paths),
             "securitySchemes": {
                 "clientCredentials": {
                     "type": "oauth2",
@@ -466,6 +643,11 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
                         }
                     },
                 },
+                "client": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "An API client's id and secret themselves, at the endpoints of OAuth.",
+                },
                 "bearer": {
                     "type": "http",
                     "scheme": "bearer",
@@ -475,6 +657,12 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
             },
         },
     }
+
+
+def _used(kind: str, components: Mapping[str, Document], paths: Document) -> Document:
+    """The components that the paths refer to; no endpoint answers 405 to its own method."""
+    text = json.dumps(paths)
+    return {name: value for name, value in components.items() if f'"#/components/{kind}/{name}"' in text}
 
 
 _SCOPES = dict(
@@ -493,7 +681,7 @@ _SCOPES = dict(
 
 def _servers(settings: Settings) -> list[Document]:
     if settings.base_domain is None:
-        return [{"url": "/"}]
+        return [{"url": "/", "description": "this server"}]
     return [
         {
             "url": f"https://api.{{region}}.{{cloudProvider}}.{settings.base_domain}",
@@ -535,21 +723,23 @@ def _plain(metadata: Mapping[Any, Any]) -> Document:
     return dict(metadata)
 
 
+_METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
+"""So that the examples of a page succeed from its top to its end: what is read has been made, and goes last."""
+
+
 def _paths(app: Flask, made: Document) -> Document:
+    """Every described view, in the order of the code: the reader's order."""
     paths: Document = {}
-    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+    for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
         if view_class is None:
             continue
-        for method in sorted(view_class.methods or ()):
+        for method in sorted(view_class.methods or (), key=_METHODS.index):
             view = getattr(view_class, method.lower())
             described: Operation | None = getattr(view, _MARK, None)
             if described is not None:
                 found = made[_smorest_path(rule.rule)][method.lower()]
-                made_operation = _operation(view, described, found, TAGS[rule.endpoint.partition(".")[0]][0])
-                made_operation["parameters"] = [_path_parameter(name) for name in sorted(rule.arguments)] + (
-                    made_operation["parameters"]
-                )
+                made_operation = _operation(view, described, found, rule)
                 paths.setdefault(_template(rule.rule), {})[method.lower()] = made_operation
     return paths
 
@@ -583,7 +773,7 @@ def _path_parameter(variable: str) -> Document:
     }
 
 
-def _operation(view: Any, described: Operation, found: Document, tag: str) -> Document:
+def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
     body: Document | None = found.get("requestBody")
     query: list[Document] = found.get("parameters", [])
     if described.form is not None and described.form in FORMS:
@@ -593,25 +783,33 @@ def _operation(view: Any, described: Operation, found: Document, tag: str) -> Do
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
-        "tags": [tag],
-        "parameters": [*query, *(_request_header(name) for name in (*described.headers, "X-Correlation-ID"))],
+        "description": _unwrapped(found.get("description", "")),
+        "tags": [TAGS[rule.endpoint.partition(".")[0]][0]],
+        "parameters": [
+            *(_path_parameter(name) for name in sorted(rule.arguments)),
+            *query,
+            *(_request_header(name) for name in (*described.headers, "X-Correlation-ID")),
+        ],
     }
     if body is not None:
         made["requestBody"] = body
     elif described.form is not None:
         made["requestBody"] = {"required": True, "content": {_FORM: {"schema": _reference(described.form)}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
-        media["example"] = BODY_EXAMPLES[media["schema"]["$ref"].rpartition("/")[2]]
+        schema_name = media["schema"]["$ref"].rpartition("/")[2]
+        media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
     scopes = accepted_scopes(view) or ()
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
         made["security"].append({"bearer": []})
-    made["responses"] = {str(answer.status): _answer(answer) for answer in described.answers} | _refusals(
-        described,
-        has_scopes=bool(scopes),
-        has_json=body is not None and "application/json" in body["content"],
-        takes_parameters=bool(query),
-    )
+    elif "invalid_client" in described.refusals:
+        made["security"] = [{"client": []}, {}]  # none: the credentials may be fields of the form
+    has_json = body is not None and "application/json" in body["content"]
+    codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)
+    made["responses"] = _refusals(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
+    if view.__name__ == "head":
+        for response in made["responses"].values():
+            response.pop("content", None)
     return made
 
 
@@ -623,42 +821,49 @@ def _reference(schema: str) -> Document:
 
 
 def _form_schema(fields: Mapping[str, Any]) -> Document:
-    """A form of parameters; all of them may stand in the query string instead."""
-    properties: Document = {}
-    patterns: Document = {}
-    for name, field in fields.items():
-        if isinstance(field, ParameterFamily):
-            values = field.schema["additionalProperties"]
-            patterns[field.schema["propertyNames"]["pattern"]] = {**values, "description": field.meaning}
-        else:
-            properties[field.data_key or name] = {**field.schema, "description": field.meaning}
+    """A form of parameters, each described as it is in a query string; all of them may stand there instead."""
     return {
         "type": "object",
-        "properties": properties,
-        "patternProperties": patterns,
+        "properties": {
+            field.data_key or name: {**field.schema, "description": field.meaning} for name, field in fields.items()
+        },
         "additionalProperties": False,
     }
 
 
 def _encoding(fields: Mapping[str, Any]) -> Document:
-    """How the arrays of a form are written: each item as a field of its own."""
-    repeatable = [field.data_key or name for name, field in fields.items() if getattr(field, "repeatable", False)]
-    return {"encoding": {name: {"style": "form", "explode": True} for name in repeatable}}
+    """How arrays and families are written in a form: each item, each member as a field of its own."""
+    exploded = [
+        field.data_key or name
+        for name, field in fields.items()
+        if isinstance(field, ParameterFamily) or getattr(field, "repeatable", False)
+    ]
+    return {"encoding": {name: {"style": "form", "explode": True} for name in exploded}}
 
 
 def _query_parameter(name: str, field: Any) -> Document:
-    return {
+    """A parameter that the form has too, where pages fill in its example: most may not stand in both."""
+    made: Document = {
         "name": field.data_key or name,
         "in": "query",
         "required": False,
         "schema": dict(field.schema),
         **_parameter_of(None, field),
     }
+    made["schema"]["examples"] = [made.pop("example")]
+    return made
+
+
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
+
+
+def _unwrapped(text: str) -> str:
+    """Markdown without line breaks inside its paragraphs and items: some readers show them."""
+    return _LINE_BREAK.sub(" ", text.strip())
 
 
 def _request_header(name: str) -> Document:
-    row = REQUEST_HEADERS.get(name) or {"description": HEADERS[name]["description"]}
-    return {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, **row}
+    return {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
 
 
 def _answer(answer: Answer) -> Document:
@@ -666,6 +871,10 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
+        if "application/json" in made["content"]:
+            made["content"]["application/json"]["example"] = ANSWER_EXAMPLES[answer.schema]
+    if answer.links:
+        made["links"] = {name: {"$ref": f"#/components/links/{name}"} for name in answer.links}
     return made
 
 
@@ -676,20 +885,26 @@ def _header_references(names: Sequence[str]) -> Document:
 _REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
-def _refusals(described: Operation, *, has_scopes: bool, has_json: bool, takes_parameters: bool) -> Document:
-    codes = ["General", "OverCapacity", *described.refusals]
-    if has_scopes:
-        codes += ["invalid_token", "insufficient_scope", "InvalidInput"]
-    if takes_parameters:
-        codes.append("InvalidInput")
+def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:
+    """Every code of the catalogue that a view can answer with."""
+    # Wherever a request goes, its host may be one that is not served, and its headers may be too large.
+    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.refusals]
+    if accepted_scopes(view):
+        codes += ["invalid_token", "insufficient_scope"]
+    if is_of_a_project:
+        codes.append("ResourceNotFound")  # a project key that none can have is an unknown URL
     if has_json:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
     if described.form in FORMS:
         codes.append("UnsupportedMediaType")
+    return list(dict.fromkeys(codes))
+
+
+def _refusals(codes: Sequence[str]) -> Document:
     by_status: dict[int, list[str]] = {}
-    for code in dict.fromkeys(codes):
+    for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
     return {
         str(status): {

@@ -17,7 +17,7 @@ from werkzeug.datastructures import MultiDict
 from app import errors
 from app.fields import EXPANDABLE, SORTABLE, Stage
 from app.filters.resolver import InvalidExpressions, read_facets, read_filters
-from app.json_fields import RefusedValue, check_number, unknown_name
+from app.json_fields import STORABLE_TEXT, RefusedValue, check_number, unknown_name
 from app.model import (
     FUZZY_LEVEL_AT_MOST,
     Containment,
@@ -147,7 +147,7 @@ def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
 # Parameters and schemas
 
 
-_STORABLE_TEXT: JsonSchema = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}
+_STORABLE_TEXT: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 _NUMBER: JsonSchema = {"type": "number"}
 _INT64: JsonSchema = {"type": "integer", "format": "int64"}
 _BOOLEAN: JsonSchema = {"type": "boolean"}
@@ -203,10 +203,10 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         pattern: str,
         *,
         meaning: str,
+        example: dict[str, str],
         data_key: str,
         read: Callable[[str], str] = read_text,
         schema: JsonSchema | None = None,
-        example: Any = None,
     ) -> None:
         super().__init__(data_key=data_key)
         self.pattern = pattern
@@ -214,10 +214,11 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         self._read = read
         self.meaning = meaning
         self.example = example
+        text = schema or dict(STORABLE_TEXT)
         self.schema: JsonSchema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"type": "array", "items": schema or {"type": "string"}},
+            "additionalProperties": {"oneOf": [text, {"type": "array", "items": text, "minItems": 1}]},
         }
 
     def has(self, name: str) -> bool:
@@ -359,8 +360,9 @@ class PagingSchema(QuerySchema):
         _read_offset,
         {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST},
         meaning="results to skip; 0 if not given",
+        example=0,
     )
-    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out")
+    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out", example=True)
 
 
 class ConditionsSchema(PagingSchema):
@@ -368,7 +370,10 @@ class ConditionsSchema(PagingSchema):
 
     where = Where()
     variables = ParameterFamily(
-        r"var[.][a-zA-Z0-9]+", data_key=_VARIABLES, meaning="a value of the variable `:name` of the predicates"
+        r"var[.][a-zA-Z0-9]+",
+        data_key=_VARIABLES,
+        meaning="a value of the variable `:name` of the predicates; repeated, a list",
+        example={"var.word": "dog"},
     )
 
 
@@ -417,18 +422,21 @@ class FilteredListSchema(ConditionsSchema):
         _NUMBER,
         data_key="floatParameter",
         meaning="arrayOfFloatExample has it",
+        example=0.82,
     )
     integer = Parameter(
         read_integer,
         _INT64,
         data_key="integerParameter",
         meaning="arrayOfIntExample or arrayOfUniqueIntExample has it",
+        example=3,
     )
     number = Parameter(
         read_stored_number,
         _NUMBER,
         data_key="withMarkdownDescription",
         meaning="arrayOfNumberNoDefaultsExample has it",
+        example=10,
     )
     object = Parameter(
         read_contained_object,
@@ -439,6 +447,7 @@ class FilteredListSchema(ConditionsSchema):
         },
         data_key="objectParameter",
         meaning="a JSON object that objectTypeProperty contains",
+        example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
     all_of = Parameter(
         read_text,
@@ -446,6 +455,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         data_key="arrayOfString",
         meaning="arrayOfStringExample has all of them",
+        example=["dog", "cat"],
     )
     any_of = Parameter(
         read_text,
@@ -453,6 +463,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",
+        example=["bird", "fish"],
     )
 
     @post_load
@@ -530,10 +541,13 @@ class SearchSchema(PagingSchema):
         meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
         read=read_words,
         schema={**_STORABLE_TEXT, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
-        example={"text.en": ["dogs"]},
+        example={"text.en": "dogs"},
     )
     fuzzy = Parameter(
-        read_boolean, _BOOLEAN, meaning="a word also matches within a few edits, the more the longer it is"
+        read_boolean,
+        _BOOLEAN,
+        meaning="a word also matches within a few edits, the more the longer it is",
+        example=True,
     )
     fuzzy_level = Parameter(
         partial(read_integer, minimum=0, maximum=FUZZY_LEVEL_AT_MOST),
@@ -541,8 +555,14 @@ class SearchSchema(PagingSchema):
         data_key="fuzzyLevel",
         meaning="edits at most: 0, 1 or 2, not more than the longest word allows by default (0 up to 2 characters, "
         "1 up to 5, 2 above)",
+        example=1,
     )
-    staged = Parameter(read_boolean, _BOOLEAN, meaning="true searches the staged projection instead of the current one")
+    staged = Parameter(
+        read_boolean,
+        _BOOLEAN,
+        meaning="true searches the staged projection instead of the current one",
+        example=False,
+    )
     filter = Expressions(
         read_filters,
         data_key="filter",
@@ -553,13 +573,13 @@ class SearchSchema(PagingSchema):
         read_filters,
         data_key="filter.facets",
         meaning="a filter that narrows what facets count, but for facets on its own field",
-        example=None,
+        example=['arrayOfStringExample:"dog"'],
     )
     query_filter = Expressions(
         read_filters,
         data_key="filter.query",
         meaning="a filter that narrows the results and what facets count",
-        example=None,
+        example=["key:exists"],
     )
     facet = Expressions(
         read_facets,
@@ -597,8 +617,12 @@ def asks_for_staged(data: Any) -> bool:
 class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which make no difference."""
 
-    first = Parameter(read_text, _STORABLE_TEXT, data_key="optionalQueryParameter")
-    second = Parameter(read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter")
+    first = Parameter(
+        read_text, _STORABLE_TEXT, data_key="optionalQueryParameter", meaning="any text", example="any text"
+    )
+    second = Parameter(
+        read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter", meaning="any text", example="another"
+    )
 
 
 class StagedSchema(QuerySchema):
@@ -609,6 +633,7 @@ class StagedSchema(QuerySchema):
         _BOOLEAN,
         load_default=False,
         meaning="true writes the staged projection only, the current one stays",
+        example=False,
     )
 
     @post_load
@@ -619,7 +644,12 @@ class StagedSchema(QuerySchema):
 class VersionSchema(QuerySchema):
     """``version`` of a delete; loads to the expected version or None."""
 
-    version = Parameter(read_number, _NUMBER, meaning="the expected version; if it differs from the actual one, 409")
+    # The example stands in the schema, from where no page fills it in: it is right for one version only.
+    version = Parameter(
+        read_number,
+        _NUMBER | {"examples": [1]},
+        meaning="the expected version; if it differs from the actual one, 409",
+    )
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
@@ -637,8 +667,8 @@ class SampleQuery:
 class SampleQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
-    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne")
-    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo")
+    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne", meaning="any number", example=0.5)
+    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:

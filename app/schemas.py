@@ -10,6 +10,7 @@ from app.json_fields import (
     ARRAY_EXPECTED,
     MISSING,
     OBJECT_EXPECTED,
+    STORABLE_TEXT,
     STRING_EXPECTED,
     Check,
     NestedObject,
@@ -85,7 +86,7 @@ _INT64 = {"type": "integer", "format": "int64"}
 _INT32 = {"type": "integer", "format": "int32"}
 _NUMBER = {"type": "number"}
 _DOUBLE = {"type": "number", "format": "double"}
-_TEXT = {"type": "string"}
+_TEXT = dict(STORABLE_TEXT)
 
 
 class ContainedObjectTypeSchema(StrictSchema):
@@ -99,7 +100,11 @@ class ContainedObjectTypeSchema(StrictSchema):
     arrayOfStringExample = JsonArray(check_text, _TEXT)
     arrayOfObjectType = JsonArray(
         object_check({"integerExample": check_int64, "integerExampleInt32": check_int32}),
-        {"type": "object", "properties": {"integerExample": _INT64, "integerExampleInt32": _INT32}},
+        {
+            "type": "object",
+            "properties": {"integerExample": _INT64, "integerExampleInt32": _INT32},
+            "additionalProperties": False,
+        },
     )
 
     @post_load

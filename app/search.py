@@ -16,7 +16,7 @@ from app.fields import MATCHES, OBJECT_TEXT, RELEVANCE, RESOURCE, Stage
 from app.filters.ast import FieldPath, Filter
 from app.model import Search
 from app.predicate.compiler import compile_condition
-from app.store import PAGE_HEAD, RESOURCE_HEAD, order_by, total_json
+from app.store import PAGE_HEAD, RESOURCE_HEAD, TOTAL_AT_MOST, order_of, total_of
 from app.strict_json import encode
 
 
@@ -40,13 +40,17 @@ def search(connection: Connection, project_key: str, query: Search) -> str:
         """
     ).format(
         head=sql.SQL(PAGE_HEAD),
-        total=total_json(results.sql) if query.paging.with_total else sql.SQL("''"),
+        total=total_of(results.sql) if query.paging.with_total else sql.SQL("''"),
         json=sql.SQL(_PROJECTION_JSON[query.stage]),
         where=results.sql,
         order=_order(query, has_text="tsquery" in parameters),
         facets=_facets(query, narrowing, parameters),
     )
-    parameters["limit"], parameters["offset"] = query.paging.limit, query.paging.offset
+    parameters |= {
+        "limit": query.paging.limit,
+        "offset": query.paging.offset,
+        "total_at_most": TOTAL_AT_MOST,
+    }
     row = connection.execute(statement, parameters).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
@@ -110,7 +114,7 @@ def _order(query: Search, *, has_text: bool) -> sql.Composed:
     """As asked for, else by relevance; without text, or among equals, by id."""
     if has_text and not query.paging.sort:
         return sql.SQL("{} DESC, r.id").format(sql.SQL(RELEVANCE.of(query.stage)).format(_TSQUERY))
-    return order_by(query.paging, query.stage)
+    return order_of(query.paging, query.stage)
 
 
 # Facets

@@ -88,8 +88,8 @@ def _object_type(random: Random, words: list[str]) -> dict[str, Any]:
         "arrayOfIntExample": integers,
         "arrayOfUniqueIntExample": sorted({integer * 7 % 10_000 for integer in integers}),
         "arrayOfTwonumbersExample": [random.randrange(-90, 90), random.randrange(-180, 180)],
-        "arrayOfFloatExample": [round(random.gauss(50, 20), 2)],
-        "arrayOfNumberNoDefaultsExample": [random.randrange(1_000_000), round(random.random(), 3)],
+        "arrayOfFloatExample": [_number(random.gauss(50, 20), 2)],
+        "arrayOfNumberNoDefaultsExample": [random.randrange(1_000_000), _number(random.random(), 3)],
         "arrayOfStringExample": [_word(random, words) for _ in range(random.randrange(1, 5))],
         "arrayOfObjectType": [
             {"integerExample": random.randrange(100_000), "integerExampleInt32": random.randrange(100)}
@@ -97,6 +97,12 @@ def _object_type(random: Random, words: list[str]) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in made.items() if random.random() < 0.9}
+
+
+def _number(value: float, digits: int) -> int | float:
+    """A rounded number in the form in which the service itself keeps it: a whole one as an integer."""
+    rounded = round(value, digits)
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def _id(project_key: str, seed: int, number: int, created: datetime) -> UUID:

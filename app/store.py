@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors, words
 from app.db import Connection
-from app.fields import TIME_FORMAT, Kind, Stage
+from app.fields import TIME_FORMAT, Field, Kind, Part, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -36,13 +36,14 @@ from app.model import (
     Resource,
     Selection,
     Sole,
+    SortTerm,
     Stored,
     StoredResource,
     Target,
     Value,
     Written,
+    is_id,
     is_key,
-    parse_id,
 )
 from app.predicate.compiler import compile_condition, contains_one_of
 
@@ -108,16 +109,15 @@ _RESULT_JSON: dict[frozenset[str], LiteralString] = {
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Resource | None:
     """One resource by its id; a text that is no UUID is the id of none."""
-    known_id = parse_id(resource_id)
-    if known_id is None:
+    if not is_id(resource_id):
         return None
-    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": known_id}).fetchone()
+    row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
     return None if row is None else Resource(*row)
 
 
 _GET_BY_ID: LiteralString = f"""
 SELECT r.id::text, r.version, {_RESOURCE_JSON}
-FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s"""
+FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid"""
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
@@ -136,9 +136,15 @@ FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(key)s"""
 def exists(connection: Connection, project_key: str, selection: Selection) -> bool:
     """Whether at least one resource is selected."""
     where, parameters = _where(project_key, selection)
-    statement = sql.SQL("SELECT EXISTS (SELECT FROM resource r WHERE {})").format(where)
-    row = connection.execute(statement, parameters).fetchone()
+    row = connection.execute(_EXISTS.format(where), parameters).fetchone()
     return row is not None and row[0]
+
+
+_EXISTS = sql.SQL("""
+    WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
+    SELECT EXISTS (SELECT FROM found)""")
+"""Planned as if all that match were wanted, and ended by the first: for the first alone a scan of the whole project
+looks cheaper than an index, as long as nobody knows that there is none."""
 
 
 def flat_page(connection: Connection, project_key: str, selection: Selection, paging: Paging) -> str:
@@ -162,19 +168,33 @@ def page(
 
 def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
     where, parameters = _where(project_key, selection)
+    columns, order = _columns(paging), order_of(paging, Stage.CURRENT)
+    # What is selected is counted and sorted from one scan; all of a project's resources are counted and read apart, the
+    # one by any index, the other by that of the order.
+    selects = paging.with_total and selection != Selection()
+    found = sql.SQL("")
+    if selects:
+        gate = sql.SQL("(SELECT found FROM counted) > %(total_at_most)s AND {}").format(where)
+        found = _FOUND.format(columns=columns, where=where)
+        page = _FOUND_PAGE.format(columns=columns, order=order, page=_sorted_page(gate, paging))
+    else:
+        page = _sorted_page(where, paging)
+    total = sql.SQL("''")
+    if paging.with_total:
+        total = _TOTAL.format(sql.SQL("SELECT found FROM counted")) if selects else total_of(where)
+        parameters["total_at_most"] = TOTAL_AT_MOST
     statement = sql.SQL(
         """
+        {found}
         SELECT {head} || {total}
             || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
-        FROM (SELECT {json} AS json FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s) p
+        FROM (
+            SELECT {json} AS json
+            FROM ({page}) s JOIN resource r ON r.project_key = %(project_key)s AND r.id = s.id
+            ORDER BY {order}
+        ) p
         """
-    ).format(
-        head=sql.SQL(PAGE_HEAD),
-        total=total_json(where) if paging.with_total else sql.SQL("''"),
-        json=sql.SQL(json),
-        where=where,
-        order=order_by(paging),
-    )
+    ).format(found=found, head=sql.SQL(PAGE_HEAD), total=total, json=sql.SQL(json), page=page, order=order)
     parameters |= {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters).fetchone()
     if row is None:
@@ -185,16 +205,66 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
 PAGE_HEAD: LiteralString = """'{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)"""
 """The beginning of a page's JSON."""
 
+_COUNT = sql.SQL("SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c")
+"""Counting stops one beyond the cap, so that it costs the same however many match."""
 
-def total_json(where: sql.Composable) -> sql.Composed:
-    """The members that say how many resources there are; counting stops one beyond the cap, to cost no more."""
-    return sql.SQL(
-        """(
-        SELECT ',"total":' || least(count(*), {at_most})
-            || CASE WHEN count(*) > {at_most} THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT FROM resource r WHERE {where} LIMIT {at_most} + 1) c
-        )"""
-    ).format(where=where, at_most=sql.Literal(TOTAL_AT_MOST))
+_TOTAL = sql.SQL(
+    """(
+        SELECT ',"total":' || least(t.found, %(total_at_most)s)
+            || CASE WHEN t.found > %(total_at_most)s THEN ',"totalCapped":true' ELSE '' END
+        FROM ({}) t (found)
+    )"""
+)
+
+
+def total_of(where: sql.Composable) -> sql.Composed:
+    """The members that say how many resources fulfil a condition; needs the parameter ``total_at_most``."""
+    return _TOTAL.format(_COUNT.format(where=where))
+
+
+_FOUND = sql.SQL(
+    """
+    WITH found AS MATERIALIZED (
+        SELECT {columns} FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1),
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
+)
+
+_FOUND_PAGE = sql.SQL(
+    """
+    (SELECT {columns} FROM found r WHERE (SELECT found FROM counted) <= %(total_at_most)s
+        ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s)
+    UNION ALL ({page})"""
+)
+"""From what was found if that is all, else from a scan of its own."""
+
+
+def _sorted_page(where: sql.Composed, paging: Paging) -> sql.Composed:
+    """The ids of a page, and what it is sorted by.
+
+    No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
+    parts, each in the order of an index, and then merged.
+    """
+    columns, order = _columns(paging), order_of(paging, Stage.CURRENT)
+    parts = paging.sort[0].field.parts if paging.sort else ()
+    if not parts:
+        page = "SELECT {columns} FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s"
+        return sql.SQL(page).format(columns=columns, where=where, order=order)
+    beginnings = [
+        sql.SQL(
+            """(
+            SELECT {columns} FROM resource r WHERE {where} AND {condition}
+            ORDER BY {order} LIMIT %(limit)s::bigint + %(offset)s::bigint)"""
+        ).format(
+            columns=columns,
+            where=where,
+            condition=sql.SQL(part.condition),
+            order=_order_within(part, paging),
+        )
+        for part in parts
+    ]
+    return sql.SQL("SELECT {columns} FROM ({parts}) r ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s").format(
+        columns=columns, parts=sql.SQL(" UNION ALL ").join(beginnings), order=order
+    )
 
 
 def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parameters]:
@@ -211,21 +281,55 @@ def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parame
     return sql.SQL(" AND ").join(conditions), parameters
 
 
-def order_by(paging: Paging, stage: Stage = Stage.CURRENT) -> sql.Composed:
-    """What a page is sorted by. Ties are always by id, so that pages neither repeat nor miss a resource."""
-    terms: list[sql.Composable] = []
-    for term in paging.sort:
-        if term.field.column is None:
-            errors.unreachable("what is sorted by has a column")
+def order_of(paging: Paging, stage: Stage) -> sql.Composed:
+    """What a page is sorted by: absent values last, ties always by id, so that pages neither repeat nor miss any."""
+    return _order(paging.sort, stage)
+
+
+def _order(sort: Sequence[SortTerm], stage: Stage, *before: LiteralString) -> sql.Composed:
+    terms = list(before)
+    for term in sort:
         direction: LiteralString = "DESC" if term.descending else "ASC"
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
-        order: LiteralString = f"{{}} {direction}" if term.field.always else f"{{}} {direction} NULLS LAST"
-        terms.append(sql.SQL(order).format(sql.SQL(term.field.column.of(stage))))
+        nulls: LiteralString = " NULLS LAST" if term.field.parts else ""
+        terms.append(f"{_sorted_by(term.field, stage)} {direction}{nulls}")
         if term.field.kind is Kind.ID:
             break
     else:
-        terms.append(sql.SQL("r.id"))
-    return sql.SQL(", ").join(terms)
+        terms.append("r.id")
+    return _listed(terms)
+
+
+def _order_within(part: Part, paging: Paging) -> sql.Composed:
+    """The order of a part of the resources by the field that divides them; what all of them lack makes none."""
+    first, *rest = paging.sort
+    if part is first.field.parts[-1]:
+        return _order(rest, Stage.CURRENT)
+    direction: LiteralString = "DESC" if first.descending else "ASC"
+    column = f"{_sorted_by(first.field, Stage.CURRENT)} {direction}"
+    if part.begins is None:
+        return _order(rest, Stage.CURRENT, column)
+    return _order(rest, Stage.CURRENT, f"{part.begins} {direction}", column)
+
+
+def _sorted_by(field: Field, stage: Stage) -> LiteralString:
+    if field.column is None:
+        errors.unreachable("what is sorted by has a column")
+    return field.column.of(stage)
+
+
+def _columns(paging: Paging) -> sql.Composed:
+    """The columns that a page is sorted by, under their own names."""
+    columns: list[LiteralString] = ["r.id"]
+    for term in paging.sort:
+        column = _sorted_by(term.field, Stage.CURRENT)
+        if column not in columns:
+            columns.append(column)
+    return _listed(columns)
+
+
+def _listed(parts: Sequence[LiteralString]) -> sql.Composed:
+    return sql.SQL(", ").join([sql.SQL(part) for part in parts])
 
 
 # Writes

@@ -14,6 +14,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
+from app import metrics
 from app.model import Principal
 from app.strict_json import unstorable_character
 
@@ -107,6 +108,16 @@ class TokenVerifier:
         :raises InvalidToken: for any other.
         :raises ApiError: 503 if it cannot be told.
         """
+        try:
+            verified, cached = self._verified(token)
+        except InvalidToken:
+            metrics.count_token_check("refused")
+            raise
+        metrics.count_token_check("cached" if cached else "verified")
+        return verified
+
+    def _verified(self, token: str) -> tuple[VerifiedToken, bool]:
+        """What :meth:`verify` returns, and whether it was remembered."""
         _raise_if_not_a_token(token)
         digest = hashlib.sha256(token.encode()).digest()
         known = self._remembered.get(digest)
@@ -119,7 +130,7 @@ class TokenVerifier:
             raise InvalidToken("revoked")
         if known is None:
             self._remember(digest, verified)
-        return verified
+        return verified, known is not None
 
     def claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
         """What a valid token says, with all its claims; raises as :meth:`verify` does."""

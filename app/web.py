@@ -15,11 +15,12 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.routing import BaseConverter
 
-from app import errors, strict_json
+from app import errors, metrics, strict_json
 from app.db import Database
 from app.json_fields import OBJECT_EXPECTED, faults_of
 from app.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.preconditions import matches, parse, refusal
+from app.replica import ReadingDatabase
 
 JSON_TYPE = "application/json; charset=utf-8"
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -29,8 +30,13 @@ _FIELDS_AT_MOST = 1000
 
 
 def database() -> Database:
-    """The current application's database."""
+    """The current application's database: for writes, and for reads that see what was just written."""
     return current_app.extensions["database"]
+
+
+def reading_database() -> ReadingDatabase:
+    """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
+    return current_app.extensions["reading_database"]
 
 
 # Paths
@@ -57,6 +63,25 @@ class RawPath:
 
 
 _ENCODED_AGAIN = re.compile("%(25|2[Ff])")
+
+
+class PathPrefix:
+    """WSGI middleware that believes a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
+
+    Stands behind werkzeug's ``ProxyFix``, which takes any text. It ends up in ``Location`` and in links, where
+    ``//host`` would lead away.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        if _PATH_PREFIX.fullmatch(environ["SCRIPT_NAME"]) is None:
+            environ["SCRIPT_NAME"] = environ["werkzeug.proxy_fix.orig"]["SCRIPT_NAME"]
+        return self._application(environ, start_response)
+
+
+_PATH_PREFIX = re.compile(r"(?:/(?!\.\.?(?:/|$))[A-Za-z0-9._~-]+)*/?", re.ASCII)
 
 
 _LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
@@ -108,6 +133,12 @@ class ArgumentsParser(FlaskParser):
     """webargs with the service's strictness: undeclared names are refused, every fault is a 400 of the catalogue."""
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": None, "query": None, "form": None}  # noqa: RUF012 -- as webargs declares it
+
+    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
+        """Parse as webargs does, but go straight to what an empty query string means: most reads have one."""
+        if location == "query" and not request.query_string:
+            return argmap.load({})
+        return super().parse(argmap, req, location=location, **options)
 
     def load_json(self, req: Request, schema: Any) -> Any:  # noqa: ARG002 -- webargs' signature
         data = read_body(req, current_app.config["MAX_CONTENT_LENGTH"])
@@ -224,6 +255,8 @@ def resource_answer(resource: Resource, status: int = 200) -> Response:
 def read_answer(resource: Resource) -> Response:
     """A resource that was read: 200, or 304 if the client has this version, or 412 if it wants another."""
     conditions = preconditions()
+    if conditions.if_match is None and conditions.if_none_match is None:
+        return resource_answer(resource)
     refused = refusal(replace(conditions, if_none_match=None), resource.id, resource.version)
     if refused is not None:
         raise refused
@@ -252,6 +285,7 @@ def install_error_answers(app: Flask) -> None:
     """Answer every refusal and every crash with the one error body."""
 
     def answer(error: errors.ApiError) -> Response:
+        metrics.REFUSALS.labels(error.faults[0].code).inc()
         return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
 
     def answer_http(error: HTTPException) -> Response:

@@ -126,7 +126,7 @@ _QUOTED: LiteralString = r"""'''' || replace(replace(w.word, '\', '\\'), '''', '
 
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
-    SELECT t.number, translate(t.text, '<', ' ') AS text,
+    SELECT t.number, ' ' || translate(t.text, '<', ' ') AS text,
         CASE WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple' END::regconfig AS configuration
     FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
@@ -166,7 +166,8 @@ expanded AS (
                 AND word_keys(w.word) && ARRAY(
                     SELECT k.key FROM unnest(word_keys(a.word)) k (key)
                     WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END))
-                AND CASE WHEN length(w.word) BETWEEN length(a.word) - a.edits AND least(255, length(a.word) + a.edits)
+                AND CASE WHEN greatest(length(w.word), length(a.word)) <= 255
+                    AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
                     THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits END
         ) w
     ) AS alternatives
@@ -190,8 +191,6 @@ LEARNT: LiteralString = """
     INSERT INTO word (project_key, word)
     SELECT %(project_key)s, w.word
     FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
-    WHERE NOT EXISTS (
-        SELECT FROM word k WHERE k.project_key = %(project_key)s AND k.word = w.word COLLATE "C")
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
 """Adds the words of a row ``written`` that the dictionary lacks, to end the statement that writes it.
@@ -222,8 +221,6 @@ _LEARN = sql.SQL("""
         SELECT w.word FROM resource r, unnest(tsvector_to_array(r.staged_words)) w (word)
         WHERE r.project_key = %(project_key)s AND r.staged_object_type IS NOT NULL {which}
     ) w
-    WHERE NOT EXISTS (
-        SELECT FROM word k WHERE k.project_key = %(project_key)s AND k.word = w.word COLLATE "C")
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING""")
 

@@ -27,7 +27,7 @@ from gunicorn import util
 from gunicorn.http.errors import ConfigurationProblem, LimitRequestHeaders, LimitRequestLine, ParseException
 from gunicorn.workers.ggevent import GeventWorker
 
-from app import errors
+from app import errors, metrics
 
 _STALLED_S = 20.0
 """Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
@@ -157,6 +157,7 @@ class Worker(GeventWorker):
         """Answer a request that could not be parsed, or whose handling failed outside the application."""
         refusal = refusal_of(exc)
         correlation_id = str(uuid.uuid4())
+        metrics.count_unparsed(refusal.status)
         if refusal.status < 500:
             peer = addr[0] if addr else "a unix socket"
             self.log.warning("Refused request from %s (%s): %s", peer, correlation_id, refusal)

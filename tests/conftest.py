@@ -68,8 +68,14 @@ def database_url(cluster: EmbeddedPostgres) -> str:
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
-    """Settings of the application under test."""
-    return Settings(database_url=database_url, pool_size=16, pool_timeout_ms=20_000)
+    """Settings of the application under test, which reaches its database through ``TEST_POOLER_URL`` if that is set."""
+    pooler = os.environ.get("TEST_POOLER_URL")
+    return Settings(
+        database_url=pooler or database_url,
+        database_pooler="transaction" if pooler else None,
+        pool_size=16,
+        pool_timeout_ms=20_000,
+    )
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app import identity
+from app import create_app, identity
 from app.cli import DEMO_PROJECT, main, prepare
 from app.config import Settings
 from app.embedded import EmbeddedPostgres
@@ -82,6 +82,16 @@ def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: 
     result = run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database)
     assert result.exit_code == 1
     assert "sample-resource db upgrade" in result.stderr
+
+
+def test_the_first_client_brings_the_key_that_signs_its_tokens(empty_database: str) -> None:
+    assert run("db", "upgrade", url=empty_database).exit_code == 0
+    made = json.loads(run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database).stdout)
+    app = create_app(Settings(database_url=empty_database, pool_size=1))
+    credentials = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
+    answer = app.test_client().post("/oauth/token", data={"grant_type": "client_credentials", **credentials})
+    app.extensions["database"].close()
+    assert (answer.status_code, answer.get_json()["scope"]) == (200, "view_test:p")
 
 
 def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) -> None:

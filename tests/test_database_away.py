@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from flask import Flask
@@ -96,10 +97,10 @@ def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path
         created = api.create()
 
         assert server.pid is not None
+        backends = psutil.Process(server.pid).children()
         os.kill(server.pid, signal.SIGKILL)
         # The server's own processes outlive it for a moment, and may still serve the connections that they have.
-        while api.get(f"/{created['id']}").status_code == 200:
-            time.sleep(0.05)
+        assert psutil.wait_procs(backends, timeout=10)[1] == []
         for send in (
             lambda: api.get(f"/{created['id']}"),
             lambda: api.post(json={"objectTypeProperty": EXAMPLE}),

@@ -1,5 +1,6 @@
 """The migration files, and several processes that apply them at once."""
 
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,6 +33,21 @@ def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedP
         applied = list(pool.map(lambda _: migrate.upgrade(url), range(8)))
     assert sorted(len(names) for names in applied) == [0] * 7 + [len(FILES)]
     assert all(migration.applied for migration in migrate.status(url))
+
+
+def test_an_account_without_a_name_can_migrate(
+    cluster: EmbeddedPostgres, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(_uid: int) -> None:
+        raise KeyError("uid not found")
+
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "")
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    url = cluster.create_database(project)
+    assert len(migrate.upgrade(url)) == len(FILES)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT DISTINCT username FROM _yoyo_log").fetchall() == [(str(os.getuid()),)]
 
 
 def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:

@@ -2,22 +2,17 @@
 
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import fields
-from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
 
 from app.config import Settings
 from app.errors import CATALOGUE
+from tests.service import ROOT, running_service
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
@@ -59,36 +54,8 @@ def test_every_module_has_its_place_on_the_map() -> None:
 @pytest.fixture(scope="module")
 def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The service, started by its command, on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free: int = probe.getsockname()[1]
-    environment = os.environ | {"DATABASE_URL": database_url, "PORT": str(free), "WORKERS": "1"}
-    log = (tmp_path_factory.mktemp("serve") / "log").open("w")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app.cli", "serve"], cwd=ROOT, env=environment, stdout=log, stderr=log
-    )
-    try:
-        _wait_until_ready(free, process)
-        yield free
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
-        log.close()
-
-
-def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            connection = HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/health/ready")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-        finally:
-            connection.close()
-    raise AssertionError("the service did not start")
+    with running_service(tmp_path_factory.mktemp("serve") / "log", DATABASE_URL=database_url) as started:
+        yield started
 
 
 def test_the_tour_can_be_walked(port: int, database_url: str) -> None:

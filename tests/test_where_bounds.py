@@ -152,7 +152,11 @@ def planner(database_url: str) -> Any:
     """A connection that sees twenty thousand resources, and whose planner scans a table only if it must."""
     with psycopg.connect(database_url) as connection:
         connection.execute(_MANY)
-        connection.execute("SELECT gin_clean_pending_list('resource_object')")
+        connection.execute(_SOME_STAGED)
+        connection.execute("SELECT gin_clean_pending_list('resource_object'), gin_clean_pending_list('resource_words')")
+        connection.execute(
+            "SELECT gin_clean_pending_list('resource_staged_object'), gin_clean_pending_list('resource_staged_words')"
+        )
         connection.execute("ANALYZE resource")
         connection.execute("SET LOCAL enable_seqscan = off")
         yield connection
@@ -170,6 +174,11 @@ SELECT 'p', gen_random_uuid(), 1, 'key-' || i, now() - i * interval '1 day', now
         'arrayOfObjectType', jsonb_build_array(jsonb_build_object('integerExample', i, 'integerExampleInt32', i + 1))
     )::text
 FROM generate_series(1, 20000) i
+"""
+
+_SOME_STAGED = """
+UPDATE resource SET staged_object_type = object_type, staged_some_property = 'staged'
+WHERE project_key = 'p' AND version = 1 AND created_at > now() - interval '1000 days'
 """
 
 CANONICAL = "fffa6d40-0000-7000-8000-000000000000"

@@ -23,4 +23,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
     describe_fields(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
+    if settings.metrics_token is not None:
+        app.extensions["metrics_token"] = settings.metrics_token
+        api.register_blueprint(operations.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)

@@ -3,9 +3,11 @@
 import json
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from flask import Response, current_app, request, send_from_directory
 from flask.views import MethodView
+from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
 from app.auth import public
@@ -14,42 +16,25 @@ from app.web import Blueprint, json_answer
 blueprint = Blueprint("docs", __name__)
 
 
-def _assets() -> Path:
+def _swagger_ui() -> Path:
     spec = find_spec("flask_swagger_ui")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("flask_swagger_ui")
     return Path(spec.origin).parent / "dist"
 
 
-_ASSETS = _assets()
+_OWN = Path(__file__).parent.parent / "page"
 
-_SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+_FOLDERS = {
+    "page.css": _OWN,
+    "page.js": _OWN,
+    "swagger-ui.css": _swagger_ui(),
+    "swagger-ui-bundle.js": _swagger_ui(),
+    "favicon-32x32.png": _swagger_ui(),
+}
+"""What the page loads, and where each file lies."""
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sample Resource Service</title>
-<link rel="icon" href="{root}/docs/favicon-32x32.png">
-<link rel="stylesheet" href="{root}/docs/swagger-ui.css">
-</head>
-<body data-root="{root}">
-<div id="swagger-ui"></div>
-<script src="{root}/docs/swagger-ui-bundle.js"></script>
-<script src="{root}/docs/start.js"></script>
-</body>
-</html>
-"""
-
-_START = """SwaggerUIBundle({
-  url: document.body.dataset.root + "/openapi.json",
-  dom_id: "#swagger-ui",
-  deepLinking: true,
-  persistAuthorization: true,
-  validatorUrl: null,
-});
-"""
+_PAGE = (_OWN / "index.html").read_text()
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -65,7 +50,20 @@ class OpenApi(MethodView):
     @public
     def get(self) -> Response:
         """Answer the OpenAPI document."""
-        return json_answer(json.dumps(current_app.extensions["openapi"]))
+        return json_answer(json.dumps(_below(request.script_root, current_app.extensions["openapi"])))
+
+
+def _below(prefix: str, document: dict[str, Any]) -> dict[str, Any]:
+    """The document of a service whose proxy has it below a path."""
+    if not prefix:
+        return document
+    components = document["components"]
+    schemes = components["securitySchemes"]
+    flow = {"tokenUrl": f"{prefix}/oauth/token"}
+    own = {"flows": {"clientCredentials": schemes["clientCredentials"]["flows"]["clientCredentials"] | flow}}
+    schemes = schemes | {"clientCredentials": schemes["clientCredentials"] | own}
+    servers = [server | {"url": server["url"].rstrip("/") + prefix} for server in document["servers"]]
+    return document | {"servers": servers, "components": components | {"securitySchemes": schemes}}
 
 
 @blueprint.route("/docs")
@@ -75,7 +73,7 @@ class Docs(MethodView):
     @public
     def get(self) -> Response:
         """Answer the documentation page."""
-        page = Response(_PAGE.format(root=request.script_root), content_type="text/html; charset=utf-8")
+        page = Response(_PAGE.replace("{root}", escape(request.script_root)), content_type="text/html; charset=utf-8")
         page.headers["Content-Security-Policy"] = _POLICY
         page.headers["X-Content-Type-Options"] = "nosniff"
         page.headers["Referrer-Policy"] = "no-referrer"
@@ -89,8 +87,6 @@ class Assets(MethodView):
     @public
     def get(self, asset: str) -> Response:
         """Answer a style sheet, script or icon."""
-        if asset == "start.js":
-            return Response(_START, content_type="text/javascript; charset=utf-8")
-        if asset not in _SERVED:
+        if asset not in _FOLDERS:
             raise NotFound
-        return send_from_directory(_ASSETS, asset, max_age=3600)
+        return send_from_directory(_FOLDERS[asset], asset, max_age=3600)

@@ -41,7 +41,11 @@ class Token(MethodView):
         refusals=("invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_client"),
     )
     def post(self) -> Response:
-        """Issue an access token for client credentials."""
+        """Issue an access token for client credentials.
+
+        The client shows who it is by HTTP Basic or by form fields (RFC 6749). Without `scope` the token has all scopes
+        of the client; asked for more than it has, there is none.
+        """
         return _uncached(_server().grant(request))
 
 
@@ -57,7 +61,10 @@ class Introspection(MethodView):
         refusals=("invalid_request", "invalid_client"),
     )
     def post(self) -> Response:
-        """Tell whether a token is valid and what it says."""
+        """Tell whether a token is valid and what it says.
+
+        For any client that shows its credentials (RFC 7662). Of a token that is not valid nothing more is said.
+        """
         return _uncached(_server().introspect(request))
 
 
@@ -73,7 +80,10 @@ class Revocation(MethodView):
         refusals=("invalid_request", "invalid_grant", "invalid_client"),
     )
     def post(self) -> Response:
-        """Revoke one of the client's own tokens."""
+        """Revoke one of the client's own tokens.
+
+        In force everywhere within 5 seconds (RFC 7009). A token that is not valid anyway is no error.
+        """
         return _uncached(_server().revoke(request))
 
 
@@ -84,7 +94,10 @@ class KeySet(MethodView):
     @public
     @operation("getKeySet", Answer(200, "KeySet", "public keys as JSON Web Keys"))
     def get(self) -> Response:
-        """Answer the key set."""
+        """Answer the key set.
+
+        The public keys of the service's own tokens (RFC 7517), also the one that signs next.
+        """
         answer = json_answer(_server().key_set())
         answer.headers["Cache-Control"] = "public, max-age=30"
         return answer
@@ -97,7 +110,10 @@ class Metadata(MethodView):
     @public
     @operation("getServerMetadata", Answer(200, "ServerMetadata", "endpoints and capabilities (RFC 8414)"))
     def get(self) -> Response:
-        """Answer the metadata."""
+        """Answer the metadata.
+
+        Where the endpoints are and what they can do (RFC 8414).
+        """
         answer = json_answer(json.dumps(_server().metadata(request.url_root)))
         answer.headers["Cache-Control"] = "no-cache"
         return answer

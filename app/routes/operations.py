@@ -1,15 +1,22 @@
 """What those who run the service ask it."""
 
-from flask import Response
+from flask import Response, current_app
 from flask.views import MethodView
 
-from app import errors
-from app.auth import public
-from app.db import Connection
+from app import errors, metrics
+from app.auth import public, raise_unless_bearer
 from app.openapi import Answer, operation
-from app.web import Blueprint, database, json_answer
+from app.readiness import Readiness
+from app.web import Blueprint, json_answer
 
 blueprint = Blueprint("operations", __name__, url_prefix="/health")
+
+public_metrics = Blueprint("metrics", __name__)
+"""Only there if ``METRICS_TOKEN`` is set."""
+
+
+def _readiness() -> Readiness:
+    return current_app.extensions["readiness"]
 
 
 @blueprint.route("/live")
@@ -19,24 +26,37 @@ class Live(MethodView):
     @public
     @operation("isLive", Answer(200, "Status", "the process answers"))
     def get(self) -> Response:
-        """Answer 200 as long as the process can."""
+        """Answer 200 as long as the process can.
+
+        Says nothing about the database: if this fails, a restart helps.
+        """
         return json_answer('{"status":"live"}')
 
 
 @blueprint.route("/ready")
 class Ready(MethodView):
-    """Whether requests will be served."""
+    """Whether requests will be served: the database answers in time, is migrated, and connections are to be had."""
 
     @public
     @operation("isReady", Answer(200, "Status", "requests will be served"))
     def get(self) -> Response:
-        """Answer 200 if the database answers, else 503."""
-        with database().connection() as connection:
-            _raise_if_schema_is_missing(connection)
+        """Answer 200 if the database answers, else 503.
+
+        Nothing has to be restarted when it fails: service resumes by itself with the database.
+        """
+        faults = _readiness().faults()
+        if faults:
+            raise errors.over_capacity(" ".join(faults.values()))
         return json_answer('{"status":"ready"}')
 
 
-def _raise_if_schema_is_missing(connection: Connection) -> None:
-    row = connection.execute("SELECT to_regclass('resource') IS NOT NULL").fetchone()
-    if row is None or not row[0]:
-        raise errors.over_capacity("The database has not been migrated.")
+@public_metrics.route("/metrics")
+class Metrics(MethodView):
+    """The metrics, on the public port."""
+
+    @public
+    def get(self) -> Response:
+        """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
+        raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
+        _readiness().faults()
+        return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)

@@ -19,7 +19,16 @@ from app.params import (
     VersionSchema,
 )
 from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
-from app.web import Blueprint, database, json_answer, preconditions, read_answer, resource_answer, written_answer
+from app.web import (
+    Blueprint,
+    database,
+    json_answer,
+    preconditions,
+    read_answer,
+    reading_database,
+    resource_answer,
+    written_answer,
+)
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -27,10 +36,11 @@ reads = scopes("manage_test", "view_test")
 writes = scopes("manage_test")
 
 CONDITIONS = ("If-Match", "If-None-Match")
-READ = Answer(200, "Resource", "the resource", ("ETag",))
+LINKS = ("read", "update", "delete")
+READ = Answer(200, "Resource", "the resource", ("ETag",), links=LINKS)
 NOT_MODIFIED = Answer(304, None, "the client has this version", ("ETag",))
-CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location"))
-WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",))
+CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location"), links=LINKS)
+WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",), links=LINKS)
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
 
 
@@ -54,9 +64,14 @@ class Collection(MethodView):
     @operation("listResources", Answer(200, "FlatResourcePage", "a page of flat resources"))
     @blueprint.arguments(FilteredListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
-        """List resources (4.1)."""
-        with database().connection() as connection:
-            return json_answer(store.flat_page(connection, project_key, query.selection, query.paging))
+        """List resources (4.1).
+
+        Each parameter is a condition on the array of its own type, and all of them hold for every result. A result is
+        the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
+        """
+        return json_answer(
+            reading_database().read(lambda reader: store.flat_page(reader, project_key, query.selection, query.paging))
+        )
 
     @reads
     @operation(
@@ -66,16 +81,23 @@ class Collection(MethodView):
     )
     @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:
-        """Check whether any resource matches (4.5)."""
-        with database().connection() as connection:
-            return json_answer("", 200 if store.exists(connection, project_key, query.selection) else 404)
+        """Check whether any resource matches (4.5).
+
+        Takes what the list takes, and answers with the status alone.
+        """
+        found = reading_database().read(lambda reader: store.exists(reader, project_key, query.selection))
+        return json_answer("", 200 if found else 404)
 
     @writes
     @_upsert("createOrUpdateResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def post(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
-        """Create or update a resource (4.6)."""
+        """Create or update a resource (4.6).
+
+        The body's `id`, else its `key`, says which resource is meant; without both a new one is created. The fields of
+        `objectTypeProperty` that are sent replace the stored ones, the others stay.
+        """
         conditions = preconditions(draft.version)
         written = operations.create_or_update(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
@@ -85,7 +107,11 @@ class Collection(MethodView):
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def put(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
-        """Create or overwrite a resource (4.8)."""
+        """Create or overwrite a resource (4.8).
+
+        The body's `id`, else its `key`, says which resource is meant; without both it is the project's only one, which
+        is created if there is none. The whole `objectTypeProperty` is replaced.
+        """
         conditions = preconditions(draft.version)
         written = operations.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
@@ -95,49 +121,14 @@ class Collection(MethodView):
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     def patch(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
-        """Overwrite a resource (4.7)."""
+        """Overwrite a resource (4.7).
+
+        As PUT, but for a resource that is there. The version that the client expects is needed, as `version` in the
+        body or in `If-Match`.
+        """
         conditions = preconditions(draft.version)
         written = operations.overwrite(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
-
-
-@blueprint.route("/<resource_id:resource_id>")
-class Item(MethodView):
-    """One resource by its id."""
-
-    @reads
-    @_read("getResourceById")
-    @blueprint.arguments(OptionalTextsSchema(), location="query")
-    def get(self, query: None, project_key: str, resource_id: str) -> Response:
-        """Get a resource by id (4.2)."""
-        with database().connection() as connection:
-            resource = store.get_by_id(connection, project_key, resource_id)
-        if resource is None:
-            raise errors.not_found_by_id(resource_id)
-        return read_answer(resource)
-
-    @writes
-    @operation("updateResourceById", WRITTEN, headers=CONDITIONS, refusals=("ResourceNotFound", *CONFLICTS))
-    @blueprint.arguments(UpdateSchema())
-    @blueprint.arguments(NoQuerySchema(), location="query")
-    def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
-        """Update a resource by actions (4.10)."""
-        conditions = preconditions(update.version)
-        written = operations.update(database(), caller(), resource_id, update, conditions)
-        return written_answer(written, project_key)
-
-    @writes
-    @operation(
-        "deleteResourceById",
-        Answer(200, "Resource", "the resource as it was", ("ETag",)),
-        headers=CONDITIONS,
-        refusals=("ResourceNotFound", *CONFLICTS),
-    )
-    @blueprint.arguments(VersionSchema(), location="query")
-    def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
-        """Delete a resource (4.11)."""
-        deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
-        return resource_answer(deleted)
 
 
 @blueprint.route("/key=<segment:key>")
@@ -148,7 +139,10 @@ class ItemByKey(MethodView):
     @_read("getResourceByKey")
     @blueprint.arguments(NoQuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
-        """Get a resource by key (4.3)."""
+        """Get a resource by key (4.3).
+
+        The path segment begins with `key=`. Shows the current projection.
+        """
         with database().connection() as connection:
             resource = store.get_by_key(connection, project_key, key)
         if resource is None:
@@ -164,6 +158,61 @@ class SortedList(MethodView):
     @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
-        """List resources with sorted query parameters (4.12)."""
+        """List resources with sorted query parameters (4.12).
+
+        Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
+        """
+        return json_answer(
+            reading_database().read(
+                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded)
+            )
+        )
+
+
+@blueprint.route("/<resource_id:resource_id>")
+class Item(MethodView):
+    """One resource by its id."""
+
+    @reads
+    @_read("getResourceById")
+    @blueprint.arguments(OptionalTextsSchema(), location="query")
+    def get(self, query: None, project_key: str, resource_id: str) -> Response:
+        """Get a resource by id (4.2).
+
+        Shows the current projection. The two query parameters make no difference.
+        """
         with database().connection() as connection:
-            return json_answer(store.page(connection, project_key, query.selection, query.paging, query.expanded))
+            resource = store.get_by_id(connection, project_key, resource_id)
+        if resource is None:
+            raise errors.not_found_by_id(resource_id)
+        return read_answer(resource)
+
+    @writes
+    @operation("updateResourceById", WRITTEN, headers=CONDITIONS, refusals=("ResourceNotFound", *CONFLICTS))
+    @blueprint.arguments(UpdateSchema())
+    @blueprint.arguments(NoQuerySchema(), location="query")
+    def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
+        """Update a resource by actions (4.10).
+
+        The actions apply in their order, all or none, and raise the version by one. If `version` is not the actual
+        one, nothing changes and the answer is 409, whose `currentVersion` says what it is.
+        """
+        conditions = preconditions(update.version)
+        written = operations.update(database(), caller(), resource_id, update, conditions)
+        return written_answer(written, project_key)
+
+    @writes
+    @operation(
+        "deleteResourceById",
+        Answer(200, "Resource", "the resource as it was", ("ETag",)),
+        headers=CONDITIONS,
+        refusals=("ResourceNotFound", *CONFLICTS),
+    )
+    @blueprint.arguments(VersionSchema(), location="query")
+    def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
+        """Delete a resource (4.11).
+
+        Answers the resource as it was. With `version` or `If-Match` only if it has not changed since.
+        """
+        deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
+        return resource_answer(deleted)

@@ -46,7 +46,11 @@ class AllOptions(MethodView):
         uri_parameter_one: str,
         uri_parameter_two: str,
     ) -> Response:
-        """Echo path, query and body (4.9)."""
+        """Echo path, query and body (4.9).
+
+        Keeps nothing: every value that arrived stands in the array of its type. `Prefer: code=201` and the like choose
+        between the statuses, `Accept` between JSON and a form.
+        """
         raise_if_path_is_not_text({"uriParameterOne": uri_parameter_one, "uriParameterTwo": uri_parameter_two})
         media_type = request.accept_mimetypes.best_match([_JSON, _FORM]) if request.accept_mimetypes else _JSON
         if media_type is None:
@@ -73,7 +77,11 @@ class DescriptionWithLinks(MethodView):
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(SampleQuerySchema(), location="query")
     def post(self, record: ComplexRecord, query: SampleQuery, project_key: str) -> Response:
-        """Echo query and body, or the body's time in every format (4.13)."""
+        """Echo query and body, or the body's time in every format (4.13).
+
+        Keeps nothing: every value that arrived stands in the array of its type. With `Prefer: code=202` the answer is
+        the body's `lastModifiedAt`, else its `createdAt`, in six formats.
+        """
         if _preferred_status() == 202:
             answer = json_answer(encode(samples.date_times(record)))
         else:

@@ -10,7 +10,7 @@ from app.model import Search
 from app.openapi import Answer, operation
 from app.params import SearchSchema, asks_for_staged
 from app.search import search
-from app.web import Blueprint, database, json_answer
+from app.web import Blueprint, json_answer, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -36,9 +36,11 @@ class SearchByQuery(MethodView):
     @operation("searchResources", FOUND, refusals=REFUSALS)
     @blueprint.arguments(SearchSchema(), location="query")
     def get(self, query: Search, project_key: str) -> Response:
-        """Search resources (4.4)."""
-        with database().connection() as connection:
-            return json_answer(search(connection, project_key, query))
+        """Search resources (4.4).
+
+        Texts, filters and facets over one of the two projections. Without `sort`, what matches best comes first.
+        """
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
 
 
 @blueprint.route("/product-projection-search")
@@ -49,6 +51,9 @@ class SearchByForm(MethodView):
     @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
     @blueprint.arguments(ProjectionSearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
-        """Search product projections (4.14)."""
-        with database().connection() as connection:
-            return json_answer(search(connection, project_key, query))
+        """Search product projections (4.14).
+
+        As the other search, with the parameters in a form. A repeatable one may stand in the query string too. The
+        staged projection needs `view_products`.
+        """
+        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))

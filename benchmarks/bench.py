@@ -1,0 +1,344 @@
+"""The service against its peers, on this machine, now: ``make bench``, or ``python -m benchmarks.bench --help``.
+
+Figures of one machine say little; ratios of servers that took turns on it say more. So every operation is measured in
+rounds, in each of which all servers have their turn, and medians of rounds are shown. A run in which one request is
+refused or unanswered does not count, is told of and repeated. Linux only, since processor time and memory are read
+from /proc.
+"""
+
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import click
+import psycopg
+
+from app.embedded import DATABASE, EmbeddedPostgres
+from benchmarks import data, load, report, usage
+from benchmarks.operations import Operation
+from benchmarks.results import Results, Run
+from benchmarks.servers import (
+    FOLDER,
+    ROOT,
+    SERVERS,
+    Mock,
+    Server,
+    ServerFailed,
+    Service,
+    Setup,
+    free_port,
+    wait_until_ready,
+)
+
+WARM_UP_S = 1.0
+STARTS = 5
+ATTEMPTS = 3
+"""Of a run that does not count."""
+
+PAUSE_S = 0.2
+"""Between two runs, for what the one before has left to do."""
+
+
+class Bench:
+    """Servers that run beside each other and are measured in turn."""
+
+    def __init__(self, servers: Sequence[Server], setup: Setup) -> None:
+        self._servers = servers
+        self._setup = setup
+        self.invalid: list[str] = []
+        self._maintenance = psycopg.connect(setup.postgres.conninfo("postgres", superuser=True), autocommit=True)
+
+    def close(self) -> None:
+        self._maintenance.close()
+
+    def _backends(self) -> dict[str, set[int]]:
+        """PostgreSQL's backends by the database that they work on."""
+        found: defaultdict[str, set[int]] = defaultdict(set)
+        for pid, database in self._maintenance.execute(
+            "SELECT pid, datname FROM pg_stat_activity WHERE datname IS NOT NULL"
+        ):
+            found[database].add(pid)
+        return found
+
+    def processes_of(self, server: Server) -> tuple[set[int], set[int]]:
+        """A server's own processes, and the PostgreSQL backends that work for it."""
+        backends = self._backends().get(server.database, set()) if server.uses_postgres else set[int]()
+        return server.processes(), backends
+
+    def memory_of(self, server: Server) -> usage.Memory:
+        """What a server's whole tree holds; with all of PostgreSQL but the backends of others, if it needs that."""
+        own, backends = self.processes_of(server)
+        if server.uses_postgres:
+            others = set[int]().union(*self._backends().values()) - backends
+            own |= usage.tree(self._setup.postgres.pid or 0) - others
+        return usage.memory(own)
+
+    def _processor_seconds(self, server: Server) -> dict[int, float]:
+        own, backends = self.processes_of(server)
+        return usage.processor_seconds(own | backends)
+
+    def run(self, server: Server, operation: Operation, connections: int, seconds: float, round_: int) -> Run | None:
+        """One turn of one server; None if it has no such operation.
+
+        :raises InvalidRun: if not every request is answered with 2xx.
+        """
+        requests = server.load(operation)
+        if requests is None:
+            return None
+        time.sleep(PAUSE_S)
+        before = self._processor_seconds(server)
+        outcome = load.run(server.url, requests, connections, seconds, self._setup.folder)
+        after = self._processor_seconds(server)
+        memory = self.memory_of(server)
+        return Run(
+            server=server.name,
+            operation=operation.value,
+            connections=connections,
+            round=round_,
+            requests_per_s=outcome.requests / outcome.seconds,
+            p50_ms=outcome.p50_us / 1000,
+            p99_ms=outcome.p99_us / 1000,
+            processor_s_per_1000=usage.used_between(before, after) / outcome.requests * 1000,
+            memory_distinct=memory.distinct,
+            memory_resident=memory.resident,
+        )
+
+    def run_that_counts(
+        self, server: Server, operation: Operation, connections: int, seconds: float, round_: int
+    ) -> Run | None:
+        """As :meth:`run`, repeated if it does not count; None if no attempt does."""
+        for _ in range(ATTEMPTS):
+            try:
+                return self.run(server, operation, connections, seconds, round_)
+            except load.InvalidRun as error:
+                self.invalid.append(f"{server.title}, {operation.title}, {connections} connections: {error}")
+                click.echo(f"This run does not count: {self.invalid[-1]}", err=True)
+        return None
+
+    def runs(
+        self, operations: Sequence[Operation], connection_counts: Sequence[int], rounds: int, seconds: float
+    ) -> Iterator[Run]:
+        """All runs: in each round every server has its turn, and each round begins with another one."""
+        for operation in operations:
+            for server in self._servers:
+                server.check(operation)
+            for connections in connection_counts:
+                for server in self._servers:
+                    warm_up = self.run_that_counts(server, operation, connections, min(WARM_UP_S, seconds), 0)
+                    self._tell(warm_up, "warm-up")
+                for round_ in range(rounds):
+                    first = round_ % len(self._servers)
+                    for server in [*self._servers[first:], *self._servers[:first]]:
+                        run = self.run_that_counts(server, operation, connections, seconds, round_)
+                        self._tell(run, f"round {round_ + 1} of {rounds}")
+                        if run is not None:
+                            yield run
+
+    @staticmethod
+    def _tell(run: Run | None, what: str) -> None:
+        if run is not None:
+            click.echo(
+                f"{run.operation:<11} {run.connections:>3} connections  {what:<13} {run.server:<11}"
+                f" {run.requests_per_s:>8.0f}/s  p50 {run.p50_ms:>8.2f} ms  p99 {run.p99_ms:>8.2f} ms"
+                f"  {run.processor_s_per_1000:>7.3f} s/1000",
+                err=True,
+            )
+
+
+@contextmanager
+def running(servers: Sequence[Server]) -> Generator[None]:
+    """Start all servers, and stop them at the end whatever happens."""
+    try:
+        for server in servers:
+            click.echo(f"Starting {server.title} ...", err=True)
+            server.start()
+        yield
+    finally:
+        for server in servers:
+            server.stop()
+
+
+def seconds_to_start(setup: Setup) -> list[float]:
+    """How long ``make run`` takes from the command to readiness, on a data folder with the measured resources."""
+    postgres = setup.postgres
+    postgres.drop_database(DATABASE)
+    postgres.create_database(DATABASE, data.template(postgres, "service", setup.count))
+    postgres.stop()
+    times: list[float] = []
+    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+    for _ in range(STARTS):
+        port = free_port()
+        size = {"WORKERS": str(setup.workers), "THREADS": str(setup.threads)}
+        settings = {"PORT": str(port), "DATA_DIR": str(postgres.data_dir), **size}
+        log = setup.folder / "start.log"
+        with log.open("wb") as output:
+            began = time.monotonic()
+            process = subprocess.Popen(
+                ["make", "--silent", "run"],  # noqa: S607 -- the user's make
+                cwd=ROOT,
+                env={**environment, **settings},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            try:
+                wait_until_ready(port, "/health/ready", process)
+                times.append(time.monotonic() - began)
+            except ServerFailed as error:
+                raise ServerFailed(f"make run: {error}\n{log.read_text(errors='replace')[-3000:]}") from None
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.wait(30)
+    return times
+
+
+def seconds_of_mocked_filter(mock: Server) -> float:
+    """One request of the mock's nearest thing to the containment filter: a predicate over all that it holds."""
+    key = mock.setup.sample.mocked[0][1]
+    began = time.monotonic()
+    mock.send("GET", f"/bench/categories?where=externalId%3D%22{key}%22")
+    return time.monotonic() - began
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, Python {platform.python_version()}"
+
+
+_OPERATIONS = click.Choice([operation.value for operation in Operation])
+_SERVERS = click.Choice([server.name for server in SERVERS])
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Turns of each server.")
+@click.option("--seconds", type=click.FloatRange(1), default=3.0, show_default=True, help="Length of a turn.")
+@click.option("--only", "only", type=_OPERATIONS, multiple=True, help="Measure this operation only; repeatable.")
+@click.option("--peers", "peers", type=_SERVERS, multiple=True, help="Measure this server only; repeatable.")
+@click.option("--connections", type=click.IntRange(1, 128), multiple=True, default=(8, 64), show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of each server.")
+@click.option("--threads", type=click.IntRange(1), default=8, show_default=True, help="Threads of each process.")
+@click.option("--count", type=click.IntRange(1000), default=data.COUNT, show_default=True, help="Resources.")
+@click.option("--start/--no-start", default=True, show_default=True, help="Measure the time to start, too.")
+@click.option("--save/--no-save", default=False, help="Write docs/benchmarks.md and its plots; else only print.")
+def main(
+    rounds: int,
+    seconds: float,
+    only: tuple[str, ...],
+    peers: tuple[str, ...],
+    connections: tuple[int, ...],
+    workers: int,
+    threads: int,
+    count: int,
+    start: bool,
+    save: bool,
+) -> None:
+    """Measure the service against its peers, which are installed on the way."""
+    if not Path("/proc/self/smaps_rollup").exists():
+        raise click.ClickException("This needs Linux: processor time and memory are read from /proc.")
+    chosen = [server for server in SERVERS if not peers or server.name in peers]
+    operations = [operation for operation in Operation if not only or operation.value in only]
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)  # also where a shell has it ignored, as in the background
+    try:
+        load.find_wrk()
+        for server in chosen:
+            server.install()
+        results = measure(chosen, operations, connections, rounds, seconds, workers, threads, count, start=start)
+    except (load.MissingTool, ServerFailed) as error:
+        raise click.ClickException(str(error)) from None
+    report.LATEST.write_text(json.dumps(asdict(results), indent=1))
+    click.echo(report.markdown(results))
+    if save:
+        report.save(results)
+
+
+def measure(
+    chosen: Sequence[type[Server]],
+    operations: Sequence[Operation],
+    connections: Sequence[int],
+    rounds: int,
+    seconds: float,
+    workers: int,
+    threads: int,
+    count: int,
+    *,
+    start: bool,
+) -> Results:
+    """Start everything, take all measurements, stop everything."""
+    began = datetime.now(UTC)
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
+        EmbeddedPostgres(
+            FOLDER / "data", {"max_connections": str(100 + 3 * workers * threads * len(chosen))}
+        ) as postgres,
+    ):
+        setup = Setup(postgres, data.sample(count), count, workers, threads, Path(folder))
+        servers = [server(setup) for server in chosen]
+        with running(servers):
+            bench = Bench(servers, setup)
+            try:
+                runs = list(bench.runs(operations, connections, rounds, seconds))
+                mocked_filter = next(
+                    (
+                        statistics.median(seconds_of_mocked_filter(s) for _ in range(3))
+                        for s in servers
+                        if isinstance(s, Mock)
+                    ),
+                    None,
+                )
+            finally:
+                bench.close()
+        starts = seconds_to_start(setup) if start and Service in chosen else []
+    return Results(
+        command="make bench" + "".join(f" {argument}" for argument in _as_given()),
+        began=began.isoformat(timespec="minutes"),
+        machine=machine(),
+        rounds=rounds,
+        seconds=seconds,
+        workers=workers,
+        threads=threads,
+        count=count,
+        titles={server.name: server.title for server in chosen},
+        runs=runs,
+        invalid=bench.invalid,
+        starts_s=starts,
+        mocked_filter_s=mocked_filter,
+        mocked_count=len(setup.sample.mocked),
+    )
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    """Stop what was started, too."""
+    sys.exit(1)
+
+
+def _as_given() -> list[str]:
+    arguments = " ".join(sys.argv[1:])
+    return [f'ARGS="{arguments}"'] if arguments else []
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+-- The load of one run, for wrk. Its argument is a Lua file, written by load.py, that returns a table:
+--   method, headers, body   what is sent
+--   paths                   sent in turn, each thread beginning at another place
+-- or, where every request needs what the answer before it said:
+--   items                   pairs of a resource's id and version, shared out over the threads
+--   id, version             patterns that find both in an answer
+--   path, headers, body     with @id and @version in them
+-- A resource waits while a request on it is under way, so no version is ever sent twice.
+
+local threads = {}
+
+function setup(thread)
+  thread:set("number", #threads)
+  table.insert(threads, thread)
+end
+
+local load, requests, position
+local waiting, first, last = {}, 1, 0
+refused = 0 -- global, since done() reads it from another Lua state; so is number, which setup() writes
+
+function init(arguments)
+  load = dofile(arguments[1])
+  if load.items then
+    local count = tonumber(arguments[2])
+    for i, item in ipairs(load.items) do
+      if i % count == number % count then
+        last = last + 1
+        waiting[last] = item
+      end
+    end
+    response = on_response
+  else
+    requests = {}
+    for i, path in ipairs(load.paths) do
+      requests[i] = wrk.format(load.method, path, load.headers, load.body)
+    end
+    position = (number * 389) % #requests
+  end
+end
+
+local function filled(text, item)
+  return (text:gsub("@(%a+)", { id = item[1], version = item[2] }))
+end
+
+function request()
+  if requests then
+    position = position % #requests + 1
+    return requests[position]
+  end
+  local item = waiting[first]
+  waiting[first] = nil
+  first = first + 1
+  local headers = {}
+  for name, value in pairs(load.headers) do
+    headers[name] = filled(value, item)
+  end
+  return wrk.format(load.method, filled(load.path, item), headers, filled(load.body, item))
+end
+
+-- Becomes response() only where answers are needed: wrk does not read them otherwise.
+function on_response(status, _, body)
+  local id, version = body:match(load.id), body:match(load.version)
+  if status ~= 200 or not id or not version then
+    refused = refused + 1
+    return
+  end
+  last = last + 1
+  waiting[last] = { id, version }
+end
+
+function done(summary, latency, _)
+  local errors = summary.errors
+  local faults = errors.connect + errors.read + errors.write + errors.timeout
+  for _, thread in ipairs(threads) do
+    errors.status = math.max(errors.status, thread:get("refused"))
+  end
+  io.write(string.format(
+    'RESULT {"requests": %d, "microseconds": %d, "refused": %d, "faults": %d, "p50_us": %d, "p99_us": %d}\n',
+    summary.requests, summary.duration, errors.status, faults, latency:percentile(50), latency:percentile(99)))
+end

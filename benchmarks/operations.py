@@ -1,0 +1,72 @@
+"""What is measured, and the goals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Operation(Enum):
+    """A kind of request; the value is its name on the command line."""
+
+    GET_BY_ID = "get-by-id"
+    GET_BY_KEY = "get-by-key"
+    CREATE = "create"
+    UPDATE = "update"
+    PAGE_20 = "page-20"
+    PAGE_500 = "page-500"
+    FILTER = "filter"
+
+    @property
+    def title(self) -> str:
+        """What tables and plots call it."""
+        return _TITLES[self]
+
+
+_TITLES = {
+    Operation.GET_BY_ID: "get by id",
+    Operation.GET_BY_KEY: "get by key",
+    Operation.CREATE: "create",
+    Operation.UPDATE: "update with version",
+    Operation.PAGE_20: "page of 20",
+    Operation.PAGE_500: "page of 500",
+    Operation.FILTER: "containment filter, 20 of 100,000",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How many times as many requests a second as a peer."""
+
+    against_bare: float
+    against_kinto: float
+
+
+GOALS: Mapping[Operation, Goal] = {
+    Operation.GET_BY_ID: Goal(0.85, 6),
+    Operation.GET_BY_KEY: Goal(0.85, 6),
+    Operation.CREATE: Goal(0.75, 6),
+    Operation.UPDATE: Goal(0.75, 6),
+    Operation.PAGE_20: Goal(0.8, 8),
+    Operation.PAGE_500: Goal(1.0, 5),
+    Operation.FILTER: Goal(0.75, 20),
+}
+
+MEMORY_AGAINST_BARE = 1.3
+"""At most so many times the memory, PostgreSQL included; and less than Kinto."""
+
+START_S = 2.0
+"""Longest time from start to ready on existing data."""
+
+EXAMPLE: Mapping[str, object] = {
+    "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
+    "arrayOfUniqueIntExample": [1, 3, 5, 7],
+    "arrayOfTwonumbersExample": [3, 5],
+    "arrayOfFloatExample": [0.82],
+    "arrayOfNumberNoDefaultsExample": [10, 9, 8, 7, 6],
+    "arrayOfStringExample": ["dog", "cat", "bird"],
+    "arrayOfObjectType": [
+        {"integerExample": 777, "integerExampleInt32": 1},
+        {"integerExample": 30000, "integerExampleInt32": 22},
+    ],
+}
+"""The interface's own example of an ObjectType, which is what is created."""

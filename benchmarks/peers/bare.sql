@@ -1,0 +1,19 @@
+-- The database of the two bare peers: the service's table without what only the service does (staged projections,
+-- authors, words to search by), and with the indexes that the measured requests need.
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+CREATE TABLE resource (
+    project_key      text COLLATE "C" NOT NULL,
+    id               uuid NOT NULL,
+    version          bigint NOT NULL DEFAULT 1,
+    key              text COLLATE "C",
+    created_at       timestamptz(3) NOT NULL DEFAULT now(),
+    last_modified_at timestamptz(3) NOT NULL DEFAULT now(),
+    object_type      text COLLATE "C" NOT NULL,
+    some_property    text,
+    object           jsonb NOT NULL GENERATED ALWAYS AS (object_type::jsonb) STORED,
+    PRIMARY KEY (project_key, id),
+    UNIQUE (project_key, key)
+);
+
+CREATE INDEX ON resource USING gin (project_key, object jsonb_path_ops);

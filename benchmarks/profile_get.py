@@ -1,0 +1,277 @@
+"""Where the microseconds of a get by id go: ``python -m benchmarks.profile_get``.
+
+Three measurements, all of processor time, so that waiting costs nothing:
+
+- the service as ``make run`` ships it, under wrk: what a request costs its processes, and PostgreSQL's backends;
+- gunicorn alone, which answers with constant bytes: what HTTP costs;
+- the application called in this process by a single thread, and interrupted for every few milliseconds of processor
+  time that it has used: each sample belongs to the stage of the request that its stack is in.
+
+What is left of the first without the other two is what threads cost each other: turns at the interpreter, switches.
+"""
+
+import itertools
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from types import FrameType
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import click
+
+from app import create_app
+from app.config import Settings
+from app.embedded import EmbeddedPostgres
+from benchmarks import data, load, report, usage
+from benchmarks.bench import Bench, running
+from benchmarks.load import Load
+from benchmarks.operations import Operation
+from benchmarks.servers import FOLDER, BareFlask, Server, Service, Setup
+
+FLASK, ROUTING, AUTH, ARGUMENTS, SQL, ANSWER, LOG, OTHER = (
+    "Flask: contexts, dispatch, response object",
+    "routing: the path to a view",
+    "auth: the gate and the remembered token",
+    "arguments: flask-smorest, webargs, marshmallow",
+    "SQL: pool, psycopg, cursor",
+    "answer: conditions and headers",
+    "correlation id, log line, metrics",
+    "the rest",
+)
+STAGES = (FLASK, ROUTING, AUTH, ARGUMENTS, SQL, ANSWER, LOG, OTHER)
+
+_OWN: Mapping[str, str] = {
+    "auth": AUTH,
+    "tokens": AUTH,
+    "own_issuer": AUTH,
+    "outside_issuer": AUTH,
+    "observability": LOG,
+    "metrics": LOG,
+    "hosts": LOG,
+    "params": ARGUMENTS,
+    "db": SQL,
+    "store": SQL,
+    "routes": ANSWER,
+    "preconditions": ANSWER,
+    "web": ANSWER,
+}
+"""Stages that modules of ``app/`` begin."""
+
+_SAMPLED_EVERY_S = 0.001
+"""Of processor time; the kernel may round it up to its tick."""
+
+
+def stage_of(frames: Sequence[tuple[str, str]]) -> str:
+    """The stage that a stack is in: from the outermost frame inwards, each that begins a stage ends the one before.
+
+    Frames of Flask and werkzeug begin none inside a stage of the service's own, which only calls them for help.
+
+    :param frames: file and function, the outermost first.
+    """
+    stage = OTHER
+    for path, function in frames:
+        if "/psycopg" in path:
+            stage = SQL
+        elif "/app/" in path and "site-packages" not in path:
+            name = path.rpartition("/app/")[2].partition("/")[0].removesuffix(".py")
+            stage = ROUTING if name == "web" and function in ("__call__", "to_python") else _OWN.get(name, stage)
+        elif stage in (FLASK, ROUTING, OTHER):
+            if "/werkzeug/routing/" in path:
+                stage = ROUTING
+            elif "/flask/" in path or "/werkzeug/" in path:
+                stage = FLASK
+            elif "/webargs/" in path or "/flask_smorest/" in path or "/marshmallow/" in path:
+                stage = ARGUMENTS
+    return stage
+
+
+@contextmanager
+def sampled() -> Generator[Counter[str]]:
+    """Count the stages that this thread is in whenever it has used a little more processor time."""
+    stages: Counter[str] = Counter()
+
+    def take(_number: int, frame: FrameType | None) -> None:
+        frames: list[tuple[str, str]] = []
+        while frame is not None:
+            frames.append((frame.f_code.co_filename, frame.f_code.co_name))
+            frame = frame.f_back
+        stages[stage_of(frames[::-1])] += 1
+
+    before = signal.signal(signal.SIGPROF, take)
+    signal.setitimer(signal.ITIMER_PROF, _SAMPLED_EVERY_S, _SAMPLED_EVERY_S)
+    try:
+        yield stages
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+class BareGunicorn(BareFlask):
+    """Gunicorn as the service uses it, with next to nothing behind it."""
+
+    name = "bare-gunicorn"
+    title = "gunicorn alone"
+    uses_postgres: ClassVar[bool] = False
+    ready_path = "/"
+
+    def template(self) -> None:
+        return None
+
+    def command(self) -> Sequence[str]:
+        return [*self.gunicorn(), "benchmarks.peers.bare_wsgi:app"]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--seconds", type=click.IntRange(2), default=10, show_default=True, help="Of each measurement.")
+@click.option("--connections", type=click.IntRange(1, 128), default=8, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
+@click.option("--threads", type=click.IntRange(1), default=8, show_default=True)
+@click.option("--count", type=click.IntRange(1000), default=data.COUNT, show_default=True, help="Resources.")
+@click.option("--save/--no-save", default=False, help="Put the table into docs/benchmarks.md; else only print it.")
+def main(seconds: int, connections: int, workers: int, threads: int, count: int, save: bool) -> None:
+    """Profile a get by id under load."""
+    with (
+        tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
+        EmbeddedPostgres(FOLDER / "data", {"max_connections": "200"}) as postgres,
+    ):
+        setup = Setup(postgres, data.sample(count), count, workers, threads, Path(folder))
+        service, gunicorn = Service(setup), BareGunicorn(setup)
+        with running([service, gunicorn]):
+            bench = Bench([service, gunicorn], setup)
+            try:
+                text = profile(service, gunicorn, bench, seconds, connections)
+            finally:
+                bench.close()
+    click.echo(text)
+    if save:
+        report.replace_part("profile", text)
+
+
+def profile(service: Service, gunicorn: Server, bench: Bench, seconds: int, connections: int) -> str:
+    """Measure, and tell where the time goes."""
+    requests = service.load(Operation.GET_BY_ID)
+    assert isinstance(requests, Load)  # noqa: S101 -- a read needs no answers
+    whole: list[float] = []
+    postgres: list[float] = []
+    http: list[float] = []
+    for part in (1, seconds / 2, seconds / 2):  # the first one warms up
+        for server, own_us, backends_us in ((service, whole, postgres), (gunicorn, http, list[float]())):
+            own, backends = bench.processes_of(server)
+            before, before_backends = usage.processor_seconds(own), usage.processor_seconds(backends)
+            outcome = load.run(server.url, requests, connections, part, service.setup.folder)
+            own_us.append(usage.used_between(before, usage.processor_seconds(own)) / outcome.requests * 1e6)
+            used = usage.used_between(before_backends, usage.processor_seconds(backends))
+            backends_us.append(used / outcome.requests * 1e6)
+    calls, application_us, stages = in_process(service, requests, seconds)
+    return table(
+        stages,
+        application_us,
+        sum(whole[1:]) / 2,
+        sum(http[1:]) / 2,
+        sum(postgres[1:]) / 2,
+        f"{calls:,} calls in one thread, {stages.total():,} samples; wrk with {connections} connections",
+    )
+
+
+def in_process(service: Service, requests: Load, seconds: float) -> tuple[int, float, Counter[str]]:
+    """Call the application itself for some seconds: how often, microseconds of processor time of a call, samples."""
+    settings = Settings(database_url=service.conninfo, threads=service.setup.threads, log_format="json")
+    stderr = sys.stderr
+    with Path(os.devnull).open("w") as nowhere:
+        sys.stderr = nowhere  # where the log handler will write
+        try:
+            application = create_app(settings)
+        finally:
+            sys.stderr = stderr
+        try:
+            call = caller(application.wsgi_app, service, requests)
+            for _ in range(500):
+                call()
+            return timed(call, seconds)
+        finally:
+            application.extensions["database"].close()
+
+
+def timed(call: Callable[[], None], seconds: float) -> tuple[int, float, Counter[str]]:
+    """Calls, microseconds of each without sampling, and samples of as many again."""
+    calls = 0
+    deadline, began = time.monotonic() + seconds / 2, time.thread_time()
+    while time.monotonic() < deadline:
+        for _ in range(100):
+            call()
+        calls += 100
+    each_us = (time.thread_time() - began) / calls * 1e6
+    with sampled() as stages:
+        for _ in range(calls):
+            call()
+    return calls, each_us, stages
+
+
+def caller(application: Any, service: Service, requests: Load) -> Callable[[], None]:
+    """What calls the application as gunicorn would, with one path after the other."""
+    host, port = "127.0.0.1", str(service.port)
+    environ = {
+        "REQUEST_METHOD": requests.method,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": host,
+        "SERVER_PORT": port,
+        "SCRIPT_NAME": "",
+        "QUERY_STRING": "",
+        "REMOTE_ADDR": host,
+        "HTTP_HOST": f"{host}:{port}",
+        **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in requests.headers.items()},
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    paths = itertools.cycle([urlsplit(path).path for path in requests.paths])
+    status = ""
+
+    def start_response(answered: str, _headers: list[tuple[str, str]], _error: Any = None) -> None:
+        nonlocal status
+        status = answered
+
+    def call() -> None:
+        path = next(paths)
+        body = application({**environ, "PATH_INFO": path, "RAW_URI": path, "wsgi.input": BytesIO()}, start_response)
+        for _ in body:
+            pass
+        body.close()
+        if status != "200 OK":
+            raise click.ClickException(f"{path}: {status}")
+
+    return call
+
+
+def table(
+    stages: Counter[str], application_us: float, whole_us: float, http_us: float, postgres_us: float, how: str
+) -> str:
+    """The stages in Markdown."""
+    total = stages.total()
+    rows = [("HTTP: gunicorn alone, with constant bytes", http_us)]
+    rows += [(stage, stages[stage] / total * application_us) for stage in STAGES if stages[stage]]
+    rows += [
+        ("threads: turns at the interpreter, switches", whole_us - http_us - application_us),
+        ("PostgreSQL's backend", postgres_us),
+    ]
+    together = whole_us + postgres_us
+    lines = ["| where | µs | of all |", "|---|---:|---:|"]
+    lines += [f"| {where} | {us:.0f} | {us / together:.0%} |" for where, us in rows]
+    lines.append(f"| **processor time of a get by id** | **{together:.0f}** | |")
+    lines.append(f"| of it, the application in one thread | {application_us:.0f} | {application_us / together:.0%} |")
+    return f"Measured with `python -m benchmarks.profile_get`: {how}.\n\n" + "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

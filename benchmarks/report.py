@@ -1,0 +1,200 @@
+"""What a benchmark found, as tables in Markdown and as plots in SVG.
+
+``python -m benchmarks.report`` writes both anew from the latest results.
+"""
+
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import plots
+from benchmarks.operations import GOALS, MEMORY_AGAINST_BARE, START_S, Operation
+from benchmarks.results import Results, Run
+
+LATEST = Path(__file__).resolve().parent / ".peers" / "results.json"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "benchmarks.md"
+
+BARE, KINTO, SERVICE = "bare-flask", "kinto", "service"
+
+_MIB = 1024 * 1024
+
+
+def throughput(run: Run) -> float:
+    """Requests a second."""
+    return run.requests_per_s
+
+
+def processor(run: Run) -> float:
+    """Processor seconds for 1,000 requests."""
+    return run.processor_s_per_1000
+
+
+def requests_per_processor_s(run: Run) -> float:
+    """Requests that one second of processor time answers, which other work on the machine hardly changes."""
+    return 1000 / run.processor_s_per_1000
+
+
+def markdown(results: Results) -> str:
+    """Everything that was measured."""
+    parts = [
+        f"Measured with `{results.command}` at {results.began} on {results.machine}: {results.rounds} rounds of"
+        f" {results.seconds:g} s, {results.workers} processes of {results.threads} threads each,"
+        f" {results.count:,} resources.",
+        "### Goals",
+        goals(results),
+        "### Memory and start",
+        memory_and_start(results),
+    ]
+    for connections in results.connections():
+        parts += [f"### All figures, {connections} connections", figures(results, connections)]
+    if results.mocked_filter_s is not None:
+        parts.append(
+            f"A predicate over the {results.mocked_count:,} resources that commercetools-mock holds took"
+            f" {results.mocked_filter_s * 1000:.0f} ms, with nothing else asked of it."
+        )
+    if results.invalid:
+        parts += ["### Runs that did not count", "\n".join(f"- {line}" for line in results.invalid)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def goals(results: Results) -> str:
+    """Ratios to the peers that the goals name, with the goals beside them."""
+    head = ["", "connections"]
+    for title in ("bare Flask", "Kinto"):
+        head += [f"requests/s against {title}", f"per processor second against {title}", "goal", ""]
+    rows: list[list[str]] = []
+    for operation in map(Operation, results.operations()):
+        goal = GOALS[operation]
+        for connections in results.connections():
+            row = [operation.title, str(connections)]
+            for peer, wanted in ((BARE, goal.against_bare), (KINTO, goal.against_kinto)):
+                ratio = results.ratio(peer, operation.value, connections, throughput)
+                by_processor = results.ratio(peer, operation.value, connections, requests_per_processor_s)
+                row += [_times(ratio), _times(by_processor), f"{wanted:g}x", _verdict(ratio, wanted)]
+            rows.append(row)
+    return _table(head, rows)
+
+
+def _times(ratio: float | None) -> str:
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.1f}x"
+
+
+def _verdict(ratio: float | None, wanted: float) -> str:
+    if ratio is None:
+        return "–"
+    return "met" if ratio >= wanted else "**not met**"
+
+
+def memory_and_start(results: Results) -> str:
+    """Memory of each server's whole tree, and how fast the service starts."""
+    rows: list[list[str]] = []
+    own = results.peak(SERVICE, lambda run: run.memory_distinct)
+    for name, title in results.titles.items():
+        distinct = results.peak(name, lambda run: run.memory_distinct)
+        resident = results.peak(name, lambda run: run.memory_resident)
+        if distinct is not None and resident is not None:
+            ratio = None if own is None or name == SERVICE else own / distinct
+            rows.append([title, f"{distinct / _MIB:.0f}", f"{resident / _MIB:.0f}", _times(ratio)])
+    text = _table(
+        ["", "MiB, each page once", "MiB, sum of resident sets", "this service is"],
+        rows,
+    )
+    bare, kinto = (results.peak(peer, lambda run: run.memory_distinct) for peer in (BARE, KINTO))
+    if own is not None and bare is not None and kinto is not None:
+        text += (
+            f"\n\nGoals: at most {MEMORY_AGAINST_BARE:g}x bare Flask"
+            f" ({'met' if own <= MEMORY_AGAINST_BARE * bare else '**not met**'})"
+            f" and less than Kinto ({'met' if own < kinto else '**not met**'})."
+        )
+    if results.starts_s:
+        median = statistics.median(results.starts_s)
+        text += (
+            f"\n\n`make run` on existing data is ready after {median:.2f} s, the median of"
+            f" {len(results.starts_s)} starts"
+            f" ({min(results.starts_s):.2f} to {max(results.starts_s):.2f} s)."
+            f" Goal: under {START_S:g} s ({'met' if median < START_S else '**not met**'})."
+        )
+    return text
+
+
+def figures(results: Results, connections: int) -> str:
+    """Medians of all servers at a number of connections."""
+    rows: list[list[str]] = []
+    for operation in map(Operation, results.operations()):
+        for name, title in results.titles.items():
+            cell = (name, operation.value, connections)
+            if not results.chosen(*cell):
+                continue
+            values: list[Callable[[Run], float]] = [
+                throughput,
+                lambda run: run.p50_ms,
+                lambda run: run.p99_ms,
+                processor,
+                lambda run: run.memory_distinct / _MIB,
+            ]
+            shown = [results.median(*cell, value) or 0.0 for value in values]
+            formats = (",.0f", ".2f", ".2f", ".3f", ".0f")
+            numbers = [format(value, pattern) for value, pattern in zip(shown, formats, strict=True)]
+            rows.append([operation.title, title, *numbers])
+    return _table(
+        ["", "server", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "MiB"],
+        rows,
+    )
+
+
+def save(results: Results) -> None:
+    """Put the tables into the page and draw its plots."""
+    replace_part("results", markdown(results))
+    folder = DOCS / "benchmarks"
+    folder.mkdir(exist_ok=True)
+    shown: list[tuple[str, str, Callable[[Run], float], str]] = [
+        ("throughput", "Requests a second", throughput, ",.0f"),
+        ("latency", "99th percentile of the time to an answer, ms", lambda run: run.p99_ms, ",.1f"),
+        ("processor", "Processor seconds for 1,000 requests, PostgreSQL included", processor, ",.2f"),
+    ]
+    for connections in results.connections():
+        for name, title, value, pattern in shown:
+            groups = [
+                plots.Group(
+                    operation.title,
+                    [
+                        plots.Bar(server_title, median, format(median, pattern))
+                        for server, server_title in results.titles.items()
+                        if (median := results.median(server, operation.value, connections, value)) is not None
+                    ],
+                )
+                for operation in map(Operation, results.operations())
+            ]
+            drawn = plots.bars(f"{title}, {connections} connections", groups, list(results.titles.values()))
+            (folder / f"{name}-{connections}.svg").write_text(drawn)
+
+
+def replace_part(name: str, text: str) -> None:
+    """Replace what stands between two marks of the page."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, found, rest = PAGE.read_text().partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise ValueError(f"{PAGE.name} has no part {name}")
+    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
+def latest() -> Results:
+    """What the last benchmark found."""
+    found: dict[str, Any] = json.loads(LATEST.read_text())
+    found["runs"] = [Run(**run) for run in found["runs"]]
+    return Results(**found)
+
+
+if __name__ == "__main__":
+    save(latest())

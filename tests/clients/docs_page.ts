@@ -1,0 +1,103 @@
+// The documentation page in a browser: it loads nothing from elsewhere, and every example on it can be executed.
+
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { env, getuid } from "node:process";
+import { chromium, type Locator, type Page } from "playwright-core";
+
+const { BASE_URL = "", CLIENT_ID = "", CLIENT_SECRET = "", TOKEN = "", CHROMIUM = "", SCREENSHOT } = env;
+
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    ...(getuid?.() === 0 ? ["--no-sandbox"] : []), // root has none
+  ],
+});
+
+/** Everything that the page should not do. */
+const faults: string[] = [];
+
+async function open(): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1060 } });
+  page.setDefaultTimeout(60_000);
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${BASE_URL}/`) && !url.startsWith("data:")) faults.push(`request to ${url}`);
+  });
+  await page.goto(`${BASE_URL}/docs`);
+  await page.locator(".opblock").first().waitFor();
+  return page;
+}
+
+/** Authorize under one of the security schemes, in the order of the dialog. */
+async function authorize(page: Page, position: number, ...fields: string[]): Promise<void> {
+  await page.locator("button.authorize").click();
+  const container = page.locator(".auth-container").nth(position);
+  const inputs = container.locator("input:not([type=checkbox])");
+  for (const [index, text] of fields.entries()) await inputs.nth(index).fill(text);
+  const all = container.getByText("select all");
+  if (await all.count()) await all.click();
+  await container.getByRole("button", { name: "Apply credentials" }).or(container.locator("button.authorize")).first().click();
+  await container.getByText("Logout").waitFor();
+  await page.locator(".btn-done").first().click();
+}
+
+/** Execute an operation as it is filled in, and return the status of the answer. */
+async function execute(operation: Locator): Promise<number> {
+  await operation.locator(".opblock-summary-control").click();
+  const [answer] = await Promise.all([
+    operation.page().waitForResponse((response) => response.request().resourceType() === "fetch"),
+    operation.locator("button.execute").click(),
+  ]);
+  const shown = operation.locator(".live-responses-table .response-col_status").filter({ hasText: `${answer.status()}` });
+  await shown.first().waitFor();
+  await operation.locator(".opblock-summary-control").click();
+  return answer.status();
+}
+
+const page = await open();
+equal(await page.title(), "Sample Resource Service");
+if (SCREENSHOT) await page.screenshot({ path: SCREENSHOT });
+
+await authorize(page, 0, CLIENT_ID, CLIENT_SECRET);
+await authorize(page, 1, CLIENT_ID, CLIENT_SECRET);
+
+const answers: Record<string, number> = {};
+for (const operation of await page.locator(".opblock").all()) {
+  const id = await operation.getAttribute("id");
+  answers[`${id}`] = await execute(operation);
+}
+const refused = Object.entries(answers).filter(([, status]) => !(status >= 200 && status < 300));
+deepEqual(refused, []);
+ok(Object.keys(answers).length >= 19);
+
+// A second time, when the resource is another one.
+const create = page.locator("#operations-Resource-createOrUpdateResource");
+const remove = page.locator("#operations-Resource-deleteResourceById");
+equal(await execute(create), 201);
+
+// The authorization and the last answer outlive the page.
+await page.reload();
+await page.locator(".opblock").first().waitFor();
+equal(await execute(remove), 200);
+
+// A pasted token instead.
+await page.evaluate(() => localStorage.clear());
+await page.reload();
+await page.locator(".opblock").first().waitFor();
+equal(await execute(create), 401);
+await authorize(page, 2, TOKEN);
+equal(await execute(create), 201);
+equal(await execute(remove), 200);
+
+// The 401 above is the one line that the browser itself writes of a refusal.
+match(faults.shift() ?? "", /401/);
+deepEqual(faults, []);
+await browser.close();
