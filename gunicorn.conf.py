@@ -39,7 +39,7 @@ preload_app = False
 # to close it; a server that closes first meets a request under way. An idle connection costs some 30 KiB.
 keepalive = 75
 
-# Seconds for requests in flight when the service stops: more than the longest statement by default (5 s), and less
+# Seconds for requests in flight when the service stops: more than the longest statement by default (4 s), and less
 # than the 10 s after which Docker kills.
 graceful_timeout = 8
 

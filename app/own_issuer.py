@@ -13,7 +13,6 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
@@ -31,6 +30,8 @@ TRUSTED_FOR_S = 4.5
 UNKNOWN_KEYS_ASKED_FOR_EVERY_S = 1.0
 """Tokens with invented key ids cost a statement this often and not each."""
 _TRIED_AGAIN_AFTER_S = 0.5
+_SILENT_AFTER_S = 1.0
+"""A request that has waited so long in vain is refused: its own statement would only wait as long once more."""
 _RELOADED_WHOLLY_AFTER_S = 300.0
 """In between only what is new is asked for; this drops what has expired."""
 _COMMITTED_WITHIN = timedelta(seconds=60)
@@ -107,9 +108,12 @@ class OwnIssuer:
         if age < TRUSTED_FOR_S:
             # One request renews it, the others need not wait. If that fails, the next ones try.
             if self._lock.acquire(blocking=False):
+                began = time.monotonic()
                 try:
-                    with suppress(errors.ApiError):
-                        self._renew()
+                    self._renew()
+                except errors.ApiError:
+                    if time.monotonic() - began > _SILENT_AFTER_S:
+                        raise
                 finally:
                     self._lock.release()
             return self._picture

@@ -133,6 +133,7 @@ def _measure(servers: dict[str, _Server], token: str, folder: Path, rounds: int,
         body.encode(),
         {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
     )
+    resource: dict[str, str] = {}
     for _ in range(40):
         with urllib.request.urlopen(create) as answer:  # noqa: S310 -- the server started above
             resource = json.load(answer)

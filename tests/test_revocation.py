@@ -203,6 +203,34 @@ def test_without_the_database_tokens_are_trusted_for_seconds_and_then_not(
         verifier.verify(token)
 
 
+def test_a_request_does_not_wait_twice_for_a_silent_database(
+    database_url: str, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = time.monotonic()
+    silent_for = 0.0
+
+    def load(since: object) -> Trust:
+        nonlocal clock
+        clock += silent_for
+        if silent_for:
+            raise errors.over_capacity("silent")
+        with psycopg.connect(database_url) as connection:
+            return identity.load_trust(connection, since)
+
+    monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
+    verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
+    token = token_for(f"view_test:{project}")
+    assert verifier.verify(token)
+    clock += own_issuer.RENEWED_AFTER_S
+    silent_for = 0.5
+    assert verifier.verify(token)
+    clock += 0.5
+    silent_for = 4.0
+    with pytest.raises(errors.ApiError) as raised:
+        verifier.verify(token)
+    assert raised.value.status == 503
+
+
 def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings, token_for: TokenFor) -> None:
     alone = create_app(replace(settings, database_url="host=127.0.0.1 port=1", pool_timeout_ms=200))
     try:
