@@ -9,6 +9,7 @@ from /proc.
 import json
 import os
 import platform
+import resource
 import signal
 import statistics
 import subprocess
@@ -86,9 +87,9 @@ class Bench:
             own |= usage.tree(self._setup.postgres.pid or 0) - others
         return usage.memory(own)
 
-    def _processor_seconds(self, server: Server) -> dict[int, float]:
+    def _processor_seconds(self, server: Server) -> tuple[dict[int, float], dict[int, float]]:
         own, backends = self.processes_of(server)
-        return usage.processor_seconds(own | backends)
+        return usage.processor_seconds(own), usage.processor_seconds(backends)
 
     def run(self, server: Server, operation: Operation, connections: int, seconds: float, round_: int) -> Run | None:
         """One turn of one server; None if it has no such operation.
@@ -99,9 +100,14 @@ class Bench:
         if requests is None:
             return None
         time.sleep(PAUSE_S)
-        before = self._processor_seconds(server)
+        machine_before, wrk_before = usage.Machine.now(), _seconds_of_children()
+        own_before, backends_before = self._processor_seconds(server)
         outcome = load.run(server.url, requests, connections, seconds, self._setup.folder)
-        after = self._processor_seconds(server)
+        own_after, backends_after = self._processor_seconds(server)
+        by_own = usage.used_between(own_before, own_after)
+        by_backends = usage.used_between(backends_before, backends_after)
+        by_wrk = _seconds_of_children() - wrk_before
+        others = usage.Machine.now().others_since(machine_before, by_own + by_backends + by_wrk)
         memory = self.memory_of(server)
         return Run(
             server=server.name,
@@ -111,7 +117,9 @@ class Bench:
             requests_per_s=outcome.requests / outcome.seconds,
             p50_ms=outcome.p50_us / 1000,
             p99_ms=outcome.p99_us / 1000,
-            processor_s_per_1000=usage.used_between(before, after) / outcome.requests * 1000,
+            processor_s_per_1000=(by_own + by_backends) / outcome.requests * 1000,
+            postgres_s_per_1000=by_backends / outcome.requests * 1000,
+            others=others,
             memory_distinct=memory.distinct,
             memory_resident=memory.resident,
         )
@@ -153,9 +161,16 @@ class Bench:
             click.echo(
                 f"{run.operation:<11} {run.connections:>3} connections  {what:<13} {run.server:<11}"
                 f" {run.requests_per_s:>8.0f}/s  p50 {run.p50_ms:>8.2f} ms  p99 {run.p99_ms:>8.2f} ms"
-                f"  {run.processor_s_per_1000:>7.3f} s/1000",
+                f"  {run.processor_s_per_1000:>7.3f} s/1000"
+                f" (PostgreSQL {run.postgres_s_per_1000:.3f})  others {run.others:.0%}",
                 err=True,
             )
+
+
+def _seconds_of_children() -> float:
+    """Processor time of children that have ended, as wrk does between two calls."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextmanager

@@ -39,10 +39,12 @@ def requests_per_processor_s(run: Run) -> float:
 
 def markdown(results: Results) -> str:
     """Everything that was measured."""
+    others = statistics.median(run.others for run in results.runs)
     parts = [
         f"Measured with `{results.command}` at {results.began} on {results.machine}: {results.rounds} rounds of"
         f" {results.seconds:g} s, {results.workers} processes of {results.threads} threads each,"
-        f" {results.count:,} resources.",
+        f" {results.count:,} resources. Other work took {others:.0%} of the machine's processor time, the median of all"
+        " runs.",
         "### Goals",
         goals(results),
         "### Memory and start",
@@ -140,14 +142,15 @@ def figures(results: Results, connections: int) -> str:
                 lambda run: run.p50_ms,
                 lambda run: run.p99_ms,
                 processor,
+                lambda run: run.postgres_s_per_1000,
                 lambda run: run.memory_distinct / _MIB,
             ]
             shown = [results.median(*cell, value) or 0.0 for value in values]
-            formats = (",.0f", ".2f", ".2f", ".3f", ".0f")
+            formats = (",.0f", ".2f", ".2f", ".3f", ".3f", ".0f")
             numbers = [format(value, pattern) for value, pattern in zip(shown, formats, strict=True)]
             rows.append([operation.title, title, *numbers])
     return _table(
-        ["", "server", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "MiB"],
+        ["", "server", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "of it PostgreSQL", "MiB"],
         rows,
     )
 

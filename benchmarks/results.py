@@ -18,6 +18,10 @@ class Run:
     p99_ms: float
     processor_s_per_1000: float
     """Processor seconds of the server's processes and its PostgreSQL backends, for each 1,000 requests."""
+    postgres_s_per_1000: float
+    """What of it the backends used."""
+    others: float
+    """The part of the machine's processor time that went to anything else than the server, its backends and wrk."""
     memory_distinct: int
     """Bytes at the end of the run, each page counted once."""
     memory_resident: int

@@ -50,6 +50,26 @@ def used_between(before: Mapping[int, float], after: Mapping[int, float]) -> flo
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """Processor seconds of the whole machine so far."""
+
+    busy: float
+    idle: float
+
+    @classmethod
+    def now(cls) -> "Machine":
+        """A reading."""
+        numbers = [int(text) for text in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        idle = numbers[3] + numbers[4]
+        return cls((sum(numbers) - idle) * _TICK_S, idle * _TICK_S)
+
+    def others_since(self, before: "Machine", own: float) -> float:
+        """The part of the time since an earlier reading that went to others, if so many seconds went to us."""
+        busy = self.busy - before.busy
+        return max(0.0, busy - own) / (busy + self.idle - before.idle)
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Memory of a group of processes, in bytes."""
 

@@ -19,7 +19,7 @@ LIBRARIES = "/somewhere/site-packages"
 
 
 def run(server: str, round_: int, requests_per_s: float, connections: int = 8) -> Run:
-    return Run(server, "get-by-id", connections, round_, requests_per_s, 1.0, 2.0, 0.5, 100 << 20, 200 << 20)
+    return Run(server, "get-by-id", connections, round_, requests_per_s, 1.0, 2.0, 0.5, 0.1, 0.25, 100 << 20, 200 << 20)
 
 
 def results(*runs: Run) -> Results:
