@@ -22,10 +22,11 @@ import psycopg
 from psycopg import sql
 from uuid_utils.compat import uuid7
 
-from app import migrate, store, words
+from app import migrate, store
 from app import seed as made_up
 from app.embedded import EmbeddedPostgres
-from app.fields import MATCHES, RELEVANCE, SORTABLE
+from app.fields import SORTABLE
+from app.filters.resolver import read_facets, read_filters
 from app.model import (
     Author,
     ById,
@@ -36,12 +37,15 @@ from app.model import (
     Paging,
     Preconditions,
     Projection,
+    Search,
     Selection,
     SortTerm,
     Stored,
+    Text,
     Value,
 )
 from app.predicate import resolver
+from app.search import search as search_page
 from app.strict_json import encode
 
 HITS = 5
@@ -144,26 +148,22 @@ def selection(
     )
 
 
-def search(word: Callable[[Project], str], fuzzy_level: int | None = None) -> Call:
-    """The first page of what a text finds, by relevance, and how much that is."""
-    statement = sql.SQL("""
-        WITH found AS MATERIALIZED (
-            SELECT r.id, {relevance} AS relevance FROM resource r
-            WHERE r.project_key = %(project_key)s AND {matches})
-        SELECT (SELECT count(*) FROM found), array_agg(p.object_type)
-        FROM (
-            SELECT r.object_type FROM (SELECT * FROM found ORDER BY relevance DESC, id LIMIT 20) f
-            JOIN resource r ON r.project_key = %(project_key)s AND r.id = f.id ORDER BY f.relevance DESC, r.id) p""")
-    query = sql.SQL("%(query)s::tsquery")
-    composed = statement.format(
-        relevance=sql.SQL(RELEVANCE.current).format(query), matches=sql.SQL(MATCHES.current).format(query)
-    )
+def search(
+    word: Callable[[Project], str] | None = None,
+    fuzzy_level: int | None = None,
+    filters: Callable[[Project], list[str]] = lambda _: [],
+    facets: tuple[str, ...] = (),
+) -> Call:
+    """The first page of a search with its total, by relevance if there is a word."""
 
     def call(connection: Connection, project: Project) -> object:
-        found = words.tsquery_of(connection, project.key, [words.Text("en", word(project))], fuzzy_level)
-        if found is None:
-            raise SystemExit(f"No resource has {word(project)}.")
-        return connection.execute(composed, {"project_key": project.key, "query": found}).fetchone()
+        query = Search(
+            texts=() if word is None else (Text("en", word(project)),),
+            fuzzy_level=fuzzy_level,
+            query_filters=read_filters(filters(project)),
+            facets=read_facets(facets),
+        )
+        return search_page(connection, project.key, query)
 
     return call
 
@@ -216,6 +216,14 @@ SELECTIVE = [
     Operation("search for a word", search(lambda p: p.word)),
     Operation("fuzzy search for the same word", search(lambda p: p.word, 2)),
     Operation("fuzzy search for the word misspelt", search(lambda p: p.misspelt, 2)),
+    Operation("search by a filter", search(filters=lambda p: [f"arrayOfStringExample:{encode(p.text)}"])),
+    Operation(
+        "the same with facets",
+        search(
+            filters=lambda p: [f"arrayOfStringExample:{encode(p.text)}"],
+            facets=("arrayOfIntExample", "arrayOfFloatExample:range(* to 50),(50 to *)", "version"),
+        ),
+    ),
     Operation("create", create),
     Operation("update", update),
 ]
@@ -234,6 +242,10 @@ OTHERS = [
     Operation("offset 10000, sort by key", page(Paging(offset=10_000, sort=(SortTerm(SORTABLE["key"]),))), 10),
     Operation("a range that many are in", page(where=lambda _: "arrayOfIntExample > 990"), 5),
     Operation("a range that none is in", page(where=lambda _: "arrayOfIntExample > 5000"), 3),
+    Operation("facet of terms, over everything", search(facets=("arrayOfStringExample",)), 2),
+    Operation("facet of a scalar's terms", search(facets=("version",)), 2),
+    Operation("facet of a range", search(facets=("arrayOfFloatExample:range(50 to *)",)), 2),
+    Operation("facet of a value", search(facets=("arrayOfIntExample:7",)), 3),
     Operation(
         "three ranges",
         page(where=lambda _: "arrayOfIntExample < 3 and arrayOfFloatExample > 100 and arrayOfUniqueIntExample > 9990"),
