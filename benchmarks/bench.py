@@ -345,8 +345,9 @@ def measure(
     )
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
+def _end(number: int, _frame: FrameType | None) -> None:
     """Stop what was started, too."""
+    click.echo(f"Ended by {signal.Signals(number).name}.", err=True)
     sys.exit(1)
 
 
