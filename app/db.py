@@ -24,7 +24,7 @@ from gevent import get_hub, monkey
 from gevent.timeout import Timeout
 from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app import errors, metrics
 from app.config import Settings
@@ -125,14 +125,11 @@ class _PooledConnection(Connection):
             raise
 
 
-_READ, _WRITE = 1, 2
-"""Bits of what libpq waits for and of what happened, in psycopg as in gevent."""
-
-
 def _wait_as_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     """What psycopg's own functions do, with one event and one switch for each wait.
 
-    Those that gevent can patch build an object of poll() and a timer each time, a tenth of what a read costs.
+    Those that gevent can patch build an object of poll() and a timer each time, a tenth of what a read costs. The bits
+    for reading and writing are the same in psycopg and in gevent.
     """
     hub = get_hub()
     try:
@@ -216,6 +213,8 @@ class Database:
             connection = pool.getconn()
         except PoolTimeout:
             raise self._none_to_be_had() from None
+        except PoolClosed:
+            raise Unavailable("away", _AWAY) from None
         self._lent.add(connection)
         try:
             yield connection

@@ -20,6 +20,9 @@ from app.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
 LENGTH_AT_MOST = 16_384
 """Characters of an expression."""
 
+FAULTS_AT_MOST = 50
+"""Faults of the expressions of one parameter that an answer lists."""
+
 _CACHED_LENGTH = 2_048
 """Longer texts are not kept: they are rarely the same twice, and their trees are large."""
 

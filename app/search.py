@@ -16,7 +16,7 @@ from app.fields import MATCHES, OBJECT_TEXT, RELEVANCE, RESOURCE, Stage
 from app.filters.ast import FieldPath, Filter
 from app.model import Search
 from app.predicate.compiler import compile_condition
-from app.store import PAGE_HEAD, RESOURCE_HEAD, TOTAL_AT_MOST, order_of, total_of
+from app.store import PAGE_HEAD, RESOURCE_HEAD, TOTAL_AT_MOST, flat_end, order_of, total_of
 from app.strict_json import encode
 
 
@@ -104,7 +104,7 @@ def _projection_json(stage: Stage) -> LiteralString:
     return f"""{RESOURCE_HEAD}
     || ',"hasStagedChanges":' || (r.staged_object_type IS NOT NULL)
     || coalesce(',"someProperty":' || to_json({column.of(stage)}), '')
-    || CASE {OBJECT_TEXT.of(stage)} WHEN '{{}}' THEN '}}' ELSE ',' || substr({OBJECT_TEXT.of(stage)}, 2) END"""
+    || {flat_end(OBJECT_TEXT.of(stage))}"""
 
 
 _PROJECTION_JSON: dict[Stage, LiteralString] = {stage: _projection_json(stage) for stage in Stage}

@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors, words
 from app.db import Connection
-from app.fields import TIME_FORMAT, Field, Kind, Part, Stage
+from app.fields import OBJECT_TEXT, TIME_FORMAT, Field, Kind, Part, Stage
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -76,8 +76,13 @@ def _resource_json(created_by: LiteralString = "''", last_modified_by: LiteralSt
 
 _RESOURCE_JSON = _resource_json()
 
-_FLAT_JSON: LiteralString = f"""{RESOURCE_HEAD}
-    || CASE r.object_type WHEN '{{}}' THEN '}}' ELSE ',' || substr(r.object_type, 2) END"""
+
+def flat_end(object_text: LiteralString) -> LiteralString:
+    """The end of a flat resource's JSON: the fields of an ObjectType, given as text, and the closing brace."""
+    return f"CASE {object_text} WHEN '{{}}' THEN '}}' ELSE ',' || substr({object_text}, 2) END"
+
+
+_FLAT_JSON: LiteralString = f"{RESOURCE_HEAD} || {flat_end(OBJECT_TEXT.current)}"
 """A result of the list (interface 4.1): the fields of ObjectType beside those of the server."""
 
 

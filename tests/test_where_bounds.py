@@ -8,11 +8,11 @@ import psycopg
 import pytest
 
 from app.fields import Stage
-from app.language import LENGTH_AT_MOST, InvalidExpression
+from app.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression
 from app.predicate import parser
 from app.predicate.compiler import compile_condition
 from app.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
-from app.predicate.resolver import FAULTS_AT_MOST, InvalidPredicates, read
+from app.predicate.resolver import InvalidPredicates, read
 from tests.api import Api
 from tests.predicates import found, refusals
 

@@ -22,7 +22,7 @@ from app.filters.ast import (
     Values,
 )
 from app.filters.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse_facet, parse_filter
-from app.language import InvalidExpression, place
+from app.language import FAULTS_AT_MOST, InvalidExpression, place
 from app.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
 from app.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
 from app.predicate.values import did_you_mean, refused_literal, unknown_field, value_of
@@ -32,9 +32,6 @@ FACETS_AT_MOST = 50
 
 RANGES_AT_MOST = 100
 """Ranges of a facet: one scan counts them all, and each adds columns to it."""
-
-FAULTS_AT_MOST = 50
-"""Faults that one parameter answers."""
 
 Reason = str | errors.Fault
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.fields import RESOURCE, Field, Kind
-from app.language import InvalidExpression, place
+from app.language import FAULTS_AT_MOST, InvalidExpression, place
 from app.predicate.ast import (
     AllOf,
     And,
@@ -28,9 +28,6 @@ from app.predicate.ast import (
 from app.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
 from app.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse
 from app.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
-
-FAULTS_AT_MOST = 50
-"""Faults that one answer lists."""
 
 Variables = Mapping[str, Sequence[str]]
 """The values of each variable, as they stand in the query string."""
