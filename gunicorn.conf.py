@@ -1,5 +1,6 @@
 """How gunicorn runs the service. Every value has its reason; what is not here is gunicorn's default."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -104,6 +105,8 @@ def pre_fork(_server: Any, _worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Share what the worker counts, and answer on that port from every worker, each for all of them."""
+    gc.collect()
+    gc.freeze()
     if _settings.metrics_are_on:
         metrics.enter_regularly()
     readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")

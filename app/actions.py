@@ -53,7 +53,7 @@ class ChangeSomeProperty:
     staged: bool
 
     def apply(self, change: Change) -> Change:
-        value = Value(self.some_property)
+        value = Value(self.some_property, (self.some_property,))
         return replace(
             change,
             current=change.current if self.staged else Projection(change.current.object_type, value),

@@ -8,10 +8,12 @@ import hmac
 import logging
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
-from flask import Flask, Request, current_app, g, request
+from flask import Flask, Request, g, request
 from flask.views import View
+from werkzeug.routing import Rule
 
 from app import errors, metrics
 from app.model import Caller, Principal
@@ -48,7 +50,8 @@ def accepted_scopes(view: Any) -> tuple[str, ...] | None:
     return getattr(view, _MARK, None)
 
 
-_AUTHORIZATION = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE | re.ASCII)
+# Not IGNORECASE, which would make the match of a token take 4 µs longer.
+_AUTHORIZATION = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*) *", re.ASCII)
 
 
 def install_gate(app: Flask, verifier: TokenVerifier) -> None:
@@ -57,36 +60,42 @@ def install_gate(app: Flask, verifier: TokenVerifier) -> None:
     Runs before parsing, so that a stranger learns nothing from error messages and costs no work.
     """
 
+    @cache
+    def accepted_by(endpoint: str, method: str) -> tuple[str, ...] | None:
+        return accepted_scopes(_view_of(app.view_functions[endpoint], method))
+
     @app.before_request
     def pass_gate() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
         # Each look at it goes through a proxy, which adds up.
         asked = cast("Request", cast("Any", request)._get_current_object())
-        if asked.routing_exception is not None or _is_automatic_options(asked):
+        rule, method = asked.url_rule, asked.method
+        if rule is None or asked.routing_exception is not None or _is_automatic_options(rule, method):
             return
-        accepted = accepted_scopes(_view_of(asked))
+        accepted = accepted_by(rule.endpoint, method)
         if accepted == _PUBLIC:
             return
         project_key = str((asked.view_args or {}).get("project_key", ""))
         principal = _authenticate(verifier, asked, project_key)
-        if accepted is None or not any(f"{scope}:{project_key}" in principal.scopes for scope in accepted):
-            raise errors.insufficient_scope(project_key, accepted or ())
-        g.principal = principal
+        for scope in accepted or ():
+            if f"{scope}:{project_key}" in principal.scopes:
+                g.principal = principal
+                return
+        raise errors.insufficient_scope(project_key, accepted or ())
 
 
-def _is_automatic_options(request: Request) -> bool:
-    return request.method == "OPTIONS" and bool(getattr(request.url_rule, "provide_automatic_options", False))
+def _is_automatic_options(rule: Rule, method: str) -> bool:
+    return method == "OPTIONS" and bool(getattr(rule, "provide_automatic_options", False))
 
 
-def _view_of(request: Request) -> Any:
+def _view_of(function: Any, method: str) -> Any:
     """The function that will answer; a MethodView answers HEAD with get if it has no head."""
-    function = current_app.view_functions[str(request.endpoint)]
     view_class = cast("type[View] | None", getattr(function, "view_class", None))
     if view_class is None:
         return function
-    method = request.method.lower()
-    if method == "head" and not hasattr(view_class, "head"):
-        method = "get"
-    return getattr(view_class, method, None)
+    name = method.lower()
+    if name == "head" and not hasattr(view_class, "head"):
+        name = "get"
+    return getattr(view_class, name, None)
 
 
 def raise_unless_bearer(expected: str, realm: str) -> None:
@@ -104,14 +113,14 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
 
 
 def _authenticate(verifier: TokenVerifier, request: Request, realm: str) -> Principal:
-    header = request.headers.get("Authorization", "")
-    if header.partition(" ")[0].lower() != "bearer":
+    # Two such headers arrive as one with a comma, which no token has.
+    header: str = request.environ.get("HTTP_AUTHORIZATION", "")
+    match = _AUTHORIZATION.fullmatch(header)
+    if match is None and header.partition(" ")[0].lower() != "bearer":
         # Without a token, or with credentials of another kind, the challenge names no error (RFC 6750, section 3.1).
         message = "This endpoint requires an access token. You can get one from the authorization server."
         raise errors.unauthorized(realm, message, token_given=False)
     try:
-        # Two such headers arrive as one with a comma, which no token has.
-        match = _AUTHORIZATION.fullmatch(header)
         if match is None:
             metrics.count_token_check("refused")
             raise InvalidToken("malformed")

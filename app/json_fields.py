@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn, cast
 
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields, missing, post_load
 
 from app import errors
 from app.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, unstorable_character
@@ -174,10 +174,10 @@ class StrictField(fields.Field[Any]):
         arguments.setdefault("allow_none", False)
         arguments["error_messages"] = {"required": MISSING, "null": expected}
         super().__init__(**arguments)
-        self._check = check
+        self.check = check
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        return self._check(value)
+        return self.check(value)
 
 
 class Text(StrictField):
@@ -235,8 +235,11 @@ class NestedObject(fields.Nested):
         super().__init__(nested, **arguments)
 
 
+_REFUSED = object()
+
+
 class StrictSchema(Schema):
-    """A body: a JSON object with no other fields than the declared ones."""
+    """A body: a JSON object with no other fields than the declared ones, which are strict fields and nested objects."""
 
     class Meta:
         unknown = RAISE
@@ -244,10 +247,50 @@ class StrictSchema(Schema):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.error_messages |= {"type": OBJECT_EXPECTED, "unknown": "Unknown field."}
+        self._by_key = {field.data_key or name: field for name, field in self.fields.items()}
+        self._required = {key for key, field in self._by_key.items() if field.required}
+        self._defaults = {
+            field.attribute or name: field.load_default
+            for name, field in self.fields.items()
+            if field.load_default is not missing
+        }
+
+    def make(self, data: dict[str, Any]) -> Any:
+        """What becomes of the loaded fields; here they stay a dictionary."""
+        return data
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> Any:
+        return self.make(data)
+
+    def loaded_at_once(self, data: Any) -> Any:
+        """What marshmallow would load, or that it would refuse something, but not in which words.
+
+        Takes a third of marshmallow's 100 µs for the interface's example of a resource.
+        """
+        if type(data) is not dict:
+            return _REFUSED
+        members = cast("dict[str, Any]", data)
+        if not self._required <= members.keys():
+            return _REFUSED
+        loaded = self._defaults.copy()
+        for key, value in members.items():
+            field = self._by_key.get(key)
+            if field is None or (value is None and not field.allow_none):
+                return _REFUSED
+            if value is not None:
+                value = _value_at_once(field, value)
+                if value is _REFUSED:
+                    return _REFUSED
+            loaded[field.attribute or cast("str", field.name)] = value
+        return self.make(loaded)
 
     def load(self, data: Any, **arguments: Any) -> Any:
         """Load strictly; an unknown field is refused with the nearest known one."""
-        known = [field.data_key or name for name, field in self.fields.items()]
+        loaded = self.loaded_at_once(data) if not arguments else _REFUSED
+        if loaded is not _REFUSED:
+            return loaded
+        known = [*self._by_key]
         try:
             return super().load(_without_more_than_is_told(data, known), **arguments)
         except ValidationError as error:
@@ -256,6 +299,16 @@ class StrictSchema(Schema):
             for name in unknown[:FAULTS_AT_MOST]:
                 messages[name] = [unknown_name(name, known, "field")]
             raise
+
+
+def _value_at_once(field: fields.Field[Any], value: Any) -> Any:
+    if isinstance(field, StrictField):
+        try:
+            return field.check(value)
+        except ValidationError:
+            return _REFUSED
+    schema = field.schema if isinstance(field, NestedObject) else None
+    return schema.loaded_at_once(value) if isinstance(schema, StrictSchema) else _REFUSED
 
 
 def _without_more_than_is_told(data: Any, known: list[str]) -> Any:

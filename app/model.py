@@ -1,10 +1,8 @@
 """What travels between the layers: frozen values that say how far data has come. No logic beyond their own."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from uuid import UUID
 
 from app.fields import Field, Stage
@@ -24,16 +22,16 @@ OBJECT_TYPE_FIELDS = (
 """The fields of ObjectType (interface 2.3), in the order in which they are written."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A checked ObjectType: each field that is there, in the order above, as canonical JSON text."""
+    """A checked ObjectType.
 
-    members: Mapping[str, str]
+    :param text: canonical JSON: the fields that are there, in the order above.
+    :param searched: the texts in it that a search looks at, those of ``arrayOfStringExample``.
+    """
 
-    @cached_property
-    def text(self) -> str:
-        """The whole object as JSON."""
-        return "{" + ",".join([f'"{name}":{value}' for name, value in self.members.items()]) + "}"
+    text: str
+    searched: tuple[str, ...] = ()
 
 
 # Versions and preconditions
@@ -145,9 +143,13 @@ class Stored(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A new text."""
+    """A new text.
+
+    :param searched: what a search looks at in it.
+    """
 
     text: str
+    searched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def _key_change(draft: ResourceDraft) -> Value | Stored:
 
 
 def _overwriting(object_type: ObjectType, *, staged: bool) -> Change:
-    value = Value(object_type.text)
+    value = Value(object_type.text, object_type.searched)
     current = Change().current if staged else Projection(value, Stored.CURRENT_SOME)
     return Change(current=current, staged=Projection(value, Stored.STAGED_SOME))
 

@@ -102,7 +102,7 @@ class OwnIssuer:
         :raises ApiError: 503 if the database does not tell.
         """
         picture = self._picture
-        age = picture.age_s
+        age = time.monotonic() - picture.loaded_at
         if age < RENEWED_AFTER_S:
             return picture
         if age < TRUSTED_FOR_S:

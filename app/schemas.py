@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, cast
 
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError
 
 from app.actions import REGISTRY, UpdateAction
 from app.json_fields import (
@@ -42,7 +42,7 @@ KEY_REASON = (
 
 
 class JsonArray(StrictField):
-    """An array whose items go through one check; loads to its canonical JSON text.
+    """An array whose items go through one check.
 
     :param item: the check of each item.
     :param describes: the items' OpenAPI schema.
@@ -53,13 +53,13 @@ class JsonArray(StrictField):
     def __init__(
         self, item: Check, describes: dict[str, Any], *, unique: bool = False, length: int | None = None
     ) -> None:
-        def check(value: Any) -> str:
+        def check(value: Any) -> list[Any]:
             items = check_items(value, item)
             if length is not None and len(items) != length:
                 refuse_value(value, f"An array of {length} items is expected, not of {len(items)}.")
             if unique:
                 _refuse_repeats(items)
-            return encode(items)
+            return items
 
         metadata: dict[str, Any] = {"type": "array", "items": describes}
         if unique:
@@ -107,9 +107,9 @@ class ContainedObjectTypeSchema(StrictSchema):
         },
     )
 
-    @post_load
-    def _make(self, data: dict[str, str], **_: Any) -> ObjectType:
-        return ObjectType({name: data[name] for name in OBJECT_TYPE_FIELDS if name in data})
+    def make(self, data: dict[str, Any]) -> ObjectType:
+        text = encode({name: data[name] for name in OBJECT_TYPE_FIELDS if name in data})
+        return ObjectType(text, tuple(data.get("arrayOfStringExample", ())))
 
 
 class ObjectTypeSchema(ContainedObjectTypeSchema):
@@ -142,8 +142,7 @@ class ResourceDraftSchema(StrictSchema):
     last_modified_by = ReadOnly(data_key="lastModifiedBy")
     some_property = ReadOnly(data_key="someProperty")
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ResourceDraft:
+    def make(self, data: dict[str, Any]) -> ResourceDraft:
         version = data.get("version")
         return ResourceDraft(
             object_type=data["object_type"],
@@ -201,8 +200,7 @@ class UpdateSchema(StrictSchema):
     version = Number(required=True)
     actions = StrictField(_check_actions, ARRAY_EXPECTED, required=True)
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> Update:
+    def make(self, data: dict[str, Any]) -> Update:
         return Update(ExpectedVersion(data["version"]), data["actions"])
 
 
@@ -267,8 +265,7 @@ class ComplexRecordSchema(StrictSchema):
     createdBy = NestedObject(PersonSchema)
     lastModifiedBy = NestedObject(PersonSchema)
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ComplexRecord:
+    def make(self, data: dict[str, Any]) -> ComplexRecord:
         persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
         return ComplexRecord(
             scalars={name: data[name] for name in SCALARS if name in data},

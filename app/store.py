@@ -7,7 +7,7 @@ A write is one statement that locks the row (``before``), computes its new colum
 conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
 """
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import astuple
 from functools import lru_cache
 from typing import Any, LiteralString
@@ -190,7 +190,7 @@ def create(connection: Connection, project_key: str, new: NewResource, author: A
 
     Refused as a race if its key, or its place as the only one of the project, has been taken.
     """
-    lesson = words.lesson(connection, project_key, (new.object_type.text,), ())
+    lesson = words.lesson(connection, project_key, new.object_type.searched)
     statement = _CREATE_AND_LEARN if lesson.needed else _CREATE
     row = connection.execute(statement, _new_parameters(project_key, new, author)).fetchone()
     if row is None:
@@ -264,7 +264,9 @@ def write(
         elif isinstance(expression, Merged):
             parameters[name] = expression.fields.text
             parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
-    lesson = _lesson(connection, project_key, slots)
+    # Both projections often get the same texts.
+    searched = dict.fromkeys(text for expression in slots.values() for text in _searched(expression))
+    lesson = words.lesson(connection, project_key, searched)
     shapes = tuple(_shape(expression) for expression in slots.values())
     try:
         row = connection.execute(_write_statement(type(target), shapes, lesson.needed), parameters).fetchone()
@@ -278,16 +280,15 @@ def write(
     return outcome
 
 
-def _lesson(connection: Connection, project_key: str, slots: Mapping[str, Expression]) -> words.Lesson:
-    """What there is to learn of the texts that a change brings; stored ones have been learnt."""
-    object_types: dict[str, None] = {}
-    texts: dict[str, None] = {}
-    for name, expression in slots.items():
-        if isinstance(expression, Merged):
-            object_types[expression.fields.text] = None
-        elif isinstance(expression, Value) and name != "key":
-            (texts if name in _TEXT_SLOTS else object_types)[expression.text] = None
-    return words.lesson(connection, project_key, object_types, texts)
+def _searched(expression: Expression) -> tuple[str, ...]:
+    """The texts that an expression brings for searches to look at; stored ones are there already."""
+    match expression:
+        case Merged(fields=fields):
+            return fields.searched
+        case Value(searched=texts):
+            return texts
+        case Stored():
+            return ()
 
 
 def delete(
@@ -417,9 +418,6 @@ _STORED: dict[Stored, LiteralString] = {
 
 _SLOTS: tuple[LiteralString, ...] = ("key", "current_object", "current_some", "staged_object", "staged_some")
 """The columns of ``after``, which are also the names of their parameters."""
-
-_TEXT_SLOTS = ("current_some", "staged_some")
-"""Those that hold a plain text to search in; the objects hold texts too."""
 
 
 def _slots(change: Change) -> dict[str, Expression]:

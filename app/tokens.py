@@ -108,29 +108,24 @@ class TokenVerifier:
         :raises InvalidToken: for any other.
         :raises ApiError: 503 if it cannot be told.
         """
+        digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+        known = self._remembered.get(digest)
         try:
-            verified, cached = self._verified(token)
+            verified = known or self._checked(token)[0]
+            if verified.expires_at <= time.time():
+                raise InvalidToken("expired")
+            if not verified.source.vouches_for(verified):
+                raise InvalidToken("revoked")
         except InvalidToken:
+            self._forget(digest)
             metrics.count_token_check("refused")
             raise
-        metrics.count_token_check("cached" if cached else "verified")
-        return verified
-
-    def _verified(self, token: str) -> tuple[VerifiedToken, bool]:
-        """What :meth:`verify` returns, and whether it was remembered."""
-        _raise_if_not_a_token(token)
-        digest = hashlib.sha256(token.encode()).digest()
-        known = self._remembered.get(digest)
-        verified = known or self._checked(token)[0]
-        if verified.expires_at <= time.time():
-            self._forget(digest)
-            raise InvalidToken("expired")
-        if not verified.source.vouches_for(verified):
-            self._forget(digest)
-            raise InvalidToken("revoked")
         if known is None:
             self._remember(digest, verified)
-        return verified, known is not None
+            metrics.count_token_check("verified")
+        else:
+            metrics.count_token_check("cached")
+        return verified
 
     def claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
         """What a valid token says, with all its claims; raises as :meth:`verify` does."""
@@ -149,6 +144,7 @@ class TokenVerifier:
             self._remembered.pop(digest, None)
 
     def _checked(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
+        _raise_if_not_a_token(token)
         header = _header(token)
         kid = header.get("kid")
         if kid is not None and not isinstance(kid, str):

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError
 
 from app import errors, store
 from app.db import Connection
@@ -98,8 +98,7 @@ class _ProjectionSchema(StrictSchema):
     object_type = NestedObject(ObjectTypeSchema, required=True, data_key="objectTypeProperty")
     some_property = Text(data_key="someProperty")
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> Any:
+    def make(self, data: dict[str, Any]) -> Any:
         return _Projection(data["object_type"], data.get("some_property"))
 
 
@@ -120,8 +119,7 @@ class _LineSchema(_ProjectionSchema):
     last_modified_by = NestedObject(_ReferenceSchema, data_key="lastModifiedBy")
     staged = NestedObject(_ProjectionSchema)
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def make(self, data: dict[str, Any]) -> dict[str, Any]:
         return data
 
 

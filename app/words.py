@@ -21,7 +21,6 @@ from psycopg.pq import TransactionStatus
 from app import errors
 from app.db import Connection
 from app.model import Text
-from app.strict_json import decode
 
 WORDS_AT_MOST = 64
 """Words of all texts of a search, each as often as it occurs; a compound such as ``e-mail`` counts with its parts."""
@@ -249,13 +248,11 @@ Not by the process: a database that is restored, or that fails over and loses th
 """
 
 
-def lesson(connection: Connection, project_key: str, object_types: Iterable[str], texts: Iterable[str]) -> Lesson:
-    """Whether a write of these ObjectTypes (canonical JSON) and texts can bring words that the dictionary lacks."""
-    object_types, texts = tuple(object_types), list(texts)
-    if sum(map(len, object_types)) + sum(map(len, texts)) > _LOOKED_AT_AT_MOST:
+def lesson(connection: Connection, project_key: str, texts: Iterable[str]) -> Lesson:
+    """Whether a write that brings these texts can bring words that the dictionary lacks."""
+    texts = tuple(texts)
+    if sum(map(len, texts)) > _LOOKED_AT_AT_MOST:
         return Lesson(frozenset(), needed=True)
-    for object_type in object_types:
-        texts += cast("dict[str, list[str]]", decode(object_type)).get("arrayOfStringExample", ())
     pieces = frozenset(piece for text in texts for piece in _BLANKS.split(text) if piece)
     known = _known.get(connection, ())
     return Lesson(pieces, needed=any((project_key, piece) not in known for piece in pieces))

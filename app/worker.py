@@ -175,6 +175,8 @@ def _discard_rest_of(body: Any) -> bool:
 
     Gunicorn would do so too, without a limit, and as long as there is something to read, without letting others go on.
     """
+    if getattr(body.reader, "length", None) == 0:
+        return True  # as for most requests: there was none, or it has been read whole
     left = _DISCARDED_AT_MOST
     limit = gevent.Timeout.start_new(_DISCARDED_WITHIN_S)
     try:

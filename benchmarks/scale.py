@@ -170,13 +170,15 @@ def search(
 
 def create(connection: Connection, project: Project) -> object:
     """A resource like the seeded ones, whose words the project knows."""
-    text = f'["{project.word}","{project.text}"]'
-    new = NewResource(uuid7(), None, ObjectType({"arrayOfStringExample": text}), staged_only=False, sole=False)
+    texts = (project.word, project.text)
+    object_type = ObjectType(encode({"arrayOfStringExample": texts}), texts)
+    new = NewResource(uuid7(), None, object_type, staged_only=False, sole=False)
     return store.create(connection, project.key, new, AUTHOR)
 
 
 def update(connection: Connection, project: Project) -> object:
-    projection = Projection(Stored.CURRENT_OBJECT, Value(f"{project.word} {next(numbers)}"))
+    text = f"{project.word} {next(numbers)}"
+    projection = Projection(Stored.CURRENT_OBJECT, Value(text, (text,)))
     change = Change(current=projection, staged=projection)
     return store.write(connection, project.key, ById(next(project.ids)), change, Preconditions(), AUTHOR)
 

@@ -337,7 +337,7 @@ AWKWARD = st.lists(
 @given(text=AWKWARD)
 def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        lesson = words.lesson(connection, "p", ['{"arrayOfStringExample":[]}'], [text])
+        lesson = words.lesson(connection, "p", [text])
         of_pieces = set[str]().union(*(words_of(connection, piece) for piece in lesson.pieces))
         assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
         beside_much = words_of(connection, text, "y" * 2000)
@@ -383,13 +383,13 @@ def test_a_write_that_is_refused_teaches_nothing(api: Api, connection: Connectio
 
 
 def lessons(connection: Connection, project: str, *texts: str) -> bool:
-    return words.lesson(connection, project, [json.dumps({"arrayOfStringExample": texts})], []).needed
+    return words.lesson(connection, project, texts).needed
 
 
 def test_a_connection_remembers_what_it_has_seen_committed(
     connection: Connection, project: str, database_url: str
 ) -> None:
-    learnt = words.lesson(connection, project, ['{"arrayOfStringExample":["red dog"]}'], ["blue"])
+    learnt = words.lesson(connection, project, ["red dog", "blue"])
     assert learnt.needed
     with connection.transaction():
         words.remember(connection, project, learnt)
@@ -407,8 +407,8 @@ def test_a_connection_remembers_what_it_has_seen_committed(
 def test_what_a_connection_remembers_is_bounded(connection: Connection, project: str) -> None:
     for number in range(25):
         many = " ".join(f"{number}-{other}" for other in range(1000))
-        words.remember(connection, project, words.lesson(connection, project, [], [many]))
-        words.remember(connection, project, words.lesson(connection, project, [], ["x" * 65]))
+        words.remember(connection, project, words.lesson(connection, project, [many]))
+        words.remember(connection, project, words.lesson(connection, project, ["x" * 65]))
     assert 0 < len(words._known[connection]) <= 10_000
     assert lessons(connection, project, "x" * 65)
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from flask import Response, current_app, request, send_from_directory
-from flask.views import MethodView
 from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
 from app.auth import public
-from app.web import Blueprint, json_answer
+from app.web import Blueprint, Endpoint, json_answer
 
 blueprint = Blueprint("docs", __name__)
 
@@ -44,7 +43,7 @@ _POLICY = (
 
 
 @blueprint.route("/openapi.json")
-class OpenApi(MethodView):
+class OpenApi(Endpoint):
     """The document."""
 
     @public
@@ -67,7 +66,7 @@ def _below(prefix: str, document: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.route("/docs")
-class Docs(MethodView):
+class Docs(Endpoint):
     """The page."""
 
     @public
@@ -81,7 +80,7 @@ class Docs(MethodView):
 
 
 @blueprint.route("/docs/<segment:asset>")
-class Assets(MethodView):
+class Assets(Endpoint):
     """What the page loads."""
 
     @public

@@ -7,12 +7,11 @@ import json
 from typing import Any
 
 from flask import Response, current_app, request
-from flask.views import MethodView
 
 from app.auth import public
 from app.oauth import AuthorizationServer
 from app.openapi import Answer, operation
-from app.web import Blueprint, json_answer
+from app.web import Blueprint, Endpoint, json_answer
 
 blueprint = Blueprint("oauth", __name__)
 
@@ -30,7 +29,7 @@ def _uncached(body: dict[str, Any]) -> Response:
 
 
 @blueprint.route("/oauth/token")
-class Token(MethodView):
+class Token(Endpoint):
     """The token endpoint."""
 
     @public
@@ -50,7 +49,7 @@ class Token(MethodView):
 
 
 @blueprint.route("/oauth/introspect")
-class Introspection(MethodView):
+class Introspection(Endpoint):
     """The introspection endpoint."""
 
     @public
@@ -69,7 +68,7 @@ class Introspection(MethodView):
 
 
 @blueprint.route("/oauth/revoke")
-class Revocation(MethodView):
+class Revocation(Endpoint):
     """The revocation endpoint."""
 
     @public
@@ -88,7 +87,7 @@ class Revocation(MethodView):
 
 
 @blueprint.route("/.well-known/jwks.json")
-class KeySet(MethodView):
+class KeySet(Endpoint):
     """The keys that verify the service's tokens."""
 
     @public
@@ -104,7 +103,7 @@ class KeySet(MethodView):
 
 
 @blueprint.route("/.well-known/oauth-authorization-server")
-class Metadata(MethodView):
+class Metadata(Endpoint):
     """What a client has to know about the authorization server."""
 
     @public

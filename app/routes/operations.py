@@ -1,13 +1,12 @@
 """What those who run the service ask it."""
 
 from flask import Response, current_app
-from flask.views import MethodView
 
 from app import errors, metrics
 from app.auth import public, raise_unless_bearer
 from app.openapi import Answer, operation
 from app.readiness import Readiness
-from app.web import Blueprint, json_answer
+from app.web import Blueprint, Endpoint, json_answer
 
 blueprint = Blueprint("operations", __name__, url_prefix="/health")
 
@@ -20,7 +19,7 @@ def _readiness() -> Readiness:
 
 
 @blueprint.route("/live")
-class Live(MethodView):
+class Live(Endpoint):
     """Whether the process answers at all."""
 
     @public
@@ -34,7 +33,7 @@ class Live(MethodView):
 
 
 @blueprint.route("/ready")
-class Ready(MethodView):
+class Ready(Endpoint):
     """Whether requests will be served: the database answers in time, is migrated, and connections are to be had."""
 
     @public
@@ -51,7 +50,7 @@ class Ready(MethodView):
 
 
 @public_metrics.route("/metrics")
-class Metrics(MethodView):
+class Metrics(Endpoint):
     """The metrics, on the public port."""
 
     @public

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from flask import Response
-from flask.views import MethodView
 
 from app import errors, operations, store
 from app.auth import caller, scopes
@@ -21,6 +20,7 @@ from app.params import (
 from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.web import (
     Blueprint,
+    Endpoint,
     database,
     json_answer,
     preconditions,
@@ -57,7 +57,7 @@ def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
 
 
 @blueprint.route("")
-class Collection(MethodView):
+class Collection(Endpoint):
     """All resources of a project."""
 
     @reads
@@ -132,7 +132,7 @@ class Collection(MethodView):
 
 
 @blueprint.route("/key=<segment:key>")
-class ItemByKey(MethodView):
+class ItemByKey(Endpoint):
     """One resource by its key."""
 
     @reads
@@ -151,7 +151,7 @@ class ItemByKey(MethodView):
 
 
 @blueprint.route("/sorted-query-parameters")
-class SortedList(MethodView):
+class SortedList(Endpoint):
     """All resources of a project, sorted."""
 
     @reads
@@ -170,7 +170,7 @@ class SortedList(MethodView):
 
 
 @blueprint.route("/<resource_id:resource_id>")
-class Item(MethodView):
+class Item(Endpoint):
     """One resource by its id."""
 
     @reads

@@ -1,7 +1,6 @@
 """The test-shaped endpoints (interface 4.9 and 4.13)."""
 
 from flask import Response, request
-from flask.views import MethodView
 from werkzeug.http import parse_list_header
 
 from app import errors, samples
@@ -11,7 +10,7 @@ from app.params import SampleQuery, SampleQuerySchema
 from app.samples import ComplexRecord
 from app.schemas import ComplexRecordSchema
 from app.strict_json import encode
-from app.web import Blueprint, json_answer, raise_if_path_is_not_text
+from app.web import Blueprint, Endpoint, json_answer, raise_if_path_is_not_text
 
 blueprint = Blueprint("samples", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -26,7 +25,7 @@ def _echo(status: int, *media_types: str) -> Answer:
 @blueprint.route(
     "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
 )
-class AllOptions(MethodView):
+class AllOptions(Endpoint):
     """POST with all options."""
 
     @scopes("manage_test")
@@ -64,7 +63,7 @@ class AllOptions(MethodView):
 
 
 @blueprint.route("/description-with-urn-links")
-class DescriptionWithLinks(MethodView):
+class DescriptionWithLinks(Endpoint):
     """Description with links."""
 
     @scopes("manage_test")

@@ -3,14 +3,13 @@
 from typing import Any
 
 from flask import Response
-from flask.views import MethodView
 
 from app.auth import raise_if_scope_is_missing, scopes
 from app.model import Search
 from app.openapi import Answer, operation
 from app.params import SearchSchema, asks_for_staged
 from app.search import search
-from app.web import Blueprint, json_answer, reading_database
+from app.web import Blueprint, Endpoint, json_answer, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -29,7 +28,7 @@ class ProjectionSearchSchema(SearchSchema):
 
 
 @blueprint.route("/searchApiPattern")
-class SearchByQuery(MethodView):
+class SearchByQuery(Endpoint):
     """Search with everything in the query string."""
 
     @scopes("manage_test", "view_test")
@@ -44,7 +43,7 @@ class SearchByQuery(MethodView):
 
 
 @blueprint.route("/product-projection-search")
-class SearchByForm(MethodView):
+class SearchByForm(Endpoint):
     """Search with a form, whose length is not that of a URL."""
 
     @scopes("view_products", "view_published_products")
