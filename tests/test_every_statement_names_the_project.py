@@ -20,7 +20,7 @@ PROJECT_TABLES = {"resource", "word"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|word|api_client|signing_key|revoked_token)\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
-    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL
+    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*(?:SELECT |VALUES \()%\(project_key\)s,", re.DOTALL
 )
 
 Statement = tuple[str, Any]
