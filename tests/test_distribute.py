@@ -10,10 +10,12 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from app import distribute, migrate
+from app import create_app, distribute, identity, migrate
 from app.cli import main
+from app.config import Settings
 from app.db import Connection
 from app.embedded import EmbeddedPostgres
+from tests.api import EXAMPLE, Api, codes
 
 STANDIN = r"""
 SET allow_system_table_mods = on;
@@ -266,3 +268,34 @@ def test_nothing_hangs_on_a_distributed_table(citus: Connection) -> None:
         {"tables": tables},
     ).fetchall()
     assert found == []
+
+
+# Errors
+
+
+def test_a_key_that_is_taken_is_told_without_the_name_of_the_constraint(
+    cluster: EmbeddedPostgres, empty_url: str, project: str
+) -> None:
+    """Citus passes on the code and the text of a worker's error, and not the constraint, which is that of a shard."""
+    migrate.upgrade(empty_url)
+    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
+        connection.execute("""
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                RAISE unique_violation USING
+                    MESSAGE = 'duplicate key value violates unique constraint "resource_key_unique_102008"';
+            END $$;
+            CREATE TRIGGER refuse BEFORE UPDATE OF key ON resource FOR EACH ROW
+                WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
+        """)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        identity.ensure_signing_key(connection)
+        token = identity.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+    app = create_app(Settings(database_url=empty_url))
+    try:
+        api = Api(app, project, token)
+        created = api.create(key="one")
+        answer = api.post(json={"id": created["id"], "key": "two", "objectTypeProperty": EXAMPLE})
+    finally:
+        app.extensions["database"].close()
+    assert (answer.status_code, codes(answer)) == (400, ["DuplicateField"]), answer.text
