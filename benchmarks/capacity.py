@@ -130,9 +130,9 @@ def markdown(of: Mapping[Operation, Cost]) -> str:
         (
             "Milliseconds of processor time for a request, and how many cores of the service one of PostgreSQL feeds:",
             _table(["", "service", "PostgreSQL", "cores for one"], operations),
-            f"And for mixes of them, with a database of {DATABASE_CORES} cores that are used to {LOAD:.0%}, and"
-            f" machines of {SERVICE_CORES} cores for the service, with {SERVICE_CORES} processes of {POOL_SIZE}"
-            " connections each:",
+            f"And for mixes of them, with a database of {DATABASE_CORES} cores and machines of {SERVICE_CORES} cores"
+            f" for the service, all used to {LOAD:.0%}, and {SERVICE_CORES} processes of {POOL_SIZE} connections on"
+            " each machine:",
             _table(
                 ["", "service", "PostgreSQL", "cores for one", "requests/s", "machines", "connections"],
                 mixes,
