@@ -53,7 +53,7 @@ def test_every_table_is_placed_and_stays_where_it_is(stack: Stack) -> None:
 
 
 def test_the_nodes_can_be_registered_again(stack: Stack) -> None:
-    stack.run("up", "-d", "--no-deps", "citus-nodes")
+    stack.run("run", "--rm", "-T", "--no-deps", "citus-nodes")
     test_all_nodes_are_known_once(stack)
 
 
