@@ -139,7 +139,7 @@ def _filter(
     parameters |= clause.parameters
     return sql.SQL(
         """(SELECT '{{"type":"filter",' || {count} || '}}' FROM resource r WHERE {where} AND {condition})"""
-    ).format(count=_count(facet, sql.SQL("count(*)")), where=where, condition=clause.sql)
+    ).format(count=_count(facet, sql.SQL("count(*)")), where=where, condition=clause.indexed)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

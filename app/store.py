@@ -16,9 +16,10 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.errors import UniqueViolation
 
-from app import errors, words
+from app import errors, listing, words
 from app.db import Connection
-from app.fields import OBJECT_TEXT, TIME_FORMAT, Field, Kind, Part, Stage
+from app.fields import OBJECT_TEXT, TIME_FORMAT, Stage
+from app.listing import Parameters, Selected
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
@@ -36,7 +37,6 @@ from app.model import (
     Resource,
     Selection,
     Sole,
-    SortTerm,
     Stored,
     StoredResource,
     Target,
@@ -45,12 +45,7 @@ from app.model import (
     is_id,
     is_key,
 )
-from app.predicate.compiler import compile_condition, contains_one_of
-
-Parameters = dict[str, Any]
-
-TOTAL_AT_MOST = 10_000
-"""Matches that a list counts; beyond that the total is this and is marked as capped."""
+from app.predicate.compiler import compile_condition, compile_containment
 
 # Columns and the JSON made of them
 
@@ -140,8 +135,9 @@ FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(key)s"""
 
 def exists(connection: Connection, project_key: str, selection: Selection) -> bool:
     """Whether at least one resource is selected."""
-    where, parameters = _where(project_key, selection)
-    row = connection.execute(_EXISTS.format(where), parameters).fetchone()
+    selected = _selected(selection)
+    parameters = {"project_key": project_key, **selected.parameters}
+    row = connection.execute(_EXISTS.format(selected.where), parameters).fetchone()
     return row is not None and row[0]
 
 
@@ -172,174 +168,18 @@ def page(
 
 
 def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
-    where, parameters = _where(project_key, selection)
-    columns, order = _columns(paging), order_of(paging, Stage.CURRENT)
-    # What is selected is counted and sorted from one scan; all of a project's resources are counted and read apart, the
-    # one by any index, the other by that of the order.
-    selects = paging.with_total and selection != Selection()
-    found = sql.SQL("")
-    if selects:
-        gate = sql.SQL("(SELECT found FROM counted) > %(total_at_most)s AND {}").format(where)
-        found = _FOUND.format(columns=columns, where=where)
-        page = _FOUND_PAGE.format(columns=columns, order=order, page=_sorted_page(gate, paging))
-    else:
-        page = _sorted_page(where, paging)
-    total = sql.SQL("''")
-    if paging.with_total:
-        total = _TOTAL.format(sql.SQL("SELECT found FROM counted")) if selects else total_of(where)
-        parameters["total_at_most"] = TOTAL_AT_MOST
-    # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all of it was read.
-    statement = sql.SQL(
-        """
-        {found}
-        SELECT {head} || {total}
-            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']}}'
-        FROM (
-            SELECT j.json
-            FROM ({page}) r
-                CROSS JOIN LATERAL (SELECT r.id) w (id)
-                CROSS JOIN LATERAL (
-                    SELECT {json} AS json FROM resource r
-                    WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j
-            ORDER BY {order}
-        ) p
-        """
-    ).format(found=found, head=sql.SQL(PAGE_HEAD), total=total, json=sql.SQL(json), page=page, order=order)
-    parameters |= {"limit": paging.limit, "offset": paging.offset}
-    row = connection.execute(statement, parameters).fetchone()
-    if row is None:
-        errors.unreachable("an aggregate without GROUP BY has one row")
-    return row[0]
+    order = listing.terms_of(paging.sort, Stage.CURRENT)
+    return listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
 
 
-PAGE_HEAD: LiteralString = """'{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*)"""
-"""The beginning of a page's JSON."""
-
-_COUNT = sql.SQL("SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1) c")
-"""Counting stops one beyond the cap, so that it costs the same however many match."""
-
-_TOTAL = sql.SQL(
-    """(
-        SELECT ',"total":' || least(t.found, %(total_at_most)s)
-            || CASE WHEN t.found > %(total_at_most)s THEN ',"totalCapped":true' ELSE '' END
-        FROM ({}) t (found)
-    )"""
-)
-
-
-def total_of(where: sql.Composable) -> sql.Composed:
-    """The members that say how many resources fulfil a condition; needs the parameter ``total_at_most``."""
-    return _TOTAL.format(_COUNT.format(where=where))
-
-
-_FOUND = sql.SQL(
-    """
-    WITH found AS MATERIALIZED (
-        SELECT {columns} FROM resource r WHERE {where} LIMIT %(total_at_most)s + 1),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
-)
-
-_FOUND_PAGE = sql.SQL(
-    """
-    (SELECT {columns} FROM found r WHERE (SELECT found FROM counted) <= %(total_at_most)s
-        ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s)
-    UNION ALL ({page})"""
-)
-"""From what was found if that is all, else from a scan of its own."""
-
-
-def _sorted_page(where: sql.Composed, paging: Paging) -> sql.Composed:
-    """The ids of a page, and what it is sorted by.
-
-    No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
-    parts, each in the order of an index, and then merged.
-    """
-    columns, order = _columns(paging), order_of(paging, Stage.CURRENT)
-    parts = paging.sort[0].field.parts if paging.sort else ()
-    if not parts:
-        page = "SELECT {columns} FROM resource r WHERE {where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s"
-        return sql.SQL(page).format(columns=columns, where=where, order=order)
-    beginnings = [
-        sql.SQL(
-            """(
-            SELECT {columns} FROM resource r WHERE {where} AND {condition}
-            ORDER BY {order} LIMIT %(limit)s::bigint + %(offset)s::bigint)"""
-        ).format(
-            columns=columns,
-            where=where,
-            condition=sql.SQL(part.condition),
-            order=_order_within(part, paging),
-        )
-        for part in parts
+def _selected(selection: Selection) -> Selected:
+    clauses = [
+        compile_containment(containment.any_of, Stage.CURRENT, f"contained_{number}")
+        for number, containment in enumerate(selection.containments)
     ]
-    return sql.SQL("SELECT {columns} FROM ({parts}) r ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s").format(
-        columns=columns, parts=sql.SQL(" UNION ALL ").join(beginnings), order=order
-    )
-
-
-def _where(project_key: str, selection: Selection) -> tuple[sql.Composed, Parameters]:
-    conditions: list[sql.Composable] = [sql.SQL("r.project_key = %(project_key)s")]
-    parameters: Parameters = {"project_key": project_key}
-    for containment in selection.containments:
-        name = f"contained_{len(parameters)}"
-        parameters[name] = list(containment.any_of)
-        conditions.append(contains_one_of(Stage.CURRENT, sql.Placeholder(name)))
     if selection.predicate is not None:
-        clause = compile_condition(selection.predicate, Stage.CURRENT)
-        conditions.append(clause.sql)
-        parameters |= clause.parameters
-    return sql.SQL(" AND ").join(conditions), parameters
-
-
-def order_of(paging: Paging, stage: Stage) -> sql.Composed:
-    """What a page is sorted by: absent values last, ties always by id, so that pages neither repeat nor miss any."""
-    return _order(paging.sort, stage)
-
-
-def _order(sort: Sequence[SortTerm], stage: Stage, *before: LiteralString) -> sql.Composed:
-    terms = list(before)
-    for term in sort:
-        direction: LiteralString = "DESC" if term.descending else "ASC"
-        # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
-        nulls: LiteralString = " NULLS LAST" if term.field.parts else ""
-        terms.append(f"{_sorted_by(term.field, stage)} {direction}{nulls}")
-        if term.field.kind is Kind.ID:
-            break
-    else:
-        terms.append("r.id")
-    return _listed(terms)
-
-
-def _order_within(part: Part, paging: Paging) -> sql.Composed:
-    """The order of a part of the resources by the field that divides them; what all of them lack makes none."""
-    first, *rest = paging.sort
-    if part is first.field.parts[-1]:
-        return _order(rest, Stage.CURRENT)
-    direction: LiteralString = "DESC" if first.descending else "ASC"
-    column = f"{_sorted_by(first.field, Stage.CURRENT)} {direction}"
-    if part.begins is None:
-        return _order(rest, Stage.CURRENT, column)
-    return _order(rest, Stage.CURRENT, f"{part.begins} {direction}", column)
-
-
-def _sorted_by(field: Field, stage: Stage) -> LiteralString:
-    if field.column is None:
-        errors.unreachable("what is sorted by has a column")
-    return field.column.of(stage)
-
-
-def _columns(paging: Paging) -> sql.Composed:
-    """The columns that a page is sorted by, under their own names."""
-    columns: list[LiteralString] = ["r.id"]
-    for term in paging.sort:
-        column = _sorted_by(term.field, Stage.CURRENT)
-        if column not in columns:
-            columns.append(column)
-    return _listed(columns)
-
-
-def _listed(parts: Sequence[LiteralString]) -> sql.Composed:
-    return sql.SQL(", ").join([sql.SQL(part) for part in parts])
+        clauses.append(compile_condition(selection.predicate, Stage.CURRENT))
+    return Selected(clauses)
 
 
 # Writes

@@ -229,7 +229,7 @@ SELECTIVE = [
 ]
 
 OTHERS = [
-    Operation("the commonest word, in every tenth resource", page(contains=lambda _: COMMON_WORD), 10),
+    Operation("the commonest word, in every seventh resource", page(contains=lambda _: COMMON_WORD), 10),
     Operation("search for it", search(lambda _: "dog"), 5),
     Operation("exists, the commonest word", exists(contains=lambda _: COMMON_WORD), 20),
     Operation("three common numbers", page(where=lambda _: "arrayOfIntExample contains all (1, 2, 3)"), 10),

@@ -7,8 +7,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from app import store
-from app.fields import SORTABLE
+from app import listing, store
+from app.fields import SORTABLE, Stage
+from app.listing import Selected, terms_of
 from app.model import Containment, Paging, Selection, SortTerm
 
 _MANY = """
@@ -34,10 +35,13 @@ def planner(database_url: str) -> Iterator[Any]:
 
 
 def plan(connection: Any, paging: Paging) -> dict[str, Any]:
-    where, parameters = store._where("p", Selection())
-    parameters |= {"limit": paging.limit, "offset": paging.offset}
-    explain = sql.SQL("EXPLAIN (ANALYZE, FORMAT JSON) {}").format(store._sorted_page(where, paging))
+    explain = sql.SQL("EXPLAIN (ANALYZE, FORMAT JSON) {}").format(in_order(paging))
+    parameters = {"project_key": "p", "limit": paging.limit, "offset": paging.offset}
     return connection.execute(explain, parameters).fetchone()[0][0]["Plan"]
+
+
+def in_order(paging: Paging) -> sql.Composed:
+    return listing._page_in_order(Selected().where, terms_of(paging.sort, Stage.CURRENT))
 
 
 def nodes(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -61,9 +65,8 @@ def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descendin
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_long_and_short_texts_and_absent_ones_are_one_order(planner: Any, descending: bool) -> None:
-    where, parameters = store._where("p", Selection())
-    statement = store._sorted_page(where, Paging(sort=(SortTerm(SORTABLE["someProperty"], descending=descending),)))
-    found = planner.execute(statement, parameters | {"limit": 20_000, "offset": 0}).fetchall()
+    statement = in_order(Paging(sort=(SortTerm(SORTABLE["someProperty"], descending=descending),)))
+    found = planner.execute(statement, {"project_key": "p", "limit": 20_000, "offset": 0}).fetchall()
     expected = planner.execute(
         "SELECT id, some_property FROM resource WHERE project_key = 'p' ORDER BY some_property "
         + ("DESC" if descending else "ASC")

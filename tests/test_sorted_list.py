@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 
 from app.fields import SORTABLE, Stage
+from app.listing import _order, terms_of
 from app.model import Paging, SortTerm
-from app.store import order_of
 from tests.api import Api, codes
 from tests.conftest import TokenFor
 
@@ -232,6 +232,7 @@ def test_a_field_that_every_resource_has_is_sorted_in_a_form_that_an_index_can_s
     field: str, direction: str
 ) -> None:
     paging = Paging(sort=(SortTerm(SORTABLE[field], descending=direction == "desc"),))
-    assert "NULLS" not in order_of(paging, Stage.CURRENT).as_string()
+    assert "NULLS" not in _order(terms_of(paging.sort, Stage.CURRENT)).as_string()
     nullable = Paging(sort=(SortTerm(SORTABLE["key"], descending=direction == "desc"),))
-    assert order_of(nullable, Stage.CURRENT).as_string() == f"r.key {direction.upper()} NULLS LAST, r.id"
+    order = _order(terms_of(nullable.sort, Stage.CURRENT)).as_string()
+    assert order == f"r.key {direction.upper()} NULLS LAST, r.id ASC"

@@ -142,7 +142,7 @@ def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.C
     clause = compile_condition(read([where], {}), stage)
     statement = psycopg.sql.SQL(
         "EXPLAIN (COSTS off) SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s AND {}"
-    ).format(clause.sql)
+    ).format(clause.indexed)
     rows = connection.execute(statement, {"project_key": "p", **clause.parameters}).fetchall()
     return "\n".join(line for (line,) in rows)
 
@@ -210,9 +210,10 @@ CANONICAL = "fffa6d40-0000-7000-8000-000000000000"
 )
 def test_a_selective_condition_uses_an_index(planner: Any, where: str, index: str, column: str) -> None:
     seen = plan(planner, where)
-    (condition,) = {line.strip() for line in seen.splitlines() if "Index Cond" in line and column in line} or {""}
+    conditions = [line for line in seen.splitlines() if "Index Cond" in line]
     assert index in seen, seen
-    assert column in condition, seen
+    assert conditions, seen
+    assert all(column in condition for condition in conditions), seen
 
 
 def test_an_array_of_objects_is_searched_by_one_document_if_that_says_all(planner: Any) -> None:

@@ -26,32 +26,53 @@ Parameter = str | UUID | datetime | list["Parameter"]
 _ALTERNATIVES_AT_MOST = 64
 """Documents that one condition on elements is turned into; beyond that the jsonpath alone decides."""
 
+_WRITTEN_OUT_AT_MOST = 8
+"""Documents that are alternatives in SQL too; more are an array.
+
+One text serves all arrays, and hundreds of documents are planned at once. But for a few documents an array looks dearer
+than it is, since the planner takes any array for ten, and looks up each in all entries that are still pending.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """An SQL condition on ``r`` and its parameters."""
+    """An SQL condition on ``r`` and its parameters.
 
-    sql: sql.Composed
+    :param indexed: for a scan that looks for what fulfils it.
+    :param unindexed: the same for one in the order of a page, which soon meets enough: documents and words are not
+        looked up in their indexes, whatever the planner expects of that.
+    """
+
+    indexed: sql.Composed
+    unindexed: sql.Composed
     parameters: dict[str, Parameter]
 
 
 def compile_condition(condition: Condition, stage: Stage, prefix: str = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``where_0`` and so on."""
+    compiler, unindexed = _Compiler(stage, prefix), _Compiler(stage, prefix, indexed=False)
+    return Clause(compiler.condition(condition), unindexed.condition(condition), compiler.parameters)
+
+
+def compile_containment(documents: Sequence[str], stage: Stage, prefix: str) -> Clause:
+    """Whether the ObjectType of a projection contains one of several documents, JSON texts."""
     compiler = _Compiler(stage, prefix)
-    return Clause(compiler.condition(condition), compiler.parameters)
+    containment = compiler.containment(documents)
+    return Clause(containment, unindexed(containment), compiler.parameters)
 
 
-def contains(stage: Stage, document: sql.Placeholder) -> sql.Composed:
-    """Whether the ObjectType of a projection contains a document."""
-    return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("{}::jsonb").format(document))
+def hidden(parameter: sql.Placeholder, type_name: LiteralString) -> sql.Composed:
+    """A parameter in a subquery, where the planner does not look at its value.
 
-
-def contains_one_of(stage: Stage, documents: sql.Placeholder) -> sql.Composed:
-    """Whether it contains one of several documents, given as one array.
-
-    An array and not an OR of its members: hundreds of them are planned at once, and one text serves any number.
+    It would learn little, since there are no statistics of what documents contain. But it would take the plan for the
+    value as cheaper than one for any, and make one for each, which takes longer than carrying it out.
     """
-    return sql.SQL(CONTAINS.of(stage)).format(sql.SQL("ANY ({}::jsonb[])").format(documents))
+    return sql.SQL(f"(SELECT {{}}::{type_name})").format(parameter)
+
+
+def unindexed(condition: sql.Composed) -> sql.Composed:
+    """The same condition, which no index serves, and of which the planner expects that half the rows fulfil it."""
+    return sql.SQL("CASE WHEN {} THEN true ELSE false END").format(condition)
 
 
 CASTS: dict[Kind, LiteralString] = {
@@ -71,6 +92,7 @@ _FALSE = sql.Composed([sql.SQL("false")])
 class _Compiler:
     stage: Stage
     prefix: str
+    indexed: bool = True
     parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
 
     def condition(self, condition: Condition) -> sql.Composed:
@@ -148,9 +170,19 @@ class _Compiler:
                 return sql.SQL(template).format(field=column, value=value)
 
     def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
-        if len(documents) == 1:
-            return contains(self.stage, self._parameter(documents[0]))
-        return contains_one_of(self.stage, self._parameter(list(documents)))
+        containment = self.containment(documents)
+        return containment if self.indexed else unindexed(containment)
+
+    def containment(self, documents: Sequence[str]) -> sql.Composed:
+        """Whether the document contains one of several, which an index serves."""
+        contains = sql.SQL(CONTAINS.of(self.stage))
+        if len(documents) > _WRITTEN_OUT_AT_MOST:
+            # With the second cast it is an array; without it, the rows of a subquery.
+            any_of = sql.SQL("ANY ({}::jsonb[])").format(hidden(self._parameter(list(documents)), "jsonb[]"))
+            return contains.format(any_of)
+        return _in_parentheses(
+            " OR ", [contains.format(hidden(self._parameter(document), "jsonb")) for document in documents]
+        )
 
     def _path(self, path: str, variables: Sequence[str]) -> sql.Composed:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""

@@ -1,0 +1,258 @@
+"""A page of what a condition selects: found, counted, sorted, cut and put together as JSON by one statement.
+
+What is selected is first looked for without an order, up to a fixed number. If that is all, the page is sorted out of
+it; if there is more, the project is read in the order of an index, which soon meets enough for a page. So the statement
+does well whatever it is about to find, without an estimate of it, which for documents and words nobody has: in the
+order of an index, the few among many would be found by reading all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+from psycopg import sql
+
+from app import errors
+from app.db import Connection
+from app.fields import Field, Kind, Part, Stage
+from app.model import Paging, SortTerm
+from app.predicate.compiler import Clause
+
+Parameters = dict[str, Any]
+
+_AT_MOST: LiteralString = "10000"
+"""Matches that are counted; beyond that the total is this and is marked as capped.
+
+A literal and no parameter: of a LIMIT that it does not know, the planner expects a tenth of the rows to be read, and no
+index looks worth beginning with.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a page is sorted by.
+
+    :param expression: SQL on ``r``.
+    :param nullable: whether it may be NULL, which comes last in both directions.
+    :param indexed: whether indexes serve its order.
+    :param parts: all resources, divided as :class:`app.fields.Field` says; none: one index serves the order of all.
+    """
+
+    expression: sql.Composable
+    descending: bool = False
+    nullable: bool = False
+    indexed: bool = True
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def direction(self) -> LiteralString:
+        """As SQL."""
+        return "DESC" if self.descending else "ASC"
+
+    def ordered(self, expression: sql.Composable) -> sql.Composed:
+        """Something in the direction of this term."""
+        # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
+        suffix: LiteralString = f" {self.direction} NULLS LAST" if self.nullable else f" {self.direction}"
+        return expression + sql.SQL(suffix)
+
+
+def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
+    """What ``sort`` asks for, in a projection; ties are by id, so that pages neither repeat nor miss any."""
+    terms: list[Term] = []
+    for asked in sort:
+        terms.append(_term(asked.field, stage, descending=asked.descending))
+        if asked.field.kind is Kind.ID:
+            return tuple(terms)
+    return (*terms, BY_ID)
+
+
+def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
+    if field.column is None:
+        errors.unreachable("what is sorted by has a column")
+    column = field.column
+    # The indexes, and so the parts, are of the current projection.
+    indexed = column.of(stage) == column.current
+    return Term(
+        sql.SQL(column.of(stage)),
+        descending,
+        nullable=bool(field.parts),
+        indexed=indexed,
+        parts=field.parts if indexed else (),
+    )
+
+
+BY_ID = Term(sql.SQL("r.id"))
+"""What decides among equals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The resources of a project that fulfil all of these conditions."""
+
+    clauses: Sequence[Clause] = ()
+
+    @property
+    def where(self) -> sql.Composed:
+        """For a scan that looks for them."""
+        return _all_of([clause.indexed for clause in self.clauses])
+
+    @property
+    def parameters(self) -> Parameters:
+        """Of all conditions, without the project."""
+        return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
+
+    def where_in(self, order: Term) -> sql.Composed:
+        """For a scan in this order."""
+        return _all_of([clause.unindexed for clause in self.clauses]) if order.indexed else self.where
+
+
+def _all_of(conditions: Sequence[sql.Composed]) -> sql.Composed:
+    return sql.SQL(" AND ").join([sql.SQL("r.project_key = %(project_key)s"), *conditions])
+
+
+def page(
+    connection: Connection,
+    selected: Selected,
+    parameters: Parameters,
+    paging: Paging,
+    terms: Sequence[Term],
+    json: LiteralString,
+    others: sql.Composable | None = None,
+) -> str:
+    """A page as JSON text.
+
+    :param parameters: of ``terms`` and ``others``, and ``project_key``.
+    :param terms: what it is sorted by, instead of ``paging.sort``; the last one, the id, tells equals apart.
+    :param json: a result, as SQL on ``r``.
+    :param others: further members of the page, as SQL, beginning with a comma.
+    """
+    found, total = sql.SQL(""), sql.SQL("''")
+    if not selected.clauses:
+        # All of a project is counted by any index, and read by that of the order.
+        if paging.with_total:
+            total = _TOTAL.format(_COUNT.format(where=selected.where))
+        page = _page_in_order(selected.where, terms)
+    else:
+        found = _FOUND.format(columns=_columns(terms), where=selected.where)
+        if paging.with_total:
+            total = _TOTAL.format(sql.SQL("SELECT found FROM counted"))
+        gate = sql.SQL("(SELECT found FROM counted) > {} AND {}").format(sql.SQL(_AT_MOST), selected.where_in(terms[0]))
+        page = _FOUND_PAGE.format(order=_order_of_columns(terms), cut=_CUT, page=_page_in_order(gate, terms))
+    # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all of it was read.
+    statement = sql.SQL(
+        """
+        {found}
+        SELECT '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*) || {total}
+            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']' || {others} || '}}'
+        FROM (
+            SELECT j.json
+            FROM ({page}) r
+                CROSS JOIN LATERAL (SELECT r.id) w (id)
+                CROSS JOIN LATERAL (
+                    SELECT {json} AS json FROM resource r
+                    WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j
+            ORDER BY {order}
+        ) p
+        """
+    ).format(
+        found=found,
+        total=total,
+        others=others or sql.SQL("''"),
+        page=page,
+        json=sql.SQL(json),
+        order=_order_of_columns(terms),
+    )
+    page_of = {"limit": paging.limit, "offset": paging.offset}
+    row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
+    if row is None:
+        errors.unreachable("an aggregate without GROUP BY has one row")
+    return row[0]
+
+
+_COUNT = sql.SQL(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {{where}} LIMIT {_AT_MOST} + 1) c")
+"""Counting stops one beyond the cap, so that it costs the same however many match."""
+
+_TOTAL = sql.SQL(
+    f"""(
+        SELECT ',"total":' || least(t.found, {_AT_MOST})
+            || CASE WHEN t.found > {_AT_MOST} THEN ',"totalCapped":true' ELSE '' END
+        FROM ({{}}) t (found)
+    )"""
+)
+
+_FOUND = sql.SQL(
+    f"""
+    WITH found AS MATERIALIZED (
+        SELECT {{columns}} FROM resource r WHERE {{where}} LIMIT {_AT_MOST} + 1),
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
+)
+
+_CUT = sql.SQL("LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)")
+"""Hidden from the planner, so that one plan is as good as another and the first one is kept: planning a page takes
+longer than reading it."""
+
+_FOUND_PAGE = sql.SQL(
+    f"""
+    (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_AT_MOST}
+        ORDER BY {{order}} {{cut}})
+    UNION ALL ({{page}})"""
+)
+"""From what was found if that is all, else from a scan of its own."""
+
+
+def _page_in_order(where: sql.Composed, terms: Sequence[Term]) -> sql.Composed:
+    """The ids of a page, and what it is sorted by.
+
+    No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
+    parts, each in the order of an index, and then merged.
+    """
+    first, *rest = terms
+    if not first.parts:
+        page = "SELECT {columns} FROM resource r WHERE {where} ORDER BY {order} {cut}"
+        return sql.SQL(page).format(cut=_CUT, columns=_columns(terms), where=where, order=_order(terms))
+    beginnings = [
+        sql.SQL(
+            """(
+            SELECT {columns} FROM resource r WHERE {where} AND {condition}
+            ORDER BY {order} LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint))"""
+        ).format(
+            columns=_columns(terms),
+            where=where,
+            condition=sql.SQL(part.condition),
+            order=_order(_terms_within(part, first, rest)),
+        )
+        for part in first.parts
+    ]
+    return sql.SQL("SELECT r.* FROM ({parts}) r ORDER BY {order} {cut}").format(
+        cut=_CUT, parts=sql.SQL(" UNION ALL ").join(beginnings), order=_order_of_columns(terms)
+    )
+
+
+def _terms_within(part: Part, first: Term, rest: Sequence[Term]) -> list[Term]:
+    """What a part is sorted by; what all of it lacks sorts nothing."""
+    if part is first.parts[-1]:
+        return [*rest]
+    present = Term(first.expression, first.descending)
+    if part.begins is None:
+        return [present, *rest]
+    return [Term(sql.SQL(part.begins), first.descending), present, *rest]
+
+
+def _order(terms: Sequence[Term]) -> sql.Composed:
+    return sql.SQL(", ").join([term.ordered(term.expression) for term in terms])
+
+
+# On its way through the statement a page has columns: the id, and sort_0 and so on in the order of the terms.
+
+
+def _columns(terms: Sequence[Term]) -> sql.Composed:
+    sorted_by = [
+        term.expression + sql.SQL(" AS ") + sql.Identifier(f"sort_{number}") for number, term in enumerate(terms[:-1])
+    ]
+    return sql.SQL(", ").join([sql.SQL("r.id"), *sorted_by])
+
+
+def _order_of_columns(terms: Sequence[Term]) -> sql.Composed:
+    *others, last = terms
+    columns = [term.ordered(sql.Identifier("r", f"sort_{number}")) for number, term in enumerate(others)]
+    return sql.SQL(", ").join([*columns, last.ordered(sql.SQL("r.id"))])
