@@ -41,9 +41,9 @@ test: install-dev
 contract: install-dev
 	@$(BIN)/python -m tests.clients
 
-# Apart from test, since it needs a container engine, and the images that the compose file names.
+# Apart from test, since it needs a container engine, and the images that the compose file names; the profiles too.
 compose-test: install-dev
-	$(BIN)/python -m pytest -v tests/compose/stack.py
+	$(BIN)/python -m pytest -v tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py

@@ -189,7 +189,7 @@ def distribute_(settings: Settings, shards: int) -> None:
     with _bulk_connection(settings) as connection:
         try:
             for step in distribute.distribute(connection, shards):
-                click.echo(f"{step.table}  {step.done}")
+                click.echo(f"{step.name}  {step.done}")
         except distribute.CannotDistribute as error:
             raise click.ClickException(str(error)) from None
 

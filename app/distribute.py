@@ -7,6 +7,9 @@ finds all that it needs on one machine. ``docs/scaling.md`` says when and how to
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import sql
 
 from app.db import Connection
 from app.readiness import migration_ids
@@ -20,6 +23,9 @@ REFERENCE = ("api_client", "signing_key", "revoked_token")
 LOCAL = ("_yoyo_log", "_yoyo_migration", "_yoyo_version", "yoyo_lock")
 """What only the migrations need, on the coordinator."""
 
+EXTENSIONS = ("btree_gin", "fuzzystrmatch")
+"""What the migrations create, and each worker needs."""
+
 _COLUMN = "project_key"
 
 
@@ -29,9 +35,9 @@ class CannotDistribute(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done with a table."""
+    """What was done with a table, a function or an extension."""
 
-    table: str
+    name: str
     done: str
 
 
@@ -45,7 +51,7 @@ class _Placement:
 
 
 def distribute(connection: Connection, shards: int) -> Generator[Step]:
-    """Distribute what is not distributed yet, table by table; safe to repeat, and to resume after an interruption.
+    """Distribute what is not distributed yet, one by one; safe to repeat, and to resume after an interruption.
 
     Writes to a table wait while its rows are copied. The connection has to be in autocommit mode, so that each table
     is done for good when the next is begun, and should have no statement timeout.
@@ -59,6 +65,7 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
     if unknown:
         raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
     placed = _placements(connection)
+    yield from _equip_workers(connection)
     # Reference tables first: a project's table may then be read together with them from its first moment on.
     for table in REFERENCE:
         if table not in placed:
@@ -105,13 +112,50 @@ def _raise_if_not_prepared(connection: Connection) -> None:
 
 
 def _tables(connection: Connection) -> set[str]:
-    """The service's tables; those of extensions are somebody else's."""
+    """The service's tables; those of extensions are somebody else's, and shards are parts of others."""
     rows = connection.execute(
         "SELECT c.relname FROM pg_class c"
-        " WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace AND NOT EXISTS ("
-        "  SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"
+        " WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace"
+        "  AND NOT relation_is_a_known_shard(c.oid) AND NOT EXISTS ("
+        "   SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"
     ).fetchall()
     return {row[0] for row in rows}
+
+
+def _equip_workers(connection: Connection) -> Generator[Step]:
+    """Bring to the workers what statements call there.
+
+    Citus does so by itself for what is created while there are workers, and for what a table needs. It does not know
+    what only statements call, and takes what was there before it for the coordinator's own affair.
+    """
+    for extension in EXTENSIONS:
+        if not _is_everywhere(connection, "pg_extension", _EXTENSION_ID, extension):
+            # Nothing here, where it is; Citus passes it on all the same.
+            connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(extension)))
+            yield Step(extension, "is on the workers now")
+    functions = connection.execute(
+        "SELECT p.oid::regprocedure::text FROM pg_proc p"
+        " WHERE p.pronamespace = current_schema()::regnamespace AND NOT EXISTS ("
+        "  SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')"
+        " ORDER BY 1"
+    ).fetchall()
+    for (function,) in functions:
+        if not _is_everywhere(connection, "pg_proc", _FUNCTION_ID, function):
+            connection.execute("SELECT create_distributed_function(%(function)s)", {"function": function})
+            yield Step(function, "is on the workers now")
+
+
+_EXTENSION_ID: LiteralString = "(SELECT e.oid FROM pg_extension e WHERE e.extname = %(name)s)"
+_FUNCTION_ID: LiteralString = "%(name)s::regprocedure"
+
+
+def _is_everywhere(connection: Connection, catalog: str, object_id: LiteralString, name: str) -> bool:
+    """Whether Citus keeps an object on all machines.
+
+    :param object_id: an expression for its id in the catalog, with the parameter ``name``.
+    """
+    statement = f"SELECT FROM pg_dist_object WHERE classid = %(catalog)s::regclass AND objid = {object_id}"
+    return connection.execute(statement, {"catalog": catalog, "name": name}).fetchone() is not None
 
 
 def _placements(connection: Connection) -> dict[str, _Placement]:

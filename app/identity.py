@@ -128,10 +128,11 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
 
     :raises LookupError: if there is no such client.
     """
+    connection.execute(
+        "UPDATE api_client SET revoked_at = now() WHERE id = %(id)s AND revoked_at IS NULL", {"id": client_id}
+    )
     row = connection.execute(
-        "UPDATE api_client SET revoked_at = coalesce(revoked_at, now()) WHERE id = %(id)s"
-        " RETURNING id, name, scopes, created_at, revoked_at",
-        {"id": client_id},
+        "SELECT id, name, scopes, created_at, revoked_at FROM api_client WHERE id = %(id)s", {"id": client_id}
     ).fetchone()
     if row is None:
         raise LookupError(f"There is no client {client_id!r}.")

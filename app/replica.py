@@ -90,7 +90,8 @@ class ReadingDatabase:
         while not self._closed.wait(TRIED_AGAIN_AFTER_S):
             try:
                 with replica.connection() as connection:
-                    connection.execute("SELECT FROM resource LIMIT 0")
+                    # Of no project, so that a distributed database asks one machine.
+                    connection.execute("SELECT FROM resource WHERE project_key = '' LIMIT 0")
             except (errors.ApiError, psycopg.Error):
                 continue
             _log.warning("the replica is back")

@@ -1,6 +1,6 @@
 """What a benchmark found, as tables in Markdown and as plots in SVG.
 
-``python -m benchmarks.report`` writes both anew from the latest results.
+``python -m benchmarks.report`` writes all of them anew from the latest results.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots
+from benchmarks import capacity, plots
 from benchmarks.operations import GOALS, MEMORY_AGAINST_BARE, START_S, Operation
 from benchmarks.results import Results, Run
 
@@ -156,8 +156,9 @@ def figures(results: Results, connections: int) -> str:
 
 
 def save(results: Results) -> None:
-    """Put the tables into the page and draw its plots."""
+    """Put the tables into the page, and what follows from them into another, and draw the plots."""
     replace_part("results", markdown(results))
+    capacity.save()
     folder = DOCS / "benchmarks"
     folder.mkdir(exist_ok=True)
     shown: list[tuple[str, str, Callable[[Run], float], str]] = [
@@ -184,12 +185,8 @@ def save(results: Results) -> None:
 
 def replace_part(name: str, text: str) -> None:
     """Replace what stands between two marks of the page."""
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    before, found, rest = PAGE.read_text().partition(begin)
-    _, found_end, after = rest.partition(end)
-    if not found or not found_end:
-        raise ValueError(f"{PAGE.name} has no part {name}")
-    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+    before, _, after = capacity.part(name, PAGE.read_text())
+    PAGE.write_text(f"{before}\n{text}\n{after}")
 
 
 def latest() -> Results:

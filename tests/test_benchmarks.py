@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import data, plots, report, usage
+from benchmarks import capacity, data, plots, report, usage
 from benchmarks.load import Load, Updates
 from benchmarks.operations import EXAMPLE, GOALS, Operation
 from benchmarks.profile_get import ARGUMENTS, AUTH, FLASK, LOG, OTHER, ROUTING, SQL, stage_of
@@ -138,3 +138,38 @@ child.wait()
     )
     assert 1 << 20 < memory.distinct <= memory.resident
     assert usage.tree(process.pid) == set()
+
+
+def test_what_a_database_feeds_follows_from_the_figures() -> None:
+    of = capacity.costs(capacity.FIGURES.read_text())
+    assert set(of) <= set(Operation)
+    assert {Operation.GET_BY_ID, Operation.PAGE_20, Operation.UPDATE, Operation.CREATE} <= set(of)
+    _, told, _ = capacity.part(capacity.PART, capacity.PAGE.read_text())
+    assert told.strip() == capacity.markdown(of), "run python -m benchmarks.capacity"
+
+
+def test_costs_are_those_of_the_fewest_connections() -> None:
+    def run_of(operation: Operation, connections: int, processor: float, postgres: float) -> Run:
+        measured = replace(run("service", 0, 1, connections), operation=operation.value)
+        return replace(measured, processor_s_per_1000=processor, postgres_s_per_1000=postgres)
+
+    figures = report.markdown(
+        results(
+            run_of(Operation.GET_BY_ID, 64, 9, 8),
+            run_of(Operation.GET_BY_ID, 8, 1.0, 0.25),
+            run_of(Operation.CREATE, 8, 2.5, 0.5),
+            replace(run_of(Operation.CREATE, 8, 7, 7), server="kinto"),
+        )
+    )
+    of = capacity.costs(figures)
+    assert of == {Operation.GET_BY_ID: capacity.Cost(0.75, 0.25), Operation.CREATE: capacity.Cost(2.0, 0.5)}
+    mixed = capacity.of_mix(capacity.Mix("", {Operation.GET_BY_ID: 3, Operation.CREATE: 1}), of)
+    assert mixed is not None
+    assert (mixed.service, mixed.postgres) == (4.25 / 4, 1.25 / 4)
+    assert capacity.of_mix(capacity.MIXES[0], of) is None
+    assert "| reads: 60 % get by id," in capacity.markdown(of)
+
+
+@pytest.mark.parametrize("mix", capacity.MIXES, ids=lambda mix: mix.title)
+def test_a_mix_is_of_a_hundred_requests(mix: capacity.Mix) -> None:
+    assert sum(mix.parts.values()) == 100

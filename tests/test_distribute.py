@@ -10,12 +10,14 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from app import distribute, migrate
+from app import create_app, distribute, identity, migrate
 from app.cli import main
+from app.config import Settings
 from app.db import Connection
 from app.embedded import EmbeddedPostgres
+from tests.api import EXAMPLE, Api, codes
 
-STANDIN = """
+STANDIN = r"""
 SET allow_system_table_mods = on;
 INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
 VALUES (99999, 'citus', 10, 'pg_catalog'::regnamespace, false, '13.0-1');
@@ -25,6 +27,15 @@ CREATE TYPE standin.distribution_type AS ENUM ('hash', 'range', 'append');
 CREATE TABLE standin.calls (number int GENERATED ALWAYS AS IDENTITY, call text);
 CREATE TABLE standin.pg_dist_partition (
     logicalrelid regclass PRIMARY KEY, partmethod "char" NOT NULL, partkey text, colocationid int NOT NULL);
+CREATE TABLE standin.pg_dist_object (classid oid NOT NULL, objid oid NOT NULL, PRIMARY KEY (classid, objid));
+CREATE FUNCTION standin.relation_is_a_known_shard(regclass) RETURNS boolean LANGUAGE sql STRICT AS $$
+    SELECT $1::text ~ '_\d{6}$' $$;
+CREATE FUNCTION standin.create_distributed_function(
+    function_name regprocedure, distribution_arg_name text DEFAULT NULL, colocate_with text DEFAULT 'default',
+    force_delegation bool DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO standin.calls (call) VALUES (format('function %s', function_name));
+    INSERT INTO standin.pg_dist_object VALUES ('pg_proc'::regclass, function_name);
+$$;
 CREATE FUNCTION standin.column_to_column_name(table_name regclass, column_var_text text) RETURNS text
     LANGUAGE sql STRICT AS $$ SELECT column_var_text $$;
 CREATE FUNCTION standin.create_distributed_table(
@@ -95,6 +106,10 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert code == 0, output
     followers = tables_of_projects(citus)[1:]
     assert calls(citus) == [
+        "function stemmed_languages()",
+        "function word_keys(text)",
+        "function word_stems(text)",
+        "function words_of(text,text)",
         *(call for table in distribute.REFERENCE for call in (f"reference {table}", f"truncate {table}")),
         "distribute resource by project_key with none in 32",
         "truncate resource",
@@ -106,6 +121,28 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     ]
     assert "resource  is distributed by project_key now" in output.splitlines()
     assert "api_client  is a reference table now" in output.splitlines()
+    assert "words_of(text,text)  is on the workers now" in output.splitlines()
+
+
+def test_extensions_are_passed_on_unless_they_were(url: str, citus: Connection) -> None:
+    citus.execute(
+        "INSERT INTO standin.pg_dist_object"
+        " SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extname = 'btree_gin'"
+    )
+    told = run(url)[1].splitlines()
+    assert "fuzzystrmatch  is on the workers now" in told
+    assert not any(line.startswith("btree_gin") for line in told)
+
+
+def test_every_extension_of_the_migrations_is_passed_on(citus: Connection) -> None:
+    rows = citus.execute("SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'citus')").fetchall()
+    assert sorted(distribute.EXTENSIONS) == sorted(row[0] for row in rows)
+
+
+def test_shards_are_no_tables_of_their_own(url: str, citus: Connection) -> None:
+    """The coordinator has a shard of each reference table, beside it in the same schema."""
+    citus.execute("CREATE TABLE api_client_102008 (id int)")
+    assert run(url)[0] == 0
 
 
 def test_repeating_it_does_nothing(url: str, citus: Connection) -> None:
@@ -119,7 +156,7 @@ def test_repeating_it_does_nothing(url: str, citus: Connection) -> None:
 
 def test_what_was_interrupted_is_resumed(url: str, citus: Connection) -> None:
     for step in distribute.distribute(citus, 32):
-        if step.table == distribute.REFERENCE[1]:
+        if step.name == distribute.REFERENCE[1]:
             break
     before = calls(citus)
     assert run(url)[0] == 0
@@ -231,3 +268,34 @@ def test_nothing_hangs_on_a_distributed_table(citus: Connection) -> None:
         {"tables": tables},
     ).fetchall()
     assert found == []
+
+
+# Errors
+
+
+def test_a_key_that_is_taken_is_told_without_the_name_of_the_constraint(
+    cluster: EmbeddedPostgres, empty_url: str, project: str
+) -> None:
+    """Citus passes on the code and the text of a worker's error, and not the constraint, which is that of a shard."""
+    migrate.upgrade(empty_url)
+    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
+        connection.execute("""
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                RAISE unique_violation USING
+                    MESSAGE = 'duplicate key value violates unique constraint "resource_key_unique_102008"';
+            END $$;
+            CREATE TRIGGER refuse BEFORE UPDATE OF key ON resource FOR EACH ROW
+                WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
+        """)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        identity.ensure_signing_key(connection)
+        token = identity.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+    app = create_app(Settings(database_url=empty_url))
+    try:
+        api = Api(app, project, token)
+        created = api.create(key="one")
+        answer = api.post(json={"id": created["id"], "key": "two", "objectTypeProperty": EXAMPLE})
+    finally:
+        app.extensions["database"].close()
+    assert (answer.status_code, codes(answer)) == (400, ["DuplicateField"]), answer.text

@@ -1,4 +1,7 @@
-"""The tenant stands in every statement: all SQL that the endpoints of a project send is recorded and looked at."""
+"""The tenant stands in every statement: all SQL that the endpoints of a project send is recorded and looked at.
+
+And what Citus refuses in a statement that writes stands in none.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +11,8 @@ import psycopg
 import pytest
 from flask import Flask, request
 
+from app import identity, migrate
+from app.embedded import EmbeddedPostgres
 from tests.api import EXAMPLE, Api
 from tests.conftest import TokenFor
 from tests.endpoints import endpoints_of_a_project
@@ -20,8 +25,12 @@ PROJECT_TABLES = {"resource", "word"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(resource|word|api_client|signing_key|revoked_token)\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
-    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*SELECT %\(project_key\)s,", re.DOTALL
+    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*(?:SELECT |VALUES \()%\(project_key\)s,", re.DOTALL
 )
+
+RETURNED = re.compile(r"\bRETURNING\b(.*?)(?=\)\s*(?:,|SELECT\b)|$)", re.DOTALL)
+COLUMNS = re.compile(r"\s*(?:\w+\.)?\w+(?:,\s*(?:\w+\.)?\w+)*\s*")
+MUTABLE_WITHIN_A_CHOICE = re.compile(r"\b(?:coalesce|CASE)\b[^,]*\bnow\(\)", re.IGNORECASE)
 
 Statement = tuple[str, Any]
 
@@ -59,6 +68,58 @@ def test_every_statement_names_the_project(
         assert parameters["project_key"] == api.project
         assert api.project not in text  # a parameter, never a part of the text
     assert about_resources > 30
+
+
+def test_what_is_written_returns_columns_and_nothing_made_of_them(
+    api: Api, token_for: TokenFor, statements: list[Statement]
+) -> None:
+    """Citus takes only immutable functions in RETURNING, and most that make JSON or text are not."""
+    walk(api, token_for(f"view_products:{api.project}"))
+    returned = [columns for text, _ in statements for columns in RETURNED.findall(text)]
+    assert len(returned) > 30
+    for columns in returned:
+        assert COLUMNS.fullmatch(columns), columns
+
+
+def test_the_statements_on_identity_are_such_as_citus_takes(
+    cluster: EmbeddedPostgres, project: str, statements: list[Statement]
+) -> None:
+    """Besides RETURNING: functions that are not immutable, now() among them, within a coalesce or CASE of an UPDATE."""
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    statements.clear()
+    with psycopg.connect(url, autocommit=True) as connection:
+        identity.ensure_signing_key(connection)
+        client = identity.create_client(connection, "a", ("view_test:p",))
+        first = identity.revoke_client(connection, client.client_id)
+        assert first.revoked_at is not None
+        assert identity.revoke_client(connection, client.client_id) == first
+        with pytest.raises(LookupError):
+            identity.revoke_client(connection, "nobody")
+        identity.issue_token(connection, "issuer", "a", ("view_test:p",), 9_999_999)
+        identity.rotate_signing_key(connection)
+        identity.rotate_signing_key(connection, others_at_once=True)
+        identity.revoke_token(connection, "a-token", 1e9)
+    updates = [text for text, _ in statements if "UPDATE" in text.split("FOR UPDATE")[0]]
+    assert len(updates) >= 5
+    for text in updates:
+        assert MUTABLE_WITHIN_A_CHOICE.search(text) is None, text
+        for columns in RETURNED.findall(text):
+            assert COLUMNS.fullmatch(columns), text
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("DELETE FROM t RETURNING r.id, version", True),
+        ("WITH w AS (DELETE FROM t RETURNING id), l AS (SELECT 1) SELECT f(id) FROM w", True),
+        ("WITH w AS (DELETE FROM t RETURNING id::text) SELECT 1", False),
+        ("INSERT INTO t VALUES (1) RETURNING to_json(id)", False),
+        ("INSERT INTO t VALUES (1) RETURNING 'a' || id", False),
+    ],
+)
+def test_what_is_returned_is_told_from_the_rest(text: str, allowed: bool) -> None:
+    assert all(COLUMNS.fullmatch(columns) for columns in RETURNED.findall(text)) is allowed
 
 
 def walk(api: Api, token: str) -> set[str]:

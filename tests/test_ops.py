@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,17 @@ def test_grafana_finds_the_source_that_the_panels_name() -> None:
     assert named == {source["uid"]}
     ids = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(ids) == len(set(ids))
+
+
+def test_panels_are_drawn_beside_each_other_and_say_what_they_show() -> None:
+    taken: dict[tuple[int, int], str] = {}
+    for panel in DASHBOARD["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        for cell in product(range(place["x"], place["x"] + place["w"]), range(place["y"], place["y"] + place["h"])):
+            assert taken.setdefault(cell, panel["title"]) is panel["title"], f"over {taken[cell]}"
+        if panel["type"] != "row":
+            assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
+            assert {panel["datasource"]["uid"]} == {target["datasource"]["uid"] for target in panel["targets"]}
+            names = [target["refId"] for target in panel["targets"]]
+            assert len(names) == len(set(names)), panel["title"]

@@ -1,6 +1,9 @@
 """seed, export and import: what goes out comes in again, and what cannot come in is told by line."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +140,50 @@ def test_a_project_key_is_checked(run: Any, command: str) -> None:
     result = run(command, "--project", "a/b", *(["--count", "1"] if command == "seed" else []))
     assert result.exit_code == 2
     assert "'a/b' is no project key" in result.stderr
+
+
+FEW, MANY = 2_100, 4_200
+"""Resources; both more than twice what is read or written at once."""
+
+TEXT = "dog " * 1_500
+"""With this each takes 6 kB: all that MANY have more than FEW are 12 MiB."""
+
+PEAK_AT_MOST_MIB = 143
+"""150 MB, whatever the number of resources."""
+
+GROWTH_AT_MOST_MIB = 4
+
+COMMAND = """
+import re, sys
+from pathlib import Path
+from app.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def peak_mib(database_url: str, *arguments: str) -> float:
+    """The most memory that a command of its own process had, while it ran."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments],
+        env=os.environ | {"DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout.splitlines()[-1]) / 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow_with_the_number_of_resources(database_url: str, project: str, tmp_path: Path) -> None:
+    peaks: dict[str, list[float]] = {"import": [], "export": []}
+    for count in (FEW, MANY):
+        file = tmp_path / f"{count}.ndjson"
+        file.write_text("".join(f'{{"objectTypeProperty":{{}},"someProperty":"{n} {TEXT}"}}\n' for n in range(count)))
+        name = ("--project", f"{project}-{count}")
+        peaks["import"].append(peak_mib(database_url, "import", *name, "--input", str(file)))
+        peaks["export"].append(peak_mib(database_url, "export", *name, "--output", str(tmp_path / "out")))
+        assert len((tmp_path / "out").read_bytes().splitlines()) == count
+    for command, (few, many) in peaks.items():
+        assert many - few < GROWTH_AT_MOST_MIB, (command, few, many)
+        assert many < PEAK_AT_MOST_MIB, (command, few, many)

@@ -5,200 +5,29 @@ each leaving the stack as it found it: up, with all its data. ``COMPOSE=docker-c
 """
 
 import json
-import os
-import shlex
-import shutil
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPResponse
-from pathlib import Path
+from http.client import HTTPException, HTTPResponse
 from typing import Any
-from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PROJECT = "compose-test"
+from tests.compose.engine import ANY, PROJECT, ROOT, Answer, Stack
 
-PASSWORD = "p@ss:w/or d'%\\#"
-"""With all that would have to be escaped in a URL, a connection string or a shell."""
-
-ANY = {"objectTypeProperty": {"arrayOfStringExample": ["dog"]}}
-"""A body that makes a resource."""
-
-PATIENCE_S = 60.0
 SERVICES = ("db", "app", "proxy")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@dataclass
-class Answer:
-    """An HTTP answer with its body read."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    seconds: float
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    def assert_unavailable(self) -> None:
-        assert self.status == 503, self
-        assert self.json["errors"][0]["code"] == "OverCapacity"
-        assert int(self.headers["Retry-After"]) >= 1
-        assert self.headers["X-Correlation-ID"]
-
-
-@dataclass
-class Stack:
-    """The running containers, and a client for them."""
-
-    compose: list[str]
-    name: str = field(default_factory=lambda: f"sample-resource-test-{uuid4().hex[:8]}")
-    port: int = field(default_factory=_free_port)
-    token: str = ""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"POSTGRES_PASSWORD": PASSWORD, "PORT": str(self.port), "BIND": "127.0.0.1"}
-
-    def command(self, *arguments: str) -> list[str]:
-        return [*self.compose, "-p", self.name, "-f", str(ROOT / "docker-compose.yml"), *arguments]
-
-    def run(self, *arguments: str, check: bool = True) -> str:
-        """Run a command of Compose and return what it printed."""
-        done = subprocess.run(
-            self.command(*arguments), env=self.environment, cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0 or not check, f"{' '.join(arguments)}:\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def container(self, service: str) -> str:
-        """The id of a service's container, running or not."""
-        label = "label=com.docker.compose"
-        ids = _docker("ps", "-aq", "--filter", f"{label}.project={self.name}", "--filter", f"{label}.service={service}")
-        (found,) = ids.split()
-        return found
-
-    def inspect(self, service: str) -> Any:
-        """All that the engine says of a service's container."""
-        return json.loads(_docker("inspect", self.container(service)))[0]
-
-    def send(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        """Send a request to the proxy.
-
-        :param path: from the root on, or below the resource if it does not begin with a slash.
-        :param body: a form if it is bytes, else JSON.
-        """
-        target = path if path.startswith("/") else f"/{PROJECT}/resource{'' if path[:1] in ('', '?') else '/'}{path}"
-        if self.token:
-            headers.setdefault("Authorization", f"Bearer {self.token}")
-        content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        if content is not None:
-            kind = "application/x-www-form-urlencoded" if isinstance(body, bytes) else "application/json"
-            headers.setdefault("Content-Type", kind)
-        began = time.monotonic()
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            connection.request(method, target, content, headers)
-            response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read(), time.monotonic() - began)
-        finally:
-            connection.close()
-
-    def create(self, **fields: Any) -> Any:
-        answer = self.send("POST", "", ANY | fields)
-        assert answer.status == 201, answer
-        return answer.json
-
-    def update(self, resource_id: str, version: int) -> Answer:
-        return self.send("POST", resource_id, {"version": version, "actions": [{"action": "doSomeThing"}]})
-
-    def wait_until(self, holds: Callable[[], bool], what: str) -> float:
-        """Wait for something to become true, and return the seconds that it took."""
-        began = time.monotonic()
-        while time.monotonic() - began < PATIENCE_S:
-            try:
-                if holds():
-                    return time.monotonic() - began
-            except (OSError, HTTPException):
-                pass
-            time.sleep(0.1)
-        raise AssertionError(f"not within {PATIENCE_S:g} s: {what}\n{self.run('logs', '--tail=40', check=False)}")
-
-    def is_ready(self) -> bool:
-        return self.send("GET", "/health/ready").status == 200
-
-
-def _docker(*arguments: str) -> str:
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True).stdout.strip()
-
-
-def _compose() -> list[str]:
-    """The command of Compose, if there is one and an engine answers; else the run ends here and says so."""
-    if shutil.which("docker") is None:
-        pytest.exit("make compose-test needs Docker, and there is no command docker.", returncode=1)
-    engine = subprocess.run(
-        ["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, text=True, check=False
-    )
-    if engine.returncode != 0:
-        pytest.exit(f"make compose-test needs Docker, and no engine answers: {engine.stderr.strip()}", returncode=1)
-    chosen = os.environ.get("COMPOSE")
-    for candidate in [shlex.split(chosen)] if chosen else [["docker", "compose"], ["docker-compose"]]:
-        if shutil.which(candidate[0]) is None:
-            continue
-        if subprocess.run([*candidate, "version"], capture_output=True, check=False).returncode == 0:
-            return candidate
-    pytest.exit("make compose-test needs Docker Compose: neither 'docker compose' nor 'docker-compose'.", returncode=1)
-
-
-@pytest.fixture(scope="module")
-def compose() -> list[str]:
-    return _compose()
 
 
 @pytest.fixture(scope="module")
 def stack(compose: list[str]) -> Iterator[Stack]:
-    """The stack, built and up, with a client's token; gone afterwards, and its volumes too."""
-    stack = Stack(compose)
-    try:
-        try:
-            stack.run("up", "-d", "--build")
-        except AssertionError:
-            print(stack.run("logs", "--tail=40", check=False))  # noqa: T201 -- the container that failed says why
-            raise
-        stack.wait_until(stack.is_ready, "the first answer")
-        scope = f"manage_test:{PROJECT} view_test:{PROJECT}"
-        made = stack.run("exec", "-T", "app", "sample-resource", "client", "create", "--name", "t", "--scope", scope)
-        client = json.loads(made)
-        granted = stack.send(
-            "POST",
-            "/oauth/token",
-            urlencode({name: client[name] for name in ("client_id", "client_secret")}).encode()
-            + b"&grant_type=client_credentials",
-        )
-        assert granted.status == 200, granted
-        stack.token = granted.json["access_token"]
+    with Stack(compose).up() as stack:
         yield stack
-    finally:
-        stack.run("down", "-v", "--remove-orphans", check=False)
-    label = f"label=com.docker.compose.project={stack.name}"
-    assert _docker("ps", "-aq", "--filter", label) == ""
-    assert _docker("volume", "ls", "-q", "--filter", label) == ""
 
 
 def test_without_a_password_nothing_starts(compose: list[str]) -> None:

@@ -1,0 +1,126 @@
+"""Prometheus and Grafana beside the stack: what they load, what they see, and an alert that goes off."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import yaml
+
+from tests.compose.engine import ANY, ROOT, Answer, Stack, free_port
+
+OPS = ROOT / "ops"
+DASHBOARD = json.loads((OPS / "grafana/dashboards/sample-resource.json").read_text())
+EXPRESSIONS = {
+    f"{panel['title']}: {target['refId']}": target["expr"]
+    for panel in DASHBOARD["panels"]
+    for target in panel.get("targets", [])
+}
+RULES = [rule for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+
+RATE_INTERVAL = "1m"
+"""Four times the scrape interval, which is what Grafana puts for ``$__rate_interval`` at least."""
+
+
+class Monitored(Stack):
+    """The stack with its monitoring, which is asked as a viewer asks it."""
+
+    def ask(self, port: str, path: str, **query: str) -> Answer:
+        """Send a GET to what is published on the port of a setting."""
+        other = Stack(self.compose, port=self.ports[port])
+        return other.send("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def query(self, expression: str) -> list[Any]:
+        """The samples of an expression, as Grafana gets them from its data source."""
+        answer = self.ask(
+            "GRAFANA_PORT",
+            "/api/datasources/proxy/uid/prometheus/api/v1/query",
+            query=expression.replace("$__rate_interval", RATE_INTERVAL),
+        )
+        assert answer.status == 200, f"{expression}: {answer}"
+        return answer.json["data"]["result"]
+
+    def alerts(self) -> dict[str, str]:
+        """The state of each alert that is not inactive."""
+        answer = self.ask("PROMETHEUS_PORT", "/api/v1/alerts")
+        return {alert["labels"]["alertname"]: alert["state"] for alert in answer.json["data"]["alerts"]}
+
+
+@pytest.fixture(scope="module")
+def stack(compose: list[str]) -> Iterator[Monitored]:
+    ports = {"PROMETHEUS_PORT": free_port(), "GRAFANA_PORT": free_port()}
+    with Monitored(compose, profile="monitoring", ports=ports).up() as stack:
+        assert isinstance(stack, Monitored)
+        yield stack
+
+
+def test_the_rules_of_the_file_are_loaded_and_can_be_judged(stack: Monitored) -> None:
+    def loaded() -> list[Any]:
+        groups = stack.ask("PROMETHEUS_PORT", "/api/v1/rules").json["data"]["groups"]
+        return [rule for group in groups for rule in group["rules"]]
+
+    stack.wait_until(lambda: {rule["health"] for rule in loaded()} == {"ok"}, "Prometheus judging the rules")
+    assert [rule["name"] for rule in loaded()] == [rule["alert"] for rule in RULES]
+
+
+def test_the_service_is_a_target_and_nothing_is_wrong(stack: Monitored) -> None:
+    def targets() -> list[Any]:
+        return stack.ask("PROMETHEUS_PORT", "/api/v1/targets").json["data"]["activeTargets"]
+
+    stack.wait_until(lambda: [target["health"] for target in targets()] == ["up"], "Prometheus asking the service")
+    assert targets()[0]["lastError"] == ""
+    stack.wait_until(lambda: stack.query("sample_resource_ready") != [], "the first sample")
+    assert {sample["value"][1] for sample in stack.query("sample_resource_ready")} == {"1"}
+    # Until the first answer was in, the service was unreachable for all that Prometheus knew.
+    stack.wait_until(lambda: stack.alerts() == {}, "an end of all alerts")
+
+
+def test_grafana_serves_the_dashboard(stack: Monitored) -> None:
+    stack.wait_until(lambda: stack.ask("GRAFANA_PORT", "/api/health").status == 200, "Grafana")
+    shown = stack.ask("GRAFANA_PORT", f"/api/dashboards/uid/{DASHBOARD['uid']}")
+    assert shown.status == 200, shown
+    titles = [panel["title"] for panel in shown.json["dashboard"]["panels"]]
+    assert titles == [panel["title"] for panel in DASHBOARD["panels"]]
+
+
+def test_every_panel_has_its_series(stack: Monitored) -> None:
+    """Under some use of everything but the replica, which there is none of."""
+    number = 0
+
+    def use() -> None:
+        nonlocal number
+        number += 1
+        created = stack.create(key=f"key-{number}")
+        assert stack.update(created["id"], 1).status == 200
+        assert stack.update(created["id"], 1).status == 409
+        assert stack.send("GET", "key=none").status == 404
+        assert stack.send("GET", "?limit=5").status == 200
+        assert stack.send("GET", "searchApiPattern?text.en=dog").status == 200
+        assert stack.send("GET", "", Authorization="Bearer made-up").status == 401
+
+    def without_series() -> set[str]:
+        use()
+        return {name for name, expression in EXPRESSIONS.items() if not stack.query(expression)}
+
+    expected = {name for name, expression in EXPRESSIONS.items() if _needs_trouble(expression)}
+    stack.wait_until(lambda: without_series() <= expected, f"series of all panels but {expected}")
+
+
+def _needs_trouble(expression: str) -> bool:
+    """Whether an expression counts what a healthy stack without a replica never does."""
+    return re.search(r'status="5|database_refusals|replica_reads', expression) is not None
+
+
+def test_a_database_that_is_away_raises_the_alarm_and_ends_it(stack: Monitored) -> None:
+    stack.run("kill", "-s", "SIGKILL", "db")
+    try:
+        stack.wait_until(lambda: "DatabaseUnreachable" in stack.alerts(), "the alert pending", within_s=90)
+        # A pending alert fires after the minute that its rule says.
+        stack.wait_until(lambda: stack.alerts()["DatabaseUnreachable"] == "firing", "the alert firing", within_s=120)
+    finally:
+        stack.run("start", "db")
+    stack.wait_until(lambda: "DatabaseUnreachable" not in stack.alerts(), "the end of the alert", within_s=90)
+    # A connection that died with the database and was idle since is found out by the request that gets it.
+    stack.wait_until(lambda: stack.send("POST", "", ANY).status == 201, "an end of the dead connections")
