@@ -12,10 +12,10 @@ statement.
 import math
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, Self
 
@@ -162,6 +162,7 @@ class Database:
         self._pool: ConnectionPool[_PooledConnection] | None = None
         self._pool_owner = 0
         self._lock = Lock()
+        self._checking = Lock()
 
     def _opened(self) -> ConnectionPool[_PooledConnection]:
         pool = self._pool
@@ -226,6 +227,24 @@ class Database:
         finally:
             self._lent.discard(connection)
             pool.putconn(connection)
+            if connection.closed:
+                self._check_others(pool)
+
+    def _check_others(self, pool: ConnectionPool[_PooledConnection]) -> None:
+        """Replace all idle connections that are broken, in a thread: one that is seldom comes alone.
+
+        After a restart of the database in a quiet moment all are, and each would cost a request.
+        """
+
+        def check() -> None:
+            try:
+                with suppress(psycopg.Error):  # closed meanwhile
+                    pool.check()
+            finally:
+                self._checking.release()
+
+        if self._checking.acquire(blocking=False):
+            Thread(target=check, name="check-connections", daemon=True).start()
 
     def _none_to_be_had(self) -> Unavailable:
         """Either all connections are lent, or there are fewer than there should be, since none can be made."""

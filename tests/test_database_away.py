@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -17,6 +18,7 @@ from werkzeug.test import TestResponse
 
 from app import create_app, identity, migrate
 from app.config import Settings
+from app.db import Database, Unavailable
 from app.embedded import EmbeddedPostgres
 from tests.api import EXAMPLE, Api, codes
 
@@ -61,6 +63,32 @@ def test_a_statement_that_takes_too_long_is_cut_off(impatient: Flask) -> None:
 
     impatient.view_functions["slow"].accepted_scopes = ()
     assert_unavailable(impatient.test_client().get("/slow"))
+
+
+def test_connections_that_died_together_cost_one_request_and_not_each_its_own(
+    settings: Settings, database_url: str
+) -> None:
+    database = Database(database_url, replace(settings, pool_size=6))
+
+    def backends() -> set[int]:
+        with ExitStack() as held:
+            connections = [held.enter_context(database.connection()) for _ in range(6)]
+            return {connection.info.backend_pid for connection in connections}
+
+    try:
+        with psycopg.connect(database_url, autocommit=True) as other:
+            for pid in backends():
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        with pytest.raises(Unavailable), database.connection() as connection:
+            connection.execute("SELECT 1")
+        deadline = time.monotonic() + SOON_S
+        while database._checking.locked() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for _ in range(12):
+            with database.connection() as connection:
+                connection.execute("SELECT 1")
+    finally:
+        database.close()
 
 
 def test_an_exhausted_pool_is_not_waited_for(impatient: Flask, impatient_api: Api) -> None:
