@@ -9,23 +9,22 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 
-from psycopg import sql
-
 from app import errors
 from app.fields import TIME_FORMAT, Kind, Stage
 from app.filters.ast import Bounds, Facet, FieldPath
 from app.predicate.ast import Condition, Value
 from app.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
+from app.sql_text import numbered, placeholder
 
-TERMS_AT_MOST = 200
+TERMS_AT_MOST: LiteralString = "200"
 """Terms that a facet lists; the others are in ``other``."""
 
 Parameters = dict[str, Any]
 
 
 def compile_facet(
-    facet: Facet, where: sql.Composable, stage: Stage, prefix: str, parameters: Parameters
-) -> sql.Composed:
+    facet: Facet, where: LiteralString, stage: Stage, prefix: LiteralString, parameters: Parameters
+) -> LiteralString:
     """The SQL of a facet's JSON.
 
     :param where: which resources ``r`` are counted.
@@ -40,12 +39,10 @@ def compile_facet(
             return _filter(facet, condition, where, stage, prefix, parameters)
 
 
-def _count(facet: Facet, count: sql.Composable) -> sql.Composed:
+def _count(facet: Facet, count: LiteralString) -> LiteralString:
     """The member ``count``, and ``productCount`` if it was asked for: what is counted are the products."""
-    json: LiteralString = "'\"count\":' || {count}"
-    if facet.counting_products:
-        json = f"{json} || ',\"productCount\":' || {{count}}"
-    return sql.SQL(json).format(count=count)
+    json: LiteralString = f"""'"count":' || {count}"""
+    return f"""{json} || ',"productCount":' || {count}""" if facet.counting_products else json
 
 
 # Values
@@ -65,14 +62,14 @@ _VALUES: dict[Kind, LiteralString] = {
 """The values of a field of ``r``, each once; an absent one has no row, or one with NULL."""
 
 
-def _values(at: FieldPath, stage: Stage) -> sql.Composed:
+def _values(at: FieldPath, stage: Stage) -> LiteralString:
     holder = at.element_of or at.field
     if holder.column is None:
         errors.unreachable("what a facet looks at has a column")
-    column = sql.SQL(holder.column.of(stage))
+    column = holder.column.of(stage)
     if at.element_of is not None:
-        return sql.SQL(_MEMBER).format(name=sql.Literal(at.field.name), column=column)
-    return sql.SQL(_VALUES[at.field.kind]).format(column)
+        return _MEMBER.format(name=f"'{at.field.name}'", column=column)
+    return _VALUES[at.field.kind].format(column)
 
 
 # JSON of values. A numeric has more digits than a double: where it is not whole, the shortest text of the nearest
@@ -100,46 +97,42 @@ _TERM_JSON[Kind.NUMBERS] = _TERM_JSON[Kind.NUMBER]
 # Kinds of facets
 
 
-def _terms(facet: Facet, where: sql.Composable, stage: Stage) -> sql.Composed:
+def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
     data_type, term_json = _TERM_JSON[facet.at.field.kind]
-    return sql.SQL(
-        """(
-        SELECT '{{"type":"terms","dataType":"' || {data_type} || '","missing":' || f.missing || ',"total":' || f.total
+    term, count = term_json.format("t.value"), _count(facet, "t.count")
+    return f"""(
+        SELECT '{{"type":"terms","dataType":"{data_type}","missing":' || f.missing || ',"total":' || f.total
             || ',"other":' || f.total - f.listed || ',"terms":[' || f.terms || ']}}'
         FROM (
             SELECT
                 coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
                 coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= {at_most}), 0) AS listed,
+                coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}), 0) AS listed,
                 coalesce(string_agg('{{"term":' || {term} || ',' || {count} || '}}', ',' ORDER BY t.place)
-                    FILTER (WHERE t.value IS NOT NULL AND t.place <= {at_most}), '') AS terms
+                    FILTER (WHERE t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}), '') AS terms
             FROM (
                 SELECT v.value, count(*) AS count,
                     row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                FROM resource r LEFT JOIN LATERAL ({values}) v (value) ON true
+                FROM resource r LEFT JOIN LATERAL ({_values(facet.at, stage)}) v (value) ON true
                 WHERE {where}
                 GROUP BY v.value
             ) t
         ) f
         )"""
-    ).format(
-        data_type=sql.Literal(data_type),
-        at_most=sql.Literal(TERMS_AT_MOST),
-        term=sql.SQL(term_json).format(sql.SQL("t.value")),
-        count=_count(facet, sql.SQL("t.count")),
-        values=_values(facet.at, stage),
-        where=where,
-    )
 
 
 def _filter(
-    facet: Facet, condition: Condition, where: sql.Composable, stage: Stage, prefix: str, parameters: Parameters
-) -> sql.Composed:
+    facet: Facet,
+    condition: Condition,
+    where: LiteralString,
+    stage: Stage,
+    prefix: LiteralString,
+    parameters: Parameters,
+) -> LiteralString:
     clause = compile_condition(condition, stage, prefix)
     parameters |= clause.parameters
-    return sql.SQL(
-        """(SELECT '{{"type":"filter",' || {count} || '}}' FROM resource r WHERE {where} AND {condition})"""
-    ).format(count=_count(facet, sql.SQL("count(*)")), where=where, condition=clause.indexed)
+    count = _count(facet, "count(*)")
+    return f"""(SELECT '{{"type":"filter",' || {count} || '}}' FROM resource r WHERE {where} AND {clause.indexed})"""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -155,78 +148,63 @@ _MEASURED: dict[Kind, LiteralString] = {
 def _ranges(
     facet: Facet,
     ranges: Sequence[Bounds],
-    where: sql.Composable,
+    where: LiteralString,
     stage: Stage,
-    prefix: str,
+    prefix: LiteralString,
     parameters: Parameters,
-) -> sql.Composed:
+) -> LiteralString:
     kind = facet.at.field.kind
-    of_resource: list[sql.Composed] = []
-    of_all: list[sql.Composed] = []
-    json: list[sql.Composed] = []
+    of_resource: list[LiteralString] = []
+    of_all: list[LiteralString] = []
+    json: list[LiteralString] = []
     for number, bounds in enumerate(ranges):
-        name = f"{prefix}_{number}"
-        within = sql.SQL("FILTER (WHERE {})").format(_within(bounds, kind, name, parameters))
-        columns = {part: sql.Identifier(f"{part}_{number}") for part in ("count", "values", "sum", "min", "max")}
-        measured = sql.SQL(_MEASURED[kind])
+        name = numbered(prefix, number)
+        within: LiteralString = f"FILTER (WHERE {_within(bounds, kind, name, parameters)})"
+        count, values, total = numbered("count", number), numbered("values", number), numbered("sum", number)
+        least, most = numbered("min", number), numbered("max", number)
+        measured = _MEASURED[kind]
         of_resource.append(
-            sql.SQL(
-                "count(*) {within} AS {values}, sum({it}) {within} AS {sum}, min({it}) {within} AS {min},"
-                " max({it}) {within} AS {max}"
-            ).format(it=measured, within=within, **columns)
+            f"count(*) {within} AS {values}, sum({measured}) {within} AS {total},"
+            f" min({measured}) {within} AS {least}, max({measured}) {within} AS {most}"
         )
         of_all.append(
-            sql.SQL(
-                "count(*) FILTER (WHERE v.{values} > 0) AS {count}, sum(v.{values}) AS {values},"
-                " coalesce(sum(v.{sum}), 0) AS {sum}, coalesce(min(v.{min}), 0) AS {min},"
-                " coalesce(max(v.{max}), 0) AS {max}"
-            ).format(**columns)
+            f"count(*) FILTER (WHERE v.{values} > 0) AS {count}, sum(v.{values}) AS {values},"
+            f" coalesce(sum(v.{total}), 0) AS {total}, coalesce(min(v.{least}), 0) AS {least},"
+            f" coalesce(max(v.{most}), 0) AS {most}"
         )
         parameters[f"{name}_bounds"] = _bounds_json(bounds)
+        mean = _number(f"coalesce({total} / nullif({values}, 0), 0)")
         json.append(
-            sql.SQL(
-                """'{{' || {bounds}::text || {count} || ',"total":' || {sum} || ',"min":' || {min}
-                || ',"max":' || {max} || ',"mean":' || {mean} || '}}'"""
-            ).format(
-                bounds=sql.Placeholder(f"{name}_bounds"),
-                count=_count(facet, columns["count"]),
-                mean=_number(sql.SQL("coalesce({sum} / nullif({values}, 0), 0)").format(**columns)),
-                **{part: _number(columns[part]) for part in ("sum", "min", "max")},
-            )
+            f"""'{{' || {placeholder(f"{name}_bounds")}::text || {_count(facet, count)}
+            || ',"total":' || {_number(total)} || ',"min":' || {_number(least)}
+            || ',"max":' || {_number(most)} || ',"mean":' || {mean} || '}}'"""
         )
-    return sql.SQL(
-        """(
-        SELECT '{{"type":"range","ranges":[' || {json} || ']}}'
+    return f"""(
+        SELECT '{{"type":"range","ranges":[' || {" || ',' || ".join(json)} || ']}}'
         FROM (
-            SELECT {of_all}
-            FROM resource r CROSS JOIN LATERAL (SELECT {of_resource} FROM ({values}) x (value)) v
+            SELECT {", ".join(of_all)}
+            FROM resource r CROSS JOIN LATERAL (
+                SELECT {", ".join(of_resource)} FROM ({_values(facet.at, stage)}) x (value)) v
             WHERE {where}
         ) f
         )"""
-    ).format(
-        json=sql.SQL(" || ',' || ").join(json),
-        of_all=sql.SQL(", ").join(of_all),
-        of_resource=sql.SQL(", ").join(of_resource),
-        values=_values(facet.at, stage),
-        where=where,
-    )
 
 
-def _number(of: sql.Composable) -> sql.Composed:
-    return sql.SQL(_NUMBER_JSON).format(of)
+def _number(of: LiteralString) -> LiteralString:
+    return _NUMBER_JSON.format(of)
 
 
-def _within(bounds: Bounds, kind: Kind, name: str, parameters: Parameters) -> sql.Composed:
+def _within(bounds: Bounds, kind: Kind, name: LiteralString, parameters: Parameters) -> LiteralString:
     """Half-open: the lower bound belongs to the range, the upper one does not."""
     cast: LiteralString = CASTS[kind]
-    conditions: list[sql.Composable] = [sql.SQL("x.value IS NOT NULL")]
+    conditions: list[LiteralString] = ["x.value IS NOT NULL"]
     if bounds.low is not None:
         parameters[f"{name}_from"] = parameter_of(bounds.low)
-        conditions.append(sql.SQL(f"x.value >= {{}}::{cast}").format(sql.Placeholder(f"{name}_from")))
+        conditions.append(f"x.value >= {placeholder(f'{name}_from')}::{cast}")
     if bounds.high is not None:
         parameters[f"{name}_to"] = parameter_of(bounds.high)
-        conditions.append(sql.SQL(f"x.value < {{}}::{cast}").format(sql.Placeholder(f"{name}_to")))
-    return sql.SQL(" AND ").join(conditions)
+        conditions.append(f"x.value < {placeholder(f'{name}_to')}::{cast}")
+    return " AND ".join(conditions)
 
 
 def _bounds_json(bounds: Bounds) -> str:

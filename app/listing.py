@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
-from psycopg import sql
-
 from app import errors
 from app.db import Connection
 from app.fields import Field, Kind, Part, Stage
 from app.model import Paging, SortTerm
 from app.predicate.compiler import Clause
+from app.sql_text import numbered
 
 Parameters = dict[str, Any]
 
@@ -38,7 +37,7 @@ class Term:
     :param parts: all resources, divided as :class:`app.fields.Field` says; none: one index serves the order of all.
     """
 
-    expression: sql.Composable
+    expression: LiteralString
     descending: bool = False
     nullable: bool = False
     indexed: bool = True
@@ -49,11 +48,10 @@ class Term:
         """As SQL."""
         return "DESC" if self.descending else "ASC"
 
-    def ordered(self, expression: sql.Composable) -> sql.Composed:
+    def ordered(self, expression: LiteralString) -> LiteralString:
         """Something in the direction of this term."""
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
-        suffix: LiteralString = f" {self.direction} NULLS LAST" if self.nullable else f" {self.direction}"
-        return expression + sql.SQL(suffix)
+        return f"{expression} {self.direction} NULLS LAST" if self.nullable else f"{expression} {self.direction}"
 
 
 def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
@@ -73,7 +71,7 @@ def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
     # The indexes, and so the parts, are of the current projection.
     indexed = column.of(stage) == column.current
     return Term(
-        sql.SQL(column.of(stage)),
+        column.of(stage),
         descending,
         nullable=bool(field.parts),
         indexed=indexed,
@@ -81,7 +79,7 @@ def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
     )
 
 
-BY_ID = Term(sql.SQL("r.id"))
+BY_ID = Term("r.id")
 """What decides among equals."""
 
 
@@ -92,7 +90,7 @@ class Selected:
     clauses: Sequence[Clause] = ()
 
     @property
-    def where(self) -> sql.Composed:
+    def where(self) -> LiteralString:
         """For a scan that looks for them."""
         return _all_of([clause.indexed for clause in self.clauses])
 
@@ -101,13 +99,13 @@ class Selected:
         """Of all conditions, without the project."""
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
-    def where_in(self, order: Term) -> sql.Composed:
+    def where_in(self, order: Term) -> LiteralString:
         """For a scan in this order."""
         return _all_of([clause.unindexed for clause in self.clauses]) if order.indexed else self.where
 
 
-def _all_of(conditions: Sequence[sql.Composed]) -> sql.Composed:
-    return sql.SQL(" AND ").join([sql.SQL("r.project_key = %(project_key)s"), *conditions])
+def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
+    return " AND ".join(["r.project_key = %(project_key)s", *conditions])
 
 
 def page(
@@ -117,7 +115,7 @@ def page(
     paging: Paging,
     terms: Sequence[Term],
     json: LiteralString,
-    others: sql.Composable | None = None,
+    others: LiteralString = "''",
 ) -> str:
     """A page as JSON text.
 
@@ -126,21 +124,26 @@ def page(
     :param json: a result, as SQL on ``r``.
     :param others: further members of the page, as SQL, beginning with a comma.
     """
-    found, total = sql.SQL(""), sql.SQL("''")
+    where, order = selected.where, _order_of_columns(terms)
+    found: LiteralString = ""
+    total: LiteralString = "''"
     if not selected.clauses:
         # All of a project is counted by any index, and read by that of the order.
         if paging.with_total:
-            total = _TOTAL.format(_COUNT.format(where=selected.where))
-        page = _page_in_order(selected.where, terms)
+            total = _total(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1) c")
+        page = _page_in_order(where, terms)
     else:
-        found = _FOUND.format(columns=_columns(terms), where=selected.where)
+        found = f"""
+            WITH found AS MATERIALIZED (SELECT {_columns(terms)} FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1),
+            counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
         if paging.with_total:
-            total = _TOTAL.format(sql.SQL("SELECT found FROM counted"))
-        gate = sql.SQL("(SELECT found FROM counted) > {} AND {}").format(sql.SQL(_AT_MOST), selected.where_in(terms[0]))
-        page = _FOUND_PAGE.format(order=_order_of_columns(terms), cut=_CUT, page=_page_in_order(gate, terms))
+            total = _total("SELECT found FROM counted")
+        gate = f"(SELECT found FROM counted) > {_AT_MOST} AND {selected.where_in(terms[0])}"
+        page = f"""
+            (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_AT_MOST} ORDER BY {order} {_CUT})
+            UNION ALL ({_page_in_order(gate, terms)})"""
     # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all of it was read.
-    statement = sql.SQL(
-        """
+    statement = f"""
         {found}
         SELECT '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*) || {total}
             || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']' || {others} || '}}'
@@ -152,16 +155,7 @@ def page(
                     SELECT {json} AS json FROM resource r
                     WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j
             ORDER BY {order}
-        ) p
-        """
-    ).format(
-        found=found,
-        total=total,
-        others=others or sql.SQL("''"),
-        page=page,
-        json=sql.SQL(json),
-        order=_order_of_columns(terms),
-    )
+        ) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
@@ -169,63 +163,39 @@ def page(
     return row[0]
 
 
-_COUNT = sql.SQL(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {{where}} LIMIT {_AT_MOST} + 1) c")
-"""Counting stops one beyond the cap, so that it costs the same however many match."""
-
-_TOTAL = sql.SQL(
-    f"""(
+def _total(count: LiteralString) -> LiteralString:
+    """The members that say how many there are; counting costs the same however many, as it stops beyond the cap."""
+    return f"""(
         SELECT ',"total":' || least(t.found, {_AT_MOST})
             || CASE WHEN t.found > {_AT_MOST} THEN ',"totalCapped":true' ELSE '' END
-        FROM ({{}}) t (found)
+        FROM ({count}) t (found)
     )"""
-)
 
-_FOUND = sql.SQL(
-    f"""
-    WITH found AS MATERIALIZED (
-        SELECT {{columns}} FROM resource r WHERE {{where}} LIMIT {_AT_MOST} + 1),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
-)
 
-_CUT = sql.SQL("LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)")
+_CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)"
 """Hidden from the planner, so that one plan is as good as another and the first one is kept: planning a page takes
 longer than reading it."""
 
-_FOUND_PAGE = sql.SQL(
-    f"""
-    (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_AT_MOST}
-        ORDER BY {{order}} {{cut}})
-    UNION ALL ({{page}})"""
-)
-"""From what was found if that is all, else from a scan of its own."""
 
-
-def _page_in_order(where: sql.Composed, terms: Sequence[Term]) -> sql.Composed:
+def _page_in_order(where: LiteralString, terms: Sequence[Term]) -> LiteralString:
     """The ids of a page, and what it is sorted by.
 
     No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
     parts, each in the order of an index, and then merged.
     """
     first, *rest = terms
+    columns = _columns(terms)
     if not first.parts:
-        page = "SELECT {columns} FROM resource r WHERE {where} ORDER BY {order} {cut}"
-        return sql.SQL(page).format(cut=_CUT, columns=_columns(terms), where=where, order=_order(terms))
-    beginnings = [
-        sql.SQL(
-            """(
-            SELECT {columns} FROM resource r WHERE {where} AND {condition}
-            ORDER BY {order} LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint))"""
-        ).format(
-            columns=_columns(terms),
-            where=where,
-            condition=sql.SQL(part.condition),
-            order=_order(_terms_within(part, first, rest)),
-        )
+        return f"SELECT {columns} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
+    beginnings: list[LiteralString] = [
+        f"""(
+            SELECT {columns} FROM resource r WHERE {where} AND {part.condition}
+            ORDER BY {_order(_terms_within(part, first, rest))}
+            LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint))"""
         for part in first.parts
     ]
-    return sql.SQL("SELECT r.* FROM ({parts}) r ORDER BY {order} {cut}").format(
-        cut=_CUT, parts=sql.SQL(" UNION ALL ").join(beginnings), order=_order_of_columns(terms)
-    )
+    parts = " UNION ALL ".join(beginnings)
+    return f"SELECT r.* FROM ({parts}) r ORDER BY {_order_of_columns(terms)} {_CUT}"
 
 
 def _terms_within(part: Part, first: Term, rest: Sequence[Term]) -> list[Term]:
@@ -233,26 +203,26 @@ def _terms_within(part: Part, first: Term, rest: Sequence[Term]) -> list[Term]:
     if part is first.parts[-1]:
         return [*rest]
     present = Term(first.expression, first.descending)
-    if part.begins is None:
-        return [present, *rest]
-    return [Term(sql.SQL(part.begins), first.descending), present, *rest]
+    return [present, *rest] if part.begins is None else [Term(part.begins, first.descending), present, *rest]
 
 
-def _order(terms: Sequence[Term]) -> sql.Composed:
-    return sql.SQL(", ").join([term.ordered(term.expression) for term in terms])
+def _order(terms: Sequence[Term]) -> LiteralString:
+    return ", ".join([term.ordered(term.expression) for term in terms])
 
 
 # On its way through the statement a page has columns: the id, and sort_0 and so on in the order of the terms.
 
 
-def _columns(terms: Sequence[Term]) -> sql.Composed:
-    sorted_by = [
-        term.expression + sql.SQL(" AS ") + sql.Identifier(f"sort_{number}") for number, term in enumerate(terms[:-1])
-    ]
-    return sql.SQL(", ").join([sql.SQL("r.id"), *sorted_by])
+def _columns(terms: Sequence[Term]) -> LiteralString:
+    columns: list[LiteralString] = ["r.id"]
+    for number, term in enumerate(terms[:-1]):
+        columns.append(f"{term.expression} AS {numbered('sort', number)}")
+    return ", ".join(columns)
 
 
-def _order_of_columns(terms: Sequence[Term]) -> sql.Composed:
+def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
     *others, last = terms
-    columns = [term.ordered(sql.Identifier("r", f"sort_{number}")) for number, term in enumerate(others)]
-    return sql.SQL(", ").join([*columns, last.ordered(sql.SQL("r.id"))])
+    columns: list[LiteralString] = []
+    for number, term in enumerate(others):
+        columns.append(term.ordered(f"r.{numbered('sort', number)}"))
+    return ", ".join([*columns, last.ordered("r.id")])

@@ -7,8 +7,6 @@ that looks its words up (see :mod:`app.words`).
 from collections.abc import Sequence
 from typing import LiteralString
 
-from psycopg import sql
-
 from app import errors, listing, words
 from app.db import Connection
 from app.facets import compile_facet
@@ -17,6 +15,7 @@ from app.filters.ast import FieldPath, Filter
 from app.listing import BY_ID, Parameters, Selected, Term, terms_of
 from app.model import Search
 from app.predicate.compiler import Clause, compile_condition, hidden, unindexed
+from app.sql_text import numbered, placeholder
 from app.store import RESOURCE_HEAD, flat_end
 from app.strict_json import encode
 
@@ -42,10 +41,12 @@ def search(connection: Connection, project_key: str, query: Search) -> str:
     )
 
 
-def _clauses(name: str, filters: Sequence[Filter], stage: Stage, but: FieldPath | None = None) -> list[Clause]:
+def _clauses(
+    name: LiteralString, filters: Sequence[Filter], stage: Stage, but: FieldPath | None = None
+) -> list[Clause]:
     """Filters, but for those on one field; ``name`` begins the names of their parameters."""
     return [
-        compile_condition(found.condition, stage, f"{name}_{number}")
+        compile_condition(found.condition, stage, numbered(name, number))
         for number, found in enumerate(filters)
         if found.at != but
     ]
@@ -54,13 +55,12 @@ def _clauses(name: str, filters: Sequence[Filter], stage: Stage, but: FieldPath 
 def _text(tsquery: str | None, stage: Stage) -> Clause:
     """Words; None: they are found nowhere."""
     if tsquery is None:
-        nothing = sql.Composed([sql.SQL("false")])
-        return Clause(nothing, nothing, {})
-    matches = sql.SQL(MATCHES.of(stage)).format(_TSQUERY)
+        return Clause("false", "false", {})
+    matches = MATCHES.of(stage).format(_TSQUERY)
     return Clause(matches, unindexed(matches), {"tsquery": tsquery})
 
 
-_TSQUERY = hidden(sql.Placeholder("tsquery"), "tsquery")
+_TSQUERY = hidden(placeholder("tsquery"), "tsquery")
 
 
 # Results
@@ -83,24 +83,26 @@ _PROJECTION_JSON: dict[Stage, LiteralString] = {stage: _projection_json(stage) f
 def _terms(query: Search, *, has_text: bool) -> tuple[Term, ...]:
     """As asked for, else by relevance; without text, or among equals, by id."""
     if has_text and not query.paging.sort:
-        return (Term(sql.SQL(RELEVANCE.of(query.stage)).format(_TSQUERY), descending=True), BY_ID)
+        return (Term(RELEVANCE.of(query.stage).format(_TSQUERY), descending=True, indexed=False), BY_ID)
     return terms_of(query.paging.sort, query.stage)
 
 
 # Facets
 
 
-def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> sql.Composable | None:
+def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> LiteralString:
     """The member ``facets``, if any were asked for; adds to the parameters."""
     if not query.facets:
-        return None
-    members: list[sql.Composable] = []
+        return "''"
+    members: list[LiteralString] = []
     for number, facet in enumerate(query.facets):
         # A filter of facets leaves alone those on its own field.
         filters = _clauses("facet_filter", query.facet_filters, query.stage, but=facet.at)
         narrowed = Selected([*narrowing, *filters])
         parameters |= narrowed.parameters
-        parameters[f"facet_{number}"] = f"{',' if number else ''}{encode(facet.name)}:"
-        members.append(sql.Placeholder(f"facet_{number}"))
-        members.append(compile_facet(facet, narrowed.where, query.stage, f"facet_{number}", parameters))
-    return sql.SQL("""',"facets":{{' || {} || '}}'""").format(sql.SQL(" || ").join(members))
+        name = numbered("facet", number)
+        parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
+        members.append(placeholder(name))
+        members.append(compile_facet(facet, narrowed.where, query.stage, name, parameters))
+    joined = " || ".join(members)
+    return f"""',"facets":{{' || {joined} || '}}'"""

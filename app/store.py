@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg import sql
 from psycopg.errors import UniqueViolation
 
 from app import errors, listing, words
@@ -46,6 +45,7 @@ from app.model import (
     is_key,
 )
 from app.predicate.compiler import compile_condition, compile_containment
+from app.sql_text import numbered
 
 # Columns and the JSON made of them
 
@@ -141,9 +141,9 @@ def exists(connection: Connection, project_key: str, selection: Selection) -> bo
     return row is not None and row[0]
 
 
-_EXISTS = sql.SQL("""
+_EXISTS: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
-    SELECT EXISTS (SELECT FROM found)""")
+    SELECT EXISTS (SELECT FROM found)"""
 """Planned as if all that match were wanted, and ended by the first: for the first alone a scan of the whole project
 looks cheaper than an index, as long as nobody knows that there is none."""
 
@@ -174,7 +174,7 @@ def _page(connection: Connection, project_key: str, selection: Selection, paging
 
 def _selected(selection: Selection) -> Selected:
     clauses = [
-        compile_containment(containment.any_of, Stage.CURRENT, f"contained_{number}")
+        compile_containment(containment.any_of, Stage.CURRENT, numbered("contained", number))
         for number, containment in enumerate(selection.containments)
     ]
     if selection.predicate is not None:

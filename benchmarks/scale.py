@@ -19,7 +19,6 @@ from uuid import UUID
 
 import click
 import psycopg
-from psycopg import sql
 from uuid_utils.compat import uuid7
 
 from app import migrate, store
@@ -287,9 +286,7 @@ def show_plans(connection: Connection, operations: list[Operation], project: Pro
         connection.asked = None
         click.echo(f"\n## {operation.name}\n")
         for query, parameters in asked:
-            explain = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {}").format(
-                query if isinstance(query, sql.Composable) else sql.SQL(query)
-            )
+            explain = f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {query}"
             with connection.transaction(force_rollback=True):
                 rows = connection.execute(explain, parameters).fetchall()
             click.echo("\n".join(row[0] for row in rows))

@@ -116,4 +116,4 @@ def test_what_many_fulfil_is_met_in_the_order_of_the_page(
 
 
 def test_the_condition_on_the_project_stands_before_all_others() -> None:
-    assert Selected().where.as_string().startswith("r.project_key = ")
+    assert Selected().where.startswith("r.project_key = ")

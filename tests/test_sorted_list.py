@@ -232,7 +232,7 @@ def test_a_field_that_every_resource_has_is_sorted_in_a_form_that_an_index_can_s
     field: str, direction: str
 ) -> None:
     paging = Paging(sort=(SortTerm(SORTABLE[field], descending=direction == "desc"),))
-    assert "NULLS" not in _order(terms_of(paging.sort, Stage.CURRENT)).as_string()
+    assert "NULLS" not in _order(terms_of(paging.sort, Stage.CURRENT))
     nullable = Paging(sort=(SortTerm(SORTABLE["key"], descending=direction == "desc"),))
-    order = _order(terms_of(nullable.sort, Stage.CURRENT)).as_string()
+    order = _order(terms_of(nullable.sort, Stage.CURRENT))
     assert order == f"r.key {direction.upper()} NULLS LAST, r.id ASC"

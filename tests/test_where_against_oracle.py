@@ -205,7 +205,7 @@ def atom_holds(operator: str, value: Any, operands: list[Any]) -> bool:
 
 def found(connection: psycopg.Connection[Any], text: str, stage: Stage, variables: dict[str, list[str]]) -> list[str]:
     clause = compile_condition(read([text], variables), stage)
-    statement = psycopg.sql.SQL("SELECT r.id::text FROM resource r WHERE r.project_key = 'oracle' AND {} ORDER BY 1")
+    statement = "SELECT r.id::text FROM resource r WHERE r.project_key = 'oracle' AND {} ORDER BY 1"
     looked_up, walked = (
         [row[0] for row in connection.execute(statement.format(form), clause.parameters)]
         for form in (clause.indexed, clause.unindexed)
@@ -300,6 +300,6 @@ def test_operands_travel_as_parameters_only(predicate: Parsed, stage: Stage) -> 
 
     marked = printed(with_operands(predicate, mark))
     clause = compile_condition(read([marked], {}), stage)
-    for text in (clause.indexed.as_string(), clause.unindexed.as_string()):
+    for text in (clause.indexed, clause.unindexed):
         assert not [operand for operand in ("zqjx", "918273", "2017") if operand in text]
         assert set(re.findall(r"%\((\w+)\)s", text)) == set(clause.parameters)

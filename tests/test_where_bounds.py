@@ -140,9 +140,9 @@ def test_a_predicate_is_parsed_once() -> None:
 
 def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.CURRENT) -> str:
     clause = compile_condition(read([where], {}), stage)
-    statement = psycopg.sql.SQL(
-        "EXPLAIN (COSTS off) SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s AND {}"
-    ).format(clause.indexed)
+    statement = f"""
+        EXPLAIN (COSTS off) SELECT count(*) FROM resource r
+        WHERE r.project_key = %(project_key)s AND {clause.indexed}"""
     rows = connection.execute(statement, {"project_key": "p", **clause.parameters}).fetchall()
     return "\n".join(line for (line,) in rows)
 

@@ -13,12 +13,11 @@ from math import isinf
 from typing import LiteralString
 from uuid import UUID
 
-from psycopg import sql
-
 from app.errors import unreachable
 from app.fields import CONTAINS, DOCUMENT, Field, Kind, Stage
 from app.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Value
 from app.predicate.operators import Arity, Search
+from app.sql_text import numbered, placeholder
 from app.strict_json import encode
 
 Parameter = str | UUID | datetime | list["Parameter"]
@@ -43,36 +42,36 @@ class Clause:
         looked up in their indexes, whatever the planner expects of that.
     """
 
-    indexed: sql.Composed
-    unindexed: sql.Composed
+    indexed: LiteralString
+    unindexed: LiteralString
     parameters: dict[str, Parameter]
 
 
-def compile_condition(condition: Condition, stage: Stage, prefix: str = "where") -> Clause:
+def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``where_0`` and so on."""
     compiler, unindexed = _Compiler(stage, prefix), _Compiler(stage, prefix, indexed=False)
     return Clause(compiler.condition(condition), unindexed.condition(condition), compiler.parameters)
 
 
-def compile_containment(documents: Sequence[str], stage: Stage, prefix: str) -> Clause:
+def compile_containment(documents: Sequence[str], stage: Stage, prefix: LiteralString) -> Clause:
     """Whether the ObjectType of a projection contains one of several documents, JSON texts."""
     compiler = _Compiler(stage, prefix)
     containment = compiler.containment(documents)
     return Clause(containment, unindexed(containment), compiler.parameters)
 
 
-def hidden(parameter: sql.Placeholder, type_name: LiteralString) -> sql.Composed:
+def hidden(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
     """A parameter in a subquery, where the planner does not look at its value.
 
     It would learn little, since there are no statistics of what documents contain. But it would take the plan for the
     value as cheaper than one for any, and make one for each, which takes longer than carrying it out.
     """
-    return sql.SQL(f"(SELECT {{}}::{type_name})").format(parameter)
+    return f"(SELECT {parameter}::{type_name})"
 
 
-def unindexed(condition: sql.Composed) -> sql.Composed:
+def unindexed(condition: LiteralString) -> LiteralString:
     """The same condition, which no index serves, and of which the planner expects that half the rows fulfil it."""
-    return sql.SQL("CASE WHEN {} THEN true ELSE false END").format(condition)
+    return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
 CASTS: dict[Kind, LiteralString] = {
@@ -85,17 +84,17 @@ CASTS: dict[Kind, LiteralString] = {
 }
 """The SQL types of values, or of the elements that they are compared with."""
 
-_FALSE = sql.Composed([sql.SQL("false")])
+_FALSE: LiteralString = "false"
 
 
 @dataclass(slots=True)
 class _Compiler:
     stage: Stage
-    prefix: str
+    prefix: LiteralString
     indexed: bool = True
     parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
 
-    def condition(self, condition: Condition) -> sql.Composed:
+    def condition(self, condition: Condition) -> LiteralString:
         match condition:
             case AllOf(conditions):
                 return self._joined(" AND ", conditions)
@@ -106,34 +105,36 @@ class _Compiler:
             case HasElement():
                 return _two_valued(self._element(condition), absent=False, negated=condition.negated)
 
-    def _joined(self, by: LiteralString, conditions: Sequence[Condition]) -> sql.Composed:
+    def _joined(self, by: LiteralString, conditions: Sequence[Condition]) -> LiteralString:
         return _in_parentheses(by, [self.condition(inner) for inner in conditions])
 
-    def _parameter(self, value: Parameter) -> sql.Placeholder:
-        name = f"{self.prefix}_{len(self.parameters)}"
+    def _parameter(self, value: Parameter) -> LiteralString:
+        name = numbered(self.prefix, len(self.parameters))
         self.parameters[name] = value
-        return sql.Placeholder(name)
+        return placeholder(name)
 
     # Atoms
 
-    def _atom(self, atom: Holds) -> sql.Composed:
+    def _atom(self, atom: Holds) -> LiteralString:
         if atom.field.kind in (Kind.TEXTS, Kind.NUMBERS, Kind.OBJECTS):
             return self._array(atom)
         if atom.field.kind is Kind.ID and atom.values:
             return self._id(atom)
         return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.kind, "text"), atom.values)
 
-    def _scalar(self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]) -> sql.Composed:
-        template = sql.SQL(atom.operator.scalar)
+    def _scalar(
+        self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]
+    ) -> LiteralString:
+        template = atom.operator.scalar
         if not values:
-            return template.format(field=sql.SQL(column))
+            return template.format(field=column)
         if atom.operator.arity is Arity.LIST:
-            value = sql.SQL(f"{{}}::{cast}[]").format(self._parameter([parameter_of(value) for value in values]))
+            value = f"{self._parameter([parameter_of(value) for value in values])}::{cast}[]"
         else:
-            value = sql.SQL(f"{{}}::{cast}").format(self._parameter(parameter_of(values[0])))
-        return template.format(field=sql.SQL(column), value=value)
+            value = f"{self._parameter(parameter_of(values[0]))}::{cast}"
+        return template.format(field=column, value=value)
 
-    def _id(self, atom: Holds) -> sql.Composed:
+    def _id(self, atom: Holds) -> LiteralString:
         """UUIDs and their canonical texts have the same order, so that the primary key serves either comparison."""
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if atom.operator.equality:
@@ -152,7 +153,7 @@ class _Compiler:
 
     # Arrays of scalars
 
-    def _array(self, atom: Holds) -> sql.Composed:
+    def _array(self, atom: Holds) -> LiteralString:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case Search.CONTAINS_ANY:
@@ -163,40 +164,38 @@ class _Compiler:
                 test = atom.operator.member.format(it="@", value="$v0")
                 return self._path(f"$.{name}[*] ? ({test})", [_operand(atom)])
             case template:
-                column = sql.SQL(self._column(atom.field))
+                column = self._column(atom.field)
                 if not values:
-                    return sql.SQL(template).format(field=column)
-                value = sql.SQL(f"{{}}::{CASTS[atom.field.kind]}").format(self._parameter(parameter_of(values[0])))
-                return sql.SQL(template).format(field=column, value=value)
+                    return template.format(field=column)
+                value = f"{self._parameter(parameter_of(values[0]))}::{CASTS[atom.field.kind]}"
+                return template.format(field=column, value=value)
 
-    def _contains_one_of(self, documents: Sequence[str]) -> sql.Composed:
+    def _contains_one_of(self, documents: Sequence[str]) -> LiteralString:
         containment = self.containment(documents)
         return containment if self.indexed else unindexed(containment)
 
-    def containment(self, documents: Sequence[str]) -> sql.Composed:
+    def containment(self, documents: Sequence[str]) -> LiteralString:
         """Whether the document contains one of several, which an index serves."""
-        contains = sql.SQL(CONTAINS.of(self.stage))
+        contains = CONTAINS.of(self.stage)
         if len(documents) > _WRITTEN_OUT_AT_MOST:
             # With the second cast it is an array; without it, the rows of a subquery.
-            any_of = sql.SQL("ANY ({}::jsonb[])").format(hidden(self._parameter(list(documents)), "jsonb[]"))
-            return contains.format(any_of)
+            return contains.format(f"ANY ({hidden(self._parameter(list(documents)), 'jsonb[]')}::jsonb[])")
         return _in_parentheses(
             " OR ", [contains.format(hidden(self._parameter(document), "jsonb")) for document in documents]
         )
 
-    def _path(self, path: str, variables: Sequence[str]) -> sql.Composed:
+    def _path(self, path: str, variables: Sequence[str]) -> LiteralString:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""
         members = ",".join([f'"v{number}":{variable}' for number, variable in enumerate(variables)])
-        return sql.SQL("jsonb_path_exists({}, {}::jsonpath, {}::jsonb)").format(
-            sql.SQL(DOCUMENT.of(self.stage)), self._parameter(path), self._parameter(f"{{{members}}}")
-        )
+        sought, variables_json = self._parameter(path), self._parameter(f"{{{members}}}")
+        return f"jsonb_path_exists({DOCUMENT.of(self.stage)}, {sought}::jsonpath, {variables_json}::jsonb)"
 
     # Arrays of objects
 
-    def _element(self, condition: HasElement) -> sql.Composed:
+    def _element(self, condition: HasElement) -> LiteralString:
         name = condition.field.name
         candidates = _candidates(condition.condition)
-        clauses: list[sql.Composed] = []
+        clauses: list[LiteralString] = []
         if candidates is not None and (candidates.exact or not condition.negated):
             if not candidates.elements:
                 return _FALSE
@@ -208,15 +207,15 @@ class _Compiler:
         return _in_parentheses(" AND ", clauses)
 
 
-def _two_valued(clause: sql.Composed, *, absent: bool, negated: bool) -> sql.Composed:
+def _two_valued(clause: LiteralString, *, absent: bool, negated: bool) -> LiteralString:
     """The clause, or its negation, with NULL decided; where NULL would not be selected anyhow, the bare clause."""
     if absent:
-        return sql.SQL("({}) IS FALSE" if negated else "({}) IS NOT FALSE").format(clause)
-    return sql.SQL("({}) IS NOT TRUE").format(clause) if negated else clause
+        return f"({clause}) IS FALSE" if negated else f"({clause}) IS NOT FALSE"
+    return f"({clause}) IS NOT TRUE" if negated else clause
 
 
-def _in_parentheses(by: LiteralString, clauses: Sequence[sql.Composed]) -> sql.Composed:
-    return clauses[0] if len(clauses) == 1 else sql.SQL("({})").format(sql.SQL(by).join(clauses))
+def _in_parentheses(by: LiteralString, clauses: Sequence[LiteralString]) -> LiteralString:
+    return clauses[0] if len(clauses) == 1 else f"({by.join(clauses)})"
 
 
 # Values. Numbers are texts of JSON all the way, since a float would lose what an integer or a numeric keeps.
