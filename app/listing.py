@@ -131,31 +131,32 @@ def page(
         # All of a project is counted by any index, and read by that of the order.
         if paging.with_total:
             total = _total(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1) c")
-        page = _page_in_order(where, terms)
+        # Its rows are passed on whole, and made JSON when those before the page are left out.
+        results = f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r"
     else:
         found = f"""
-            WITH found AS MATERIALIZED (SELECT {_columns(terms)} FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1),
+            WITH found AS MATERIALIZED (
+                SELECT {_columns(terms, "r.id")} FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1),
             counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
         if paging.with_total:
             total = _total("SELECT found FROM counted")
         gate = f"(SELECT found FROM counted) > {_AT_MOST} AND {selected.where_in(terms[0])}"
         page = f"""
             (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_AT_MOST} ORDER BY {order} {_CUT})
-            UNION ALL ({_page_in_order(gate, terms)})"""
-    # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all of it was read.
-    statement = f"""
-        {found}
-        SELECT '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*) || {total}
-            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']' || {others} || '}}'
-        FROM (
+            UNION ALL ({_page_in_order(gate, terms, "r.id")})"""
+        # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all was read.
+        results = f"""
             SELECT j.json
             FROM ({page}) r
                 CROSS JOIN LATERAL (SELECT r.id) w (id)
                 CROSS JOIN LATERAL (
                     SELECT {json} AS json FROM resource r
-                    WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j
-            ORDER BY {order}
-        ) p"""
+                    WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j"""
+    statement = f"""
+        {found}
+        SELECT '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*) || {total}
+            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']' || {others} || '}}'
+        FROM ({results} ORDER BY {order}) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
@@ -177,14 +178,14 @@ _CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)
 longer than reading it."""
 
 
-def _page_in_order(where: LiteralString, terms: Sequence[Term]) -> LiteralString:
-    """The ids of a page, and what it is sorted by.
+def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
+    """The rows of a page: some columns of the resource, its id among them, and what it is sorted by.
 
     No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
     parts, each in the order of an index, and then merged.
     """
     first, *rest = terms
-    columns = _columns(terms)
+    columns = _columns(terms, of_resource)
     if not first.parts:
         return f"SELECT {columns} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
     beginnings: list[LiteralString] = [
@@ -210,11 +211,11 @@ def _order(terms: Sequence[Term]) -> LiteralString:
     return ", ".join([term.ordered(term.expression) for term in terms])
 
 
-# On its way through the statement a page has columns: the id, and sort_0 and so on in the order of the terms.
+# What a page is sorted by goes through the statement as columns: sort_0 and so on, and at last the id.
 
 
-def _columns(terms: Sequence[Term]) -> LiteralString:
-    columns: list[LiteralString] = ["r.id"]
+def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
+    columns: list[LiteralString] = [of_resource]
     for number, term in enumerate(terms[:-1]):
         columns.append(f"{term.expression} AS {numbered('sort', number)}")
     return ", ".join(columns)

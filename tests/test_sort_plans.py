@@ -6,10 +6,10 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from app import listing, store
+from app import listing
 from app.fields import SORTABLE, Stage
 from app.listing import Selected, terms_of
-from app.model import Containment, Paging, Selection, SortTerm
+from app.model import Paging, SortTerm
 
 _MANY = """
 INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
@@ -40,7 +40,7 @@ def plan(connection: Any, paging: Paging) -> dict[str, Any]:
 
 
 def in_order(paging: Paging) -> LiteralString:
-    return listing._page_in_order(Selected().where, terms_of(paging.sort, Stage.CURRENT))
+    return listing._page_in_order(Selected().where, terms_of(paging.sort, Stage.CURRENT), "r.id")
 
 
 def nodes(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -73,29 +73,3 @@ def test_long_and_short_texts_and_absent_ones_are_one_order(planner: Any, descen
     ).fetchall()
     assert len(found) == 20_000
     assert found == expected
-
-
-def test_a_page_of_the_largest_size_looks_up_its_own_resources_only(
-    planner: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The planner takes any project for a two-hundredth of the table, which must not make it read the project again."""
-    sent: list[tuple[Any, Any]] = []
-
-    class Noting(psycopg.Cursor[Any]):
-        def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-            sent.append((query, params))
-            return super().execute(query, params, **options)
-
-    planner.execute("SET LOCAL enable_seqscan = on")
-    planner.execute("SET LOCAL enable_bitmapscan = on")
-    with monkeypatch.context() as patched:
-        patched.setattr(planner, "cursor_factory", Noting)
-        for selection in (Selection(), Selection((Containment(('{"arrayOfIntExample":[7]}',)),))):
-            store.page(planner, "p", selection, Paging(limit=500, with_total=False))
-    assert len(sent) == 2
-    for query, parameters in sent:
-        explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {query}"
-        whole = planner.execute(explain, parameters).fetchone()[0][0]["Plan"]
-        kinds = {node["Node Type"] for node in nodes(whole)}
-        assert "Nested Loop" in kinds
-        assert not kinds & {"Hash Join", "Merge Join"}
