@@ -286,6 +286,12 @@ class QuerySchema(Schema):
     def _of_nothing(self) -> Any:
         return super().load({})
 
+    @cached_property
+    def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
+        """All fields by the names of their parameters, and those of them that take several names."""
+        known = {field.data_key or name: field for name, field in self.fields.items()}
+        return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+
     def load(self, data: Any, **_: Any) -> Any:
         """Load a multi-dictionary of texts.
 
@@ -293,8 +299,7 @@ class QuerySchema(Schema):
         """
         if not data:
             return self._of_nothing
-        known = {field.data_key or name: field for name, field in self.fields.items()}
-        families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+        known, families = self._known
         declared: dict[str, Any] = {}
         faults: list[errors.Fault] = []
         for name, texts in cast("MultiDict[str, str]", data).lists():

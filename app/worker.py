@@ -11,8 +11,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from types import FrameType
@@ -65,8 +64,8 @@ class Worker(GeventWorker):
         self._told_to_stop = Event()
         self._lingered = False
         self._clients: dict[Any, socket.socket] = {}
-        # In the order in which they began to wait.
-        self._waiting: dict[socket.socket, None] = {}
+        # Since when, by the monotonic clock; in that order.
+        self._waiting: dict[socket.socket, float] = {}
         super().init_process()
 
     def run(self) -> None:
@@ -81,6 +80,7 @@ class Worker(GeventWorker):
             server.start()
         while self.alive:
             self.notify()
+            self._hang_up_on_those_who_waited_too_long()
             self._told_to_stop.wait(1.0)
         for server in servers:
             server.close()
@@ -114,26 +114,29 @@ class Worker(GeventWorker):
         finally:
             del self._clients[me]
 
-    @contextmanager
-    def timeout_ctx(self) -> Generator[None]:  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
+    def timeout_ctx(self) -> "_Wait":  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
         """What gunicorn waits for the head of the next request in: at most as long as a connection may be idle."""
-        client = self._clients[gevent.getcurrent()]
-        self._waiting[client] = None
+        return _Wait(self, self._clients[gevent.getcurrent()])
+
+    def begin_to_wait(self, client: socket.socket) -> None:
+        """Note a client that is to send its next request; if there are too many of them, hang up on the oldest."""
+        self._waiting[client] = time.monotonic()
         if self._lingered:
             _hang_up_on(client)
         elif len(self._waiting) > self.worker_connections - _SPARE_CONNECTIONS:
             _hang_up_on(next(iter(self._waiting)))
-        client.settimeout(None)
-        limit = gevent.Timeout.start_new(self.cfg.keepalive)
-        try:
-            yield
-        except gevent.Timeout as timeout:
-            if timeout is not limit:
-                raise
-        finally:
-            limit.close()
-            self._waiting.pop(client, None)
-            client.settimeout(_STALLED_S)
+
+    def end_wait(self, client: socket.socket) -> None:
+        """Note that it has sent one, or that it will not."""
+        self._waiting.pop(client, None)
+
+    def _hang_up_on_those_who_waited_too_long(self) -> None:
+        """Once a second, for all; a timer for each would cost a request more than it is worth."""
+        began_at_most = time.monotonic() - self.cfg.keepalive
+        for client, began in list(self._waiting.items()):
+            if began > began_at_most:
+                break
+            _hang_up_on(client)
 
     def _hang_up_on_the_idle(self) -> None:
         """End the connections that wait for a request; those that come to wait later end at once."""
@@ -168,6 +171,24 @@ class Worker(GeventWorker):
             util.write_nonblock(client, answer)
         except OSError:
             self.log.debug("The client did not wait for the refusal.")
+
+
+class _Wait:
+    """A context manager around a wait for a request, without the limit that there is to all other waits."""
+
+    __slots__ = ("_client", "_worker")
+
+    def __init__(self, worker: Worker, client: socket.socket) -> None:
+        self._worker = worker
+        self._client = client
+
+    def __enter__(self) -> None:
+        self._worker.begin_to_wait(self._client)
+        self._client.settimeout(None)
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.end_wait(self._client)
+        self._client.settimeout(_STALLED_S)
 
 
 def _discard_rest_of(body: Any) -> bool:

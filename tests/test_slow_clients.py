@@ -104,6 +104,28 @@ def test_slow_clients_hold_nobody_up(start: Start, beginning: bytes) -> None:
         assert time.monotonic() - began < 2
 
 
+@pytest.mark.parametrize(
+    "beginning",
+    [b"", b"GET / HTTP/1.1\r\nX-Dripped: ", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"],
+    ids=["silence", "dripped header", "after a request"],
+)
+def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start: Start, beginning: bytes) -> None:
+    server = start(GUNICORN_CMD_ARGS="--keep-alive 1")
+    with server.connect(beginning) as connection:
+        began = time.monotonic()
+        connection.settimeout(0.2)
+        answer = b"something"
+        while answer:
+            assert time.monotonic() - began < 5
+            with contextlib.suppress(TimeoutError):
+                answer = connection.recv(65536)
+            if beginning.endswith(b"Dripped: "):
+                with contextlib.suppress(OSError):
+                    connection.sendall(b"x")
+        assert time.monotonic() - began >= 0.9
+    assert server.get("/") == 200
+
+
 def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start: Start) -> None:
     server = start()
     with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:
