@@ -11,17 +11,16 @@ statement.
 
 import math
 import os
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from threading import Lock, Thread
 from time import perf_counter
+from types import TracebackType
 from typing import Any, Self
 
 import psycopg
-from gevent import get_hub, monkey
-from gevent.timeout import Timeout
+from gevent import get_hub, getcurrent, monkey
 from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
@@ -131,19 +130,25 @@ def _wait_as_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     Those that gevent can patch build an object of poll() and a timer each time, a tenth of what a read costs. The bits
     for reading and writing are the same in psycopg and in gevent.
     """
-    hub = get_hub()
     try:
         events = next(gen)
-        with Timeout(limit_s, psycopg.OperationalError("the server is silent")):
-            while True:
-                watcher = hub.loop.io(descriptor, events)
-                try:
-                    hub.wait(watcher)
-                finally:
-                    watcher.close()
-                events = gen.send(events)
     except StopIteration as done:
         return done.value
+    hub = get_hub()
+    limit = hub.loop.timer(limit_s)
+    try:
+        limit.start(getcurrent().throw, psycopg.OperationalError, "the server is silent")
+        while True:
+            watcher = hub.loop.io(descriptor, events)
+            try:
+                hub.wait(watcher)
+            finally:
+                watcher.close()
+            events = gen.send(events)
+    except StopIteration as done:
+        return done.value
+    finally:
+        limit.close()
 
 
 class Database:
@@ -201,14 +206,15 @@ class Database:
     def _configure(self, connection: _PooledConnection) -> None:
         connection.patience_s = self._settings.statement_timeout_ms / 1000 + _SERVER_IS_LATE_S
 
-    @contextmanager
-    def connection(self) -> Generator[Connection]:
-        """A connection for a statement or a transaction.
+    def connection(self) -> "Loan":
+        """A connection for a statement or a transaction, for the length of a ``with``."""
+        return Loan(self, self._opened())
 
-        :raises ApiError: 503 if there is none within the pool's timeout, if the database goes away, or if a
-            statement or lock timeout strikes.
+    def borrow(self, pool: ConnectionPool[_PooledConnection]) -> _PooledConnection:
+        """Take a connection from the pool; it has to be given back.
+
+        :raises ApiError: 503 if there is none within the pool's timeout.
         """
-        pool = self._opened()
         try:
             # Not pool.connection(), which would also commit: connections are in autocommit mode.
             connection = pool.getconn()
@@ -217,18 +223,14 @@ class Database:
         except PoolClosed:
             raise Unavailable("away", _AWAY) from None
         self._lent.add(connection)
-        try:
-            yield connection
-        except psycopg.Error as error:
-            refusal = refusal_of(error)
-            if refusal is None:
-                raise
-            raise refusal from error
-        finally:
-            self._lent.discard(connection)
-            pool.putconn(connection)
-            if connection.closed:
-                self._check_others(pool)
+        return connection
+
+    def give_back(self, pool: ConnectionPool[_PooledConnection], connection: _PooledConnection) -> None:
+        """Give back what was borrowed."""
+        self._lent.discard(connection)
+        pool.putconn(connection)
+        if connection.closed:
+            self._check_others(pool)
 
     def _check_others(self, pool: ConnectionPool[_PooledConnection]) -> None:
         """Replace all idle connections that are broken, in a thread: one that is seldom comes alone.
@@ -264,6 +266,33 @@ class Database:
             if self._pool is not None and self._pool_owner == os.getpid():
                 self._pool.close(timeout=2)
             self._pool = None
+
+
+class Loan:
+    """A connection for the length of a ``with``; a class, since a generator would cost a read 2 % more.
+
+    On entering and on leaving it raises 503 if there is none within the pool's timeout, if the database goes away, or
+    if a statement or lock timeout strikes.
+    """
+
+    __slots__ = ("_connection", "_database", "_pool")
+
+    def __init__(self, database: Database, pool: ConnectionPool[_PooledConnection]) -> None:
+        self._database = database
+        self._pool = pool
+
+    def __enter__(self) -> Connection:
+        self._connection = self._database.borrow(self._pool)
+        return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.give_back(self._pool, self._connection)
+        if isinstance(error, psycopg.Error):
+            refusal = refusal_of(error)
+            if refusal is not None:
+                raise refusal from error
 
 
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:

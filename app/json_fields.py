@@ -8,6 +8,7 @@ of the error catalogue, each with the path of its field.
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn, cast
@@ -140,11 +141,15 @@ def check_items(values: Any, check: Check) -> list[Any]:
     """Check each item of an array, collecting the refusals by position."""
     if not isinstance(values, list):
         refuse_shape(ARRAY_EXPECTED)
+    items = cast("list[Any]", values)
+    with suppress(ValidationError):
+        return [check(item) for item in items]
+    # Something is refused: once more, to find out all.
     kept: list[Any] = []
     refused: dict[int, Any] = {}
-    for position, value in enumerate(cast("list[Any]", values)):
+    for position, item in enumerate(items):
         try:
-            kept.append(check(value))
+            kept.append(check(item))
         except ValidationError as error:
             refused[position] = error.messages
             if len(refused) >= FAULTS_AT_MOST:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
 
@@ -310,9 +310,15 @@ def written_answer(written: Written, project_key: str) -> Response:
     if not written.created:
         return resource_answer(written.resource)
     answer = resource_answer(written.resource, 201)
-    prefix = iri_to_uri(request.script_root)
+    prefix = _prefix_of(request.environ["SCRIPT_NAME"])
     answer.headers.add("Location", f"{prefix}/{project_key}/resource/{written.resource.id}")
     return answer
+
+
+@lru_cache(maxsize=16)
+def _prefix_of(script_name: str) -> str:
+    """Where the service begins, as a header says it."""
+    return iri_to_uri(script_name.encode("latin-1").decode(errors="replace").rstrip("/"))
 
 
 # Errors

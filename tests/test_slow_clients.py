@@ -117,8 +117,12 @@ def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start: Start, begin
         answer = b"something"
         while answer:
             assert time.monotonic() - began < 5
-            with contextlib.suppress(TimeoutError):
+            try:
                 answer = connection.recv(65536)
+            except TimeoutError:
+                pass
+            except ConnectionResetError:  # what was dripped last was not read any more
+                break
             if beginning.endswith(b"Dripped: "):
                 with contextlib.suppress(OSError):
                     connection.sendall(b"x")
