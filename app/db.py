@@ -18,6 +18,7 @@ from threading import Lock, Thread
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakSet
 
 import psycopg
 from gevent import get_hub, getcurrent, monkey
@@ -165,19 +166,25 @@ class Database:
         self._lent: set[Connection] = set()
         """A set, whose additions and removals need no lock."""
         self._pool: ConnectionPool[_PooledConnection] | None = None
-        self._pool_owner = 0
+        self._inherited: ConnectionPool[_PooledConnection] | None = None
         self._lock = Lock()
         self._checking = Lock()
 
     def _opened(self) -> ConnectionPool[_PooledConnection]:
         pool = self._pool
-        if pool is not None and self._pool_owner == os.getpid():
+        if pool is not None:
             return pool
         with self._lock:
-            if self._pool is None or self._pool_owner != os.getpid():
+            if self._pool is None:
                 self._pool = self._open()
-                self._pool_owner = os.getpid()
+                _opened.add(self)
             return self._pool
+
+    def forget(self) -> None:
+        """In a process that was just forked: leave the pool to its owner, whom it would be closed for otherwise."""
+        self._inherited, self._pool = self._pool, None
+        self._lent = set()
+        self._lock, self._checking = Lock(), Lock()
 
     def _open(self) -> ConnectionPool[_PooledConnection]:
         settings = self._settings
@@ -263,9 +270,20 @@ class Database:
     def close(self) -> None:
         """Close the pool, if this process has one."""
         with self._lock:
-            if self._pool is not None and self._pool_owner == os.getpid():
+            if self._pool is not None:
                 self._pool.close(timeout=2)
             self._pool = None
+
+
+_opened = WeakSet[Database]()
+
+
+def _forget_all() -> None:
+    for database in _opened:
+        database.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
 
 
 class Loan:

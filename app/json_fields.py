@@ -240,7 +240,8 @@ class NestedObject(fields.Nested):
         super().__init__(nested, **arguments)
 
 
-_REFUSED = object()
+class _Refused(Exception):
+    """A body cannot be loaded; marshmallow says why."""
 
 
 class StrictSchema(Schema):
@@ -252,8 +253,12 @@ class StrictSchema(Schema):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.error_messages |= {"type": OBJECT_EXPECTED, "unknown": "Unknown field."}
-        self._by_key = {field.data_key or name: field for name, field in self.fields.items()}
-        self._required = {key for key, field in self._by_key.items() if field.required}
+        self._keys = [field.data_key or name for name, field in self.fields.items()]
+        self._steps = {
+            field.data_key or name: (field.attribute or name, _check_of(field), field.allow_none)
+            for name, field in self.fields.items()
+        }
+        self._required = {key for key, field in zip(self._keys, self.fields.values(), strict=True) if field.required}
         self._defaults = {
             field.attribute or name: field.load_default
             for name, field in self.fields.items()
@@ -268,34 +273,37 @@ class StrictSchema(Schema):
     def _make(self, data: dict[str, Any], **_: Any) -> Any:
         return self.make(data)
 
-    def loaded_at_once(self, data: Any) -> Any:
-        """What marshmallow would load, or that it would refuse something, but not in which words.
+    def load_at_once(self, data: Any) -> Any:
+        """Load as marshmallow does, in one pass, which takes a third of its 100 µs for the example of a resource.
 
-        Takes a third of marshmallow's 100 µs for the interface's example of a resource.
+        :raises _Refused: for what marshmallow refuses too, without saying why.
+        :raises ValidationError: for the same, saying part of it.
         """
         if type(data) is not dict:
-            return _REFUSED
+            raise _Refused
         members = cast("dict[str, Any]", data)
         if not self._required <= members.keys():
-            return _REFUSED
+            raise _Refused
         loaded = self._defaults.copy()
+        steps = self._steps
         for key, value in members.items():
-            field = self._by_key.get(key)
-            if field is None or (value is None and not field.allow_none):
-                return _REFUSED
+            if key not in steps:
+                raise _Refused
+            attribute, check, nullable = steps[key]
             if value is not None:
-                value = _value_at_once(field, value)
-                if value is _REFUSED:
-                    return _REFUSED
-            loaded[field.attribute or cast("str", field.name)] = value
+                loaded[attribute] = check(value)
+            elif nullable:
+                loaded[attribute] = None
+            else:
+                raise _Refused
         return self.make(loaded)
 
     def load(self, data: Any, **arguments: Any) -> Any:
         """Load strictly; an unknown field is refused with the nearest known one."""
-        loaded = self.loaded_at_once(data) if not arguments else _REFUSED
-        if loaded is not _REFUSED:
-            return loaded
-        known = [*self._by_key]
+        if not arguments:
+            with suppress(_Refused, ValidationError):
+                return self.load_at_once(data)
+        known = self._keys
         try:
             return super().load(_without_more_than_is_told(data, known), **arguments)
         except ValidationError as error:
@@ -306,14 +314,13 @@ class StrictSchema(Schema):
             raise
 
 
-def _value_at_once(field: fields.Field[Any], value: Any) -> Any:
+def _check_of(field: fields.Field[Any]) -> Check:
     if isinstance(field, StrictField):
-        try:
-            return field.check(value)
-        except ValidationError:
-            return _REFUSED
+        return field.check
     schema = field.schema if isinstance(field, NestedObject) else None
-    return schema.loaded_at_once(value) if isinstance(schema, StrictSchema) else _REFUSED
+    if not isinstance(schema, StrictSchema):
+        raise TypeError(f"{field.name} is neither a strict field nor a nested object")
+    return schema.load_at_once
 
 
 def _without_more_than_is_told(data: Any, known: list[str]) -> Any:

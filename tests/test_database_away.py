@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -87,6 +87,29 @@ def test_connections_that_died_together_cost_one_request_and_not_each_its_own(
         for _ in range(12):
             with database.connection() as connection:
                 connection.execute("SELECT 1")
+    finally:
+        database.close()
+
+
+def test_a_forked_process_has_connections_of_its_own(settings: Settings, database_url: str) -> None:
+    database = Database(database_url, replace(settings, pool_size=1))
+
+    def backend() -> int:
+        with database.connection() as connection:
+            row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        return row[0]
+
+    try:
+        before = backend()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            with suppress(BaseException):
+                status = 0 if backend() not in (before, 0) else 2
+            os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert backend() == before
     finally:
         database.close()
 
