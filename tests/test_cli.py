@@ -1,6 +1,8 @@
 """The command line."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
@@ -8,10 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app import create_app, identity
-from app.cli import DEMO_PROJECT, main, prepare
+from app import cli, create_app, identity
+from app.cli import main
+from app.commands import DEMO_PROJECT, prepare
 from app.config import Settings
 from app.embedded import EmbeddedPostgres
+from app.supervisor import ServeError
 from tests.api import Api
 
 
@@ -128,3 +132,18 @@ def test_the_document_is_printed_without_a_database() -> None:
     result = run("openapi")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["openapi"].startswith("3.1")
+
+
+def test_what_supervises_the_service_does_not_hold_it_in_memory() -> None:
+    script = (
+        "import sys, app.cli; print(*{'flask', 'marshmallow', 'gevent', 'joserfc', 'app.commands'} & {*sys.modules})"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
+def test_a_database_that_cannot_be_prepared_is_told_of_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ServeError) as refused:
+        cli.prepared(f"postgresql://nobody@/nothing?host={tmp_path}")
+    assert "connection" in str(refused.value)
+    assert "Traceback" not in str(refused.value)

@@ -15,7 +15,7 @@ from flask import Flask
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from app import cli, create_app, identity, migrate, own_issuer
+from app import cli, commands, create_app, identity, migrate, own_issuer
 from app.config import InvalidSetting, Settings
 from app.db import Connection
 from app.embedded import EmbeddedPostgres
@@ -248,11 +248,11 @@ def test_without_the_right_key_a_clear_message(keys: Connection) -> None:
 def test_the_service_does_not_start_with_a_wrong_key(settings: Settings, own_database: str, keys: Connection) -> None:
     identity.rotate_signing_key(keys, ONE, others_at_once=True)
     with pytest.raises(KeyUnreadable, match="another key"):
-        cli.prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
+        commands.prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
     result = CliRunner().invoke(cli.main, ["token", "--scope", "view_test:p"], env={"DATABASE_URL": own_database})
     assert result.exit_code == 1
     assert result.output.startswith("Error: The signing key in the database is encrypted, and KEY_ENCRYPTION_KEY")
-    assert "curl" in cli.prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
+    assert "curl" in commands.prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
 
 
 def test_a_worker_without_the_key_goes_on_verifying_and_refuses_to_sign(
