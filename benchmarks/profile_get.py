@@ -59,6 +59,8 @@ _OWN: Mapping[str, str] = {
     "params": ARGUMENTS,
     "db": SQL,
     "store": SQL,
+    "listing": SQL,
+    "sql_text": SQL,
     "routes": ANSWER,
     "preconditions": ANSWER,
     "web": ANSWER,
