@@ -268,7 +268,7 @@ def raise_if_path_is_not_text(parameters: Mapping[str, str]) -> None:
 # Answers
 
 
-class Answer(Response):
+class _Finished(Response):
     """A response with a body, whose headers are as they go out: no relative ``Location``, no text beyond ASCII."""
 
     def get_wsgi_headers(self, environ: Any) -> Headers:  # noqa: ARG002 -- werkzeug's signature
@@ -277,7 +277,7 @@ class Answer(Response):
 
 def json_answer(body: str, status: int = 200) -> Response:
     """A JSON text as a response."""
-    return Answer(body, status, content_type=JSON_TYPE)
+    return _Finished(body, status, content_type=JSON_TYPE)
 
 
 def resource_answer(resource: Resource, status: int = 200) -> Response:
