@@ -1,5 +1,7 @@
 """Many writers at once: of all that expect one version, exactly one wins, and nothing is lost or done twice."""
 
+import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +15,8 @@ from tests.api import Api
 
 WRITERS = 64
 UPDATES = 2_000
+PATIENCE_S = 0.2
+"""Longest wait of a writer that lost."""
 
 Write = Callable[[Api, dict[str, Any], int], TestResponse]
 
@@ -45,7 +49,8 @@ def _body(resource: dict[str, Any], number: int, **fields: Any) -> dict[str, Any
 def race(api: Api, resource_id: str, write: Write, updates: int, refused: int) -> list[int]:
     """Let the writers read, modify and write until so many updates came through; returns the versions won.
 
-    A writer that lost to another goes on from what it is told of the actual version, as real clients do.
+    A writer that lost to another goes on from what it is told of the actual version, after a moment of chance, as real
+    clients do: if all tried again at once, each would find that another one of them had come first.
     """
     numbers = count()
     remaining = iter(range(updates))
@@ -63,6 +68,7 @@ def race(api: Api, resource_id: str, write: Write, updates: int, refused: int) -
                     break
                 assert answer.status_code == refused, answer.text
                 actual = answer.get_json()["errors"][0].get("currentVersion")
+                time.sleep(random.uniform(0, PATIENCE_S))  # noqa: S311 -- no secret
                 resource = {**resource, "version": actual} if actual else api.get(f"/{resource_id}").get_json()
         return won
 
