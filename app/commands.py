@@ -103,8 +103,9 @@ def _complaining(command: click.Command) -> click.Command:
 @commands.command("prepare", hidden=True)
 @click.pass_obj
 def print_prepared(settings: Settings) -> None:
-    """Prepare the database of DATABASE_URL for the service, and print how to try it: what serve begins with."""
-    click.echo(prepare(settings.database_url or "", settings))
+    """Prepare the database for the service, and print how to try it: what serve begins with."""
+    with _url(settings) as url:
+        click.echo(prepare(url, settings))
 
 
 def prepare(url: str, settings: Settings) -> str:

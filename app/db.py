@@ -177,7 +177,7 @@ class Database:
         with self._lock:
             if self._pool is None:
                 self._pool = self._open()
-                _opened.add(self)
+                _with_pools.add(self)
             return self._pool
 
     def forget(self) -> None:
@@ -275,11 +275,11 @@ class Database:
             self._pool = None
 
 
-_opened = WeakSet[Database]()
+_with_pools = WeakSet[Database]()
 
 
 def _forget_all() -> None:
-    for database in _opened:
+    for database in _with_pools:
         database.forget()
 
 

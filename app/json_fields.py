@@ -253,12 +253,11 @@ class StrictSchema(Schema):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.error_messages |= {"type": OBJECT_EXPECTED, "unknown": "Unknown field."}
-        self._keys = [field.data_key or name for name, field in self.fields.items()]
         self._steps = {
             field.data_key or name: (field.attribute or name, _check_of(field), field.allow_none)
             for name, field in self.fields.items()
         }
-        self._required = {key for key, field in zip(self._keys, self.fields.values(), strict=True) if field.required}
+        self._required = {field.data_key or name for name, field in self.fields.items() if field.required}
         self._defaults = {
             field.attribute or name: field.load_default
             for name, field in self.fields.items()
@@ -303,7 +302,7 @@ class StrictSchema(Schema):
         if not arguments:
             with suppress(_Refused, ValidationError):
                 return self.load_at_once(data)
-        known = self._keys
+        known = [*self._steps]
         try:
             return super().load(_without_more_than_is_told(data, known), **arguments)
         except ValidationError as error:

@@ -43,15 +43,11 @@ class Term:
     indexed: bool = True
     parts: tuple[Part, ...] = ()
 
-    @property
-    def direction(self) -> LiteralString:
-        """As SQL."""
-        return "DESC" if self.descending else "ASC"
-
     def ordered(self, expression: LiteralString) -> LiteralString:
         """Something in the direction of this term."""
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
-        return f"{expression} {self.direction} NULLS LAST" if self.nullable else f"{expression} {self.direction}"
+        direction: LiteralString = "DESC" if self.descending else "ASC"
+        return f"{expression} {direction} NULLS LAST" if self.nullable else f"{expression} {direction}"
 
 
 def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:

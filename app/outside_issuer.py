@@ -127,7 +127,7 @@ def fetch(url: str) -> bytes:
     :raises ValueError: if it is larger than :data:`JWKS_BYTES_AT_MOST`.
     """
     deadline = time.monotonic() + FETCH_TIMEOUT_S
-    request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- see above
+    request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- not file:
     body = bytearray()
     try:
         answer = _opener.open(request, timeout=FETCH_TIMEOUT_S)

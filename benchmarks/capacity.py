@@ -5,10 +5,11 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.markdown import part, table
 from benchmarks.operations import Operation
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -129,11 +130,11 @@ def markdown(of: Mapping[Operation, Cost]) -> str:
     return "\n\n".join(
         (
             "Milliseconds of processor time for a request, and how many cores of the service one of PostgreSQL feeds:",
-            _table(["", "service", "PostgreSQL", "cores for one"], operations),
+            table(["", "service", "PostgreSQL", "cores for one"], operations),
             f"And for mixes of them, with a database of {DATABASE_CORES} cores and machines of {SERVICE_CORES} cores"
             f" for the service, all used to {LOAD:.0%}, and {SERVICE_CORES} processes of {POOL_SIZE} connections on"
             " each machine:",
-            _table(
+            table(
                 ["", "service", "PostgreSQL", "cores for one", "requests/s", "machines", "connections"],
                 mixes,
             ),
@@ -144,21 +145,6 @@ def markdown(of: Mapping[Operation, Cost]) -> str:
 def _about(number: float) -> int:
     """A number with two digits that count."""
     return int(round(number, 1 - math.floor(math.log10(number))))
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def part(name: str, page: str) -> tuple[str, str, str]:
-    """A page as what stands before, between and after the marks of a part; the marks are in the first and the last."""
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    before, found, rest = page.partition(begin)
-    between, found_end, after = rest.partition(end)
-    if not found or not found_end:
-        raise ValueError(f"there is no part {name}")
-    return before + begin, between, end + after
 
 
 def save() -> None:

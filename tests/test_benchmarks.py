@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import capacity, data, plots, report, usage
 from benchmarks.load import Load, Updates
+from benchmarks.markdown import part
 from benchmarks.operations import EXAMPLE, GOALS, Operation
 from benchmarks.profile_get import ARGUMENTS, AUTH, FLASK, LOG, OTHER, ROUTING, SQL, stage_of
 from benchmarks.results import Results, Run
@@ -144,7 +145,7 @@ def test_what_a_database_feeds_follows_from_the_figures() -> None:
     of = capacity.costs(capacity.FIGURES.read_text())
     assert set(of) <= set(Operation)
     assert {Operation.GET_BY_ID, Operation.PAGE_20, Operation.UPDATE, Operation.CREATE} <= set(of)
-    _, told, _ = capacity.part(capacity.PART, capacity.PAGE.read_text())
+    _, told, _ = part(capacity.PART, capacity.PAGE.read_text())
     assert told.strip() == capacity.markdown(of), "run python -m benchmarks.capacity"
 
 

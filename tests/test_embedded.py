@@ -80,7 +80,7 @@ def start(empty: Path) -> Generator[Callable[..., EmbeddedPostgres]]:
 
 def ask(conninfo: str, query: str) -> object:
     with psycopg.connect(conninfo, autocommit=True) as connection:
-        cursor = connection.execute(query)  # pyright: ignore[reportArgumentType]
+        cursor = connection.execute(query)
         row = cursor.fetchone() if cursor.description else None
         return row[0] if row else None
 
@@ -118,7 +118,7 @@ def test_starts_stops_and_keeps_the_data(folder: Path, start: Callable[..., Embe
     ask(conninfo, "CREATE TABLE kept AS SELECT 7 AS number")
     pid = server.pid
     assert pid is not None
-    sockets = Path(psycopg.conninfo.conninfo_to_dict(conninfo)["host"])  # pyright: ignore[reportArgumentType]
+    sockets = Path(psycopg.conninfo.conninfo_to_dict(conninfo)["host"])
     assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
     server.stop()
     assert processes.identity(pid) is None
@@ -304,11 +304,11 @@ def test_a_server_without_owner_is_stopped_first(folder: Path, start: Callable[.
     """As it is where the kernel does not tell children of their parent's death, or has not yet."""
     server = start()
     ask(server.conninfo(), "CREATE TABLE kept AS SELECT 7 AS number")
-    orphan, lock = server.process, server._lock  # pyright: ignore[reportPrivateUsage]
+    orphan, lock = server.process, server._lock
     assert orphan is not None
     assert lock is not None
     os.close(lock)
-    server._lock, server.process = None, None  # pyright: ignore[reportPrivateUsage]
+    server._lock, server.process = None, None
     reaper = subprocess.Popen(["/bin/true"])
     reaper.wait()
     assert ask(start().conninfo(), "SELECT number FROM kept") == 7

@@ -259,7 +259,7 @@ def test_a_killed_database_is_503_and_then_back_with_all_that_was_acknowledged(s
         assert found.json["version"] == resource["version"]
         assert found.json["objectTypeProperty"] == resource["objectTypeProperty"]
     refusals = sum(len(writer.refused) for writer in writers)
-    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201
+    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- what pytest -s is run for
 
 
 def test_the_data_outlive_the_containers(stack: Stack) -> None:
