@@ -57,15 +57,31 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@contextlib.contextmanager
+def hangups(handler: signal.Handlers) -> Generator[None]:
+    """What is started meanwhile treats SIGHUP so, however these tests themselves were started."""
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 class Service:
     """``serve`` in a process of its own, with the stand-in application."""
 
-    def __init__(self, folder: Path, port: int | None = None, **environment: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int | None = None,
+        hangup: signal.Handlers = signal.SIG_DFL,
+        **environment: str,
+    ) -> None:
         self.port = port or free_port()
         self.lines: list[str] = []
         self.errors = folder / f"errors-{time.monotonic_ns()}"
         began = time.monotonic()
-        with self.errors.open("wb") as errors:
+        with self.errors.open("wb") as errors, hangups(hangup):
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.standin"],
                 cwd=REPOSITORY,
@@ -151,6 +167,14 @@ def assert_nothing_is_left(family: list[psutil.Process], welcome: str) -> None:
     sockets = Path(welcome.partition("host=")[2].partition(" ")[0])
     assert sockets.name.startswith("sample-resource-")
     assert not sockets.exists()
+
+
+def test_a_service_under_nohup_outlives_its_terminal(start: Callable[..., Service]) -> None:
+    service = start(hangup=signal.SIG_IGN)
+    service.process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert service.get("/rows") == (200, "1")
+    assert service.stop() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
