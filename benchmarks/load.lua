@@ -5,7 +5,8 @@
 --   items                   pairs of a resource's id and version, shared out over the threads
 --   id, version             patterns that find both in an answer
 --   path, headers, body     with @id and @version in them
--- A resource waits while a request on it is under way, so no version is ever sent twice.
+-- A resource waits while a request on it is under way, so no version is ever sent twice. An answer with the version that
+-- was sent counts as refused: nothing has been written.
 
 local threads = {}
 
@@ -16,6 +17,7 @@ end
 
 local load, requests, position
 local waiting, first, last = {}, 1, 0
+local sent = {} -- versions by id
 refused = 0 -- global, since done() reads it from another Lua state; so is number, which setup() writes
 
 function init(arguments)
@@ -50,6 +52,7 @@ function request()
   local item = waiting[first]
   waiting[first] = nil
   first = first + 1
+  sent[item[1]] = item[2]
   local headers = {}
   for name, value in pairs(load.headers) do
     headers[name] = filled(value, item)
@@ -60,7 +63,7 @@ end
 -- Becomes response() only where answers are needed: wrk does not read them otherwise.
 function on_response(status, _, body)
   local id, version = body:match(load.id), body:match(load.version)
-  if status ~= 200 or not id or not version then
+  if status ~= 200 or not id or not version or version == sent[id] then
     refused = refused + 1
     return
   end

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import random
+import re
 import signal
 import socket
 import string
@@ -203,7 +204,9 @@ class Server(ABC):
                 name: value.replace("@id", id_).replace("@version", version) for name, value in load.headers.items()
             }
             body = load.body.replace("@version", version)
-            self.send(load.method, load.path.replace("@id", id_), body, filled)
+            answer = json.dumps(self.send(load.method, load.path.replace("@id", id_), body, filled))
+            if version in re.findall(load.version.replace("%", "\\"), answer):
+                raise ServerFailed(f"{self.title}: {operation.title}: nothing was written")
             return
         body = self.send(load.method, load.paths[0], load.body, load.headers)
         expected = {Operation.PAGE_20: 20, Operation.PAGE_500: 500, Operation.FILTER: data.FOUND}.get(operation)
@@ -257,7 +260,7 @@ def environment_with(requirements: Path, name: str) -> Path:
 
 
 JSON = {"Content-Type": "application/json"}
-_ACTION = '{"action": "changeSomeProperty", "someProperty": "any string"}'
+_ACTION = '{"action": "changeSomeProperty", "someProperty": "any string @version"}'
 
 
 class _ResourceServer(Server):
@@ -500,7 +503,7 @@ class Kinto(Server):
                     "PATCH",
                     [(data.updated_in_kinto(number), _BEGAN_MS) for number in self.next_updated()],
                     f"{collections}/@id/records/@id",
-                    '{"data": {"someProperty": "any string"}}',
+                    '{"data": {"someProperty": "any string @version"}}',
                     {**JSON, "If-Match": '"@version"'},
                     version='"last_modified":%s*(%d+)',
                 )
@@ -585,7 +588,7 @@ class Mock(Server):
                     (id_, str(self.send("GET", f"{base}/{id_}")["version"]))
                     for id_, _, _ in held[begin : begin + _UPDATED_AT_ONCE]
                 ]
-                action = '{"action": "setMetaTitle", "metaTitle": {"en": "any string"}}'
+                action = '{"action": "setMetaTitle", "metaTitle": {"en": "any string @version"}}'
                 return Updates("POST", items, f"{base}/@id", f'{{"version": @version, "actions": [{action}]}}', JSON)
             case Operation.PAGE_20:
                 return Load("GET", [f"{base}?limit=20"])
