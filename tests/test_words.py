@@ -327,7 +327,7 @@ AWKWARD = st.lists(
     st.sampled_from(
         ["a", "B", "ä", "1", "e", "-", ".", "/", ":", "@", "_", "<", ">", "&", ";", "#", "'", '"', "\\", "!", "?", "=",
          " ", "\t", "\n", "\u00a0", "\u2003", "http://", "www", ".com", "<a ", "</b>", "<!--", "-->",
-         "&amp;", "1e-5", "~/"]
+         "&amp;", "1e-5", "~/", ", ", '", "', "[", "]"]
     ),
     max_size=40,
 ).map("".join)  # fmt: skip
@@ -342,6 +342,22 @@ def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
         assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
         beside_much = words_of(connection, text, "y" * 2000)
         assert beside_much == of_pieces == words_of(connection, "y" * 2000, some_property=text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(AWKWARD.map(lambda text: text[:60]), max_size=6), some_property=st.none() | AWKWARD)
+def test_the_words_of_short_texts_are_those_of_the_texts_side_by_side(
+    database_url: str, texts: list[str], some_property: str | None
+) -> None:
+    joined = ["".join(f" {text}" for text in texts), "" if some_property is None else f" {some_property}"]
+    document = json.dumps({"arrayOfStringExample": texts}, ensure_ascii=False)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        row = connection.execute(
+            "SELECT words_of(%s, %s)::text, (to_tsvector('simple', %s) || to_tsvector('simple', %s))::text",
+            (document, some_property, *(text.replace("<", " ") for text in joined)),
+        ).fetchone()
+    assert row is not None
+    assert row[0] == row[1]
 
 
 # Learning
