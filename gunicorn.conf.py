@@ -81,6 +81,12 @@ loglevel = "warning"
 # What `ps` would show, if setproctitle is installed.
 proc_name = "sample-resource"
 
+# What a proxy says is believed if TRUSTED_PROXIES says so, by the application. Gunicorn by itself would
+# believe whoever comes from this machine: that the scheme is another one, and even that the path is.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
+forwarder_headers = ""
+
 # A name with an underscore is dropped, as `X_Forwarded_For` and `X-Forwarded-For` become one in WSGI.
 header_map = "drop"
 

@@ -23,6 +23,7 @@ from app.db import Connection
 from app.embedded import EmbeddedPostgres
 from tests.api import Api
 from tests.contract import Contract
+from tests.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.secrecy import secrecy as secrecy
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

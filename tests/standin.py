@@ -17,7 +17,9 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     """Answer with what the path asks for."""
     path = environ["PATH_INFO"]
     status, body = "200 OK", "alive"
-    if path == "/pid":
+    if environ["QUERY_STRING"] == "echo":
+        body = " ".join(environ[name] for name in ("wsgi.url_scheme", "SCRIPT_NAME", "PATH_INFO", "REMOTE_ADDR"))
+    elif path == "/pid":
         body = str(os.getpid())
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))

@@ -4,15 +4,9 @@ Few connections and little time: ``make faults`` has the rest.
 """
 
 import contextlib
-import http.client
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -20,64 +14,7 @@ import pytest
 from app.config import Settings
 from app.db import Database
 from tests.conftest import TokenFor
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-Start = Callable[..., "Gunicorn"]
-
-
-class Gunicorn:
-    """One worker, whose process and port are known."""
-
-    def __init__(self, application: str, **environment: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", application],
-            cwd=REPOSITORY,
-            env={"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **environment},
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                assert self.get("/health/live") == 200
-                return
-            except OSError:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-
-    def connect(self, data: bytes = b"") -> socket.socket:
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=15)
-        connection.sendall(data)
-        return connection
-
-    def get(self, path: str, token: str = "") -> int:
-        return self.request("GET", path, token)
-
-    def request(self, method: str, path: str, token: str, body: str | None = None) -> int:
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)) as connection:
-            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            connection.request(method, path, body, headers)
-            return connection.getresponse().status
-
-    def stop(self) -> int:
-        self.process.terminate()
-        return self.process.wait(20)
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Gunicorn] = []
-
-    def begin(application: str = "tests.standin:application", **environment: str) -> Gunicorn:
-        started.append(Gunicorn(application, **environment))
-        return started[-1]
-
-    yield begin
-    for server in started:
-        if server.process.poll() is None:
-            server.stop()
+from tests.gunicorn_server import StartGunicorn
 
 
 def _until_the_end(connection: socket.socket) -> bytes:
@@ -94,8 +31,8 @@ def _until_the_end(connection: socket.socket) -> bytes:
     ],
     ids=["silence", "headers", "body", "chunks"],
 )
-def test_slow_clients_hold_nobody_up(start: Start, beginning: bytes) -> None:
-    server = start()
+def test_slow_clients_hold_nobody_up(start_gunicorn: StartGunicorn, beginning: bytes) -> None:
+    server = start_gunicorn()
     with contextlib.ExitStack() as slow:
         for _ in range(20):
             slow.enter_context(server.connect(beginning))
@@ -109,8 +46,8 @@ def test_slow_clients_hold_nobody_up(start: Start, beginning: bytes) -> None:
     [b"", b"GET / HTTP/1.1\r\nX-Dripped: ", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"],
     ids=["silence", "dripped header", "after a request"],
 )
-def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start: Start, beginning: bytes) -> None:
-    server = start(GUNICORN_CMD_ARGS="--keep-alive 1")
+def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start_gunicorn: StartGunicorn, beginning: bytes) -> None:
+    server = start_gunicorn(GUNICORN_CMD_ARGS="--keep-alive 1")
     with server.connect(beginning) as connection:
         began = time.monotonic()
         connection.settimeout(0.2)
@@ -130,8 +67,8 @@ def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start: Start, begin
     assert server.get("/") == 200
 
 
-def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start: Start) -> None:
-    server = start()
+def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn()
     with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:
         body = b" " * 50_000_000
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
@@ -139,8 +76,8 @@ def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start:
     assert server.get("/") == 200
 
 
-def test_a_stop_waits_for_requests_and_not_for_idle_connections(start: Start) -> None:
-    server = start()
+def test_a_stop_waits_for_requests_and_not_for_idle_connections(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn()
     request = b"GET /slow?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect(request) as busy, server.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as idle:
         assert idle.recv(65536).startswith(b"HTTP/1.1 200 OK")
@@ -155,9 +92,9 @@ def test_a_stop_waits_for_requests_and_not_for_idle_connections(start: Start) ->
 
 
 def test_a_wait_for_the_database_lets_others_go_on(
-    start: Start, database_url: str, token_for: TokenFor, project: str
+    start_gunicorn: StartGunicorn, database_url: str, token_for: TokenFor, project: str
 ) -> None:
-    server = start("wsgi:app", DATABASE_URL=database_url)
+    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url)
     token = token_for(f"manage_test:{project}")
     body = '{"key": "locked", "objectTypeProperty": {}}'
     assert server.request("POST", f"/{project}/resource", token, body) == 201
