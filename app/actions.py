@@ -54,11 +54,8 @@ class ChangeSomeProperty:
 
     def apply(self, change: Change) -> Change:
         value = Value(self.some_property, (self.some_property,))
-        return replace(
-            change,
-            current=change.current if self.staged else Projection(change.current.object_type, value),
-            staged=Projection(change.staged.object_type, value),
-        )
+        current = change.current if self.staged else Projection(change.current.object_type, value)
+        return Change(current, Projection(change.staged.object_type, value), change.key, change.touched)
 
 
 @dataclass(frozen=True, slots=True)

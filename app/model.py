@@ -90,9 +90,9 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-def parse_id(text: str) -> UUID | None:
-    """An id as a UUID; None for any other text, which no resource has."""
-    return UUID(text) if is_id(text) else None
+def canonical_id(text: str) -> str | None:
+    """An id as answers spell it; None for any other text, which no resource has."""
+    return text.lower() if is_id(text) else None
 
 
 KEY_PATTERN = "[A-Za-z0-9_-]{2,256}"
@@ -106,9 +106,9 @@ def is_key(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ById:
-    """The resource with this id."""
+    """The resource with this id, in its canonical form."""
 
-    id: UUID
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +201,6 @@ class Caller:
 
     project_key: str
     client_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who writes, and when."""
-
-    client_id: str
-    at: str
-    """ISO 8601, UTC, milliseconds: the precision that the columns keep."""
 
 
 # Results

@@ -1,12 +1,11 @@
 """The write rules: which resource a body means, what becomes of it, and what is answered when that cannot be.
 
-A write is one statement (see :mod:`app.store`), which is its own transaction. One that finds nothing to change and may
-create takes a second one. No block binds the two: the first has written nothing, and the second notices if somebody
-else has created meanwhile, so a block would only hold the row lock for two more round trips.
+A write is one statement (see :mod:`app.store`), which is its own transaction. One that finds nothing to change takes a
+second one, to learn why or to create. No block binds them: the first has written nothing, and the second notices if
+somebody else has written meanwhile, so a block would only hold the row lock for two more round trips.
 """
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from uuid_utils.compat import uuid7
 
@@ -15,7 +14,6 @@ from app.actions import change_of
 from app.db import Database
 from app.json_fields import MISSING
 from app.model import (
-    Author,
     ById,
     ByKey,
     Caller,
@@ -33,7 +31,7 @@ from app.model import (
     Target,
     Value,
     Written,
-    parse_id,
+    canonical_id,
 )
 from app.schemas import ResourceDraft, Update
 
@@ -58,7 +56,7 @@ def create_or_update(
             raise errors.precondition_failed("If-Match")
         with database.connection() as connection:
             created = store.create(
-                connection, caller.project_key, _new(draft, staged=staged, sole=False), _author(caller)
+                connection, caller.project_key, _new(draft, staged=staged, sole=False), caller.client_id
             )
         if isinstance(created, Refused):
             errors.unreachable("a resource without a key collides with none")
@@ -101,10 +99,9 @@ def overwrite(
         raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
     target = _target(draft)
     change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
-    author = _author(caller)
     for _ in range(_RACES_AT_MOST):
         with database.connection() as connection:
-            outcome = store.write(connection, caller.project_key, target, change, conditions, author)
+            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
         if isinstance(outcome, Written):
             return outcome
         if outcome.reason is not Refusal.RACE:
@@ -117,7 +114,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
     target = _by_id(resource_id)
     with database.connection() as connection:
         outcome = store.write(
-            connection, caller.project_key, target, change_of(body.actions), conditions, _author(caller)
+            connection, caller.project_key, target, change_of(body.actions), conditions, caller.client_id
         )
     if isinstance(outcome, Refused):
         raise _refusal(outcome, caller.project_key, target, conditions)
@@ -128,7 +125,7 @@ def delete(database: Database, caller: Caller, resource_id: str, conditions: Pre
     """DELETE (interface 4.11): the resource as it was."""
     target = _by_id(resource_id)
     with database.connection() as connection:
-        outcome = store.delete(connection, caller.project_key, target.id, conditions)
+        outcome = store.delete(connection, caller.project_key, target, conditions)
     if isinstance(outcome, Refused):
         raise _refusal(outcome, caller.project_key, target, conditions)
     return outcome.resource
@@ -148,15 +145,14 @@ def _upsert(
 ) -> Written:
     target = _target(draft)
     change = replace(change, key=_key_change(draft))
-    author = _author(caller)
     new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
     for _ in range(_RACES_AT_MOST):
         with database.connection() as connection:
-            outcome = store.write(connection, caller.project_key, target, change, conditions, author)
+            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
             if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
                 if not conditions.allows_creation:
                     raise errors.precondition_failed("If-Match")
-                outcome = store.create(connection, caller.project_key, new, author)
+                outcome = store.create(connection, caller.project_key, new, caller.client_id)
         if isinstance(outcome, Written):
             return outcome
         if outcome.reason is not Refusal.RACE:
@@ -165,7 +161,7 @@ def _upsert(
 
 
 def _by_id(text: str) -> ById:
-    resource_id = parse_id(text)
+    resource_id = canonical_id(text)
     if resource_id is None:
         raise errors.not_found_by_id(text)
     return ById(resource_id)
@@ -199,10 +195,6 @@ def _new(draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:
     )
 
 
-def _author(caller: Caller) -> Author:
-    return Author(caller.client_id, datetime.now(UTC).isoformat(timespec="milliseconds"))
-
-
 def _refusal(refused: Refused, project_key: str, target: Target, conditions: Preconditions) -> errors.ApiError:
     """The error for a write that did not come about."""
     if refused.reason is Refusal.AMBIGUOUS:
@@ -215,7 +207,7 @@ def _refusal(refused: Refused, project_key: str, target: Target, conditions: Pre
             return refusal
     match target:
         case ById(id=resource_id):
-            return errors.not_found_by_id(str(resource_id))
+            return errors.not_found_by_id(resource_id)
         case ByKey(key=key):
             return errors.not_found_by_key(key)
         case Sole():

@@ -3,8 +3,9 @@
 Three rules hold for each statement: ``project_key`` is a condition of it, values are parameters, and a write that
 expects a version has it in the WHERE clause of its UPDATE or DELETE.
 
-A write is one statement that locks the row (``before``), computes its new columns (``after``), writes them if all
-conditions hold (``written``), and reports what it met either way, so that 404, 409 and 412 need no second look.
+A write whose client names the version it expects is one UPDATE. If that finds nothing to do, or if the version is not
+known beforehand, the write is one statement that locks the row (``before``), computes its new columns (``after``),
+writes them if all conditions hold (``written``), and reports what it met either way, for 404, 409 and 412.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -22,7 +23,6 @@ from app.listing import Parameters, Selected
 from app.model import (
     OBJECT_TYPE_FIELDS,
     AnyVersion,
-    Author,
     ById,
     ByKey,
     Change,
@@ -185,27 +185,29 @@ def _selected(selection: Selection) -> Selected:
 # Writes
 
 
-def create(connection: Connection, project_key: str, new: NewResource, author: Author) -> Written | Refused:
+def create(connection: Connection, project_key: str, new: NewResource, client_id: str) -> Written | Refused:
     """Make a resource.
 
     Refused as a race if its key, or its place as the only one of the project, has been taken.
     """
     lesson = words.lesson(connection, project_key, new.object_type.searched)
-    statement = _CREATE_AND_LEARN if lesson.needed else _CREATE
-    row = connection.execute(statement, _new_parameters(project_key, new, author)).fetchone()
+    statement = _create_statement(may_collide=new.key is not None or new.sole, learns=lesson.needed)
+    row = connection.execute(statement, _new_parameters(project_key, new, client_id)).fetchone()
     if row is None:
         return Refused(Refusal.RACE)
     words.remember(connection, project_key, lesson)
     return Written(Resource(*row), created=True)
 
 
-_INSERT: LiteralString = """
+_NOW: LiteralString = "date_trunc('milliseconds', now())"
+"""When a write happens, by the one clock that all processes share; cut, since a column would round it up."""
+
+_INSERT: LiteralString = f"""
     INSERT INTO resource AS r (
         project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
         object_type, staged_object_type, sole)
-    VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, %(at)s, %(at)s,
-        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s)
-    ON CONFLICT DO NOTHING"""
+    VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, {_NOW}, {_NOW},
+        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s)"""
 
 _RETURNING: LiteralString = """
     RETURNING r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
@@ -216,19 +218,27 @@ _RETURNING_WORDS: LiteralString = f"{_RETURNING}, r.words, r.staged_words"
 
 _WRITTEN: LiteralString = f"SELECT r.id::text AS id, r.version, {_RESOURCE_JSON} AS json FROM written r"
 
-_CREATE: LiteralString = f"WITH written AS ({_INSERT} {_RETURNING}) {_WRITTEN}"
 
-_CREATE_AND_LEARN: LiteralString = f"""
-WITH written AS ({_INSERT} {_RETURNING_WORDS}), learnt AS ({words.LEARNT}) {_WRITTEN}"""
+@lru_cache(maxsize=4)
+def _create_statement(*, may_collide: bool, learns: bool) -> LiteralString:
+    """A resource without a key collides with none, and ON CONFLICT looks through every unique index beforehand."""
+    insert = f"{_INSERT} ON CONFLICT DO NOTHING" if may_collide else _INSERT
+    return f"WITH {_writing(insert, learns=learns)} {_WRITTEN}"
 
 
-def _new_parameters(project_key: str, new: NewResource, author: Author) -> Parameters:
+def _writing(write: LiteralString, *, learns: bool) -> LiteralString:
+    """A write as ``written``, and with it what its words add to the dictionary."""
+    if learns:
+        return f"written AS ({write} {_RETURNING_WORDS}), learnt AS ({words.LEARNT})"
+    return f"written AS ({write} {_RETURNING})"
+
+
+def _new_parameters(project_key: str, new: NewResource, client_id: str) -> Parameters:
     text = new.object_type.text
     staged_differs = new.staged_only and text != "{}"
     return {
         "project_key": project_key,
-        "client_id": author.client_id,
-        "at": author.at,
+        "client_id": client_id,
         "new_id": new.id,
         "new_key": new.key,
         "new_object": "{}" if new.staged_only else text,
@@ -243,7 +253,7 @@ def write(
     target: Target,
     change: Change,
     preconditions: Preconditions,
-    author: Author,
+    client_id: str,
 ) -> Written | Refused:
     """Change the resource that the target names.
 
@@ -251,54 +261,53 @@ def write(
 
     :raises ApiError: 400 ``DuplicateField`` if the change sets a key that another resource has.
     """
-    slots = _slots(change)
     parameters: Parameters = {
         "project_key": project_key,
-        "client_id": author.client_id,
-        "at": author.at,
+        "client_id": client_id,
         "touched": change.touched,
         **_target_parameters(target),
         **_precondition_parameters(preconditions),
     }
-    for name, expression in slots.items():
-        if isinstance(expression, Value):
-            parameters[name] = expression.text
-        elif isinstance(expression, Merged):
-            parameters[name] = expression.fields.text
-            parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
     # Both projections often get the same texts.
-    searched = dict.fromkeys(text for expression in slots.values() for text in _searched(expression))
+    searched: dict[str, None] = {}
+    forms: list[_Form] = []
+    for slot, expression in zip(_SLOTS, _expressions(change), strict=True):
+        match expression:
+            case Stored():
+                forms.append(expression)
+            case Value(text=text, searched=texts):
+                parameters[slot] = text
+                searched.update(dict.fromkeys(texts))
+                forms.append(Value)
+            case Merged(base=base, fields=fields):
+                parameters[slot] = fields.text
+                parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
+                searched.update(dict.fromkeys(fields.searched))
+                forms.append((Merged, base))
     lesson = words.lesson(connection, project_key, searched)
-    shapes = tuple(_shape(expression) for expression in slots.values())
+    form = tuple(forms)
     try:
-        row = connection.execute(_write_statement(type(target), shapes, lesson.needed), parameters).fetchone()
+        outcome = None
+        if _is_likely(target, form, preconditions):
+            asked = tuple(name for name in _VERSION_CONDITIONS if parameters[name] is not None)
+            statement = _likely_statement(type(target), form, asked, learns=lesson.needed)
+            row = connection.execute(statement, parameters).fetchone()
+            outcome = None if row is None else Written(Resource(*row), created=False)
+        if outcome is None:
+            statement = _write_statement(type(target), form, learns=lesson.needed)
+            outcome = _outcome(connection.execute(statement, parameters).fetchone())
     except UniqueViolation as error:
         # Citus does not pass on the name of the constraint, which on a shard is another one.
         if error.diag.constraint_name not in ("resource_key_unique", None) or not isinstance(change.key, Value):
             raise
         raise errors.duplicate_field("key", change.key.text) from None
-    outcome = _outcome(row)
     if isinstance(outcome, Written):
         words.remember(connection, project_key, lesson)
     return outcome
 
 
-def _searched(expression: Expression) -> tuple[str, ...]:
-    """The texts that an expression brings for searches to look at; stored ones are there already."""
-    match expression:
-        case Merged(fields=fields):
-            return fields.searched
-        case Value(searched=texts):
-            return texts
-        case Stored():
-            return ()
-
-
-def delete(
-    connection: Connection, project_key: str, resource_id: UUID, preconditions: Preconditions
-) -> Written | Refused:
+def delete(connection: Connection, project_key: str, target: ById, preconditions: Preconditions) -> Written | Refused:
     """Delete a resource; the answer holds what it was."""
-    target = ById(resource_id)
     parameters: Parameters = {
         "project_key": project_key,
         **_target_parameters(target),
@@ -344,30 +353,46 @@ def _precondition_parameters(preconditions: Preconditions) -> Parameters:
     }
 
 
-_CONDITIONS: LiteralString = """
-    (%(expected)s::bigint IS NULL OR r.version = %(expected)s::bigint)
-    AND (%(if_match)s::bigint[] IS NULL OR r.version = ANY (%(if_match)s::bigint[]))
-    AND (%(if_none_match)s::bigint[] IS NULL OR r.version <> ALL (%(if_none_match)s::bigint[]))
-    AND NOT %(only_create)s::boolean"""
-"""The preconditions on the version of ``r``."""
+_VERSION_CONDITIONS: dict[str, tuple[LiteralString, LiteralString]] = {
+    "expected": ("%(expected)s::bigint", "r.version = {}"),
+    "if_match": ("%(if_match)s::bigint[]", "r.version = ANY ({})"),
+    "if_none_match": ("%(if_none_match)s::bigint[]", "r.version <> ALL ({})"),
+}
+"""The preconditions on the version of ``r`` by the names of their parameters, which are NULL if they are not asked."""
 
-_BEFORE: LiteralString = """
-    SELECT r.*,
-        r.object_type AS current_object,
-        r.some_property AS current_some,
-        coalesce(r.staged_object_type, r.object_type) AS staged_object_text,
-        CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS staged_some
-    FROM resource r
-    WHERE r.project_key = %(project_key)s"""
-"""The resource as it is, both projections spelt out, locked until the transaction ends."""
+
+def _holds(name: str) -> LiteralString:
+    value, condition = _VERSION_CONDITIONS[name]
+    return condition.format(value)
+
+
+_ANY_CONDITIONS: LiteralString = " AND ".join(
+    [f"({value} IS NULL OR {_holds(name)})" for name, (value, _) in _VERSION_CONDITIONS.items()]
+)
+_CONDITIONS: LiteralString = f"{_ANY_CONDITIONS} AND NOT %(only_create)s::boolean"
+"""All preconditions, whichever of them are asked."""
+
+_STORED: dict[Stored, LiteralString] = {
+    Stored.CURRENT_OBJECT: "r.object_type",
+    Stored.CURRENT_SOME: "r.some_property",
+    Stored.STAGED_OBJECT: "coalesce(r.staged_object_type, r.object_type)",
+    Stored.STAGED_SOME: "CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END",
+    Stored.KEY: "r.key",
+}
+"""The values before the write, from the columns of the resource."""
+
+_WHICH: dict[type[Target], LiteralString] = {ById: "r.id = %(id)s::uuid", ByKey: "r.key = %(key)s"}
+
+_BEFORE: LiteralString = "SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s"
+"""The resource as it is, to be locked until the transaction ends."""
 
 _MET: dict[type[Target], LiteralString] = {
-    ById: f"""
+    **{
+        target: f"""
     target AS (SELECT 0 AS found),
-    before AS MATERIALIZED ({_BEFORE} AND r.id = %(id)s FOR UPDATE)""",
-    ByKey: f"""
-    target AS (SELECT 0 AS found),
-    before AS MATERIALIZED ({_BEFORE} AND r.key = %(key)s FOR UPDATE)""",
+    before AS MATERIALIZED ({_BEFORE} AND {which} FOR UPDATE)"""
+        for target, which in _WHICH.items()
+    },
     Sole: f"""
     candidate AS MATERIALIZED (SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s LIMIT 2),
     target AS MATERIALIZED (SELECT count(*) AS found FROM candidate),
@@ -388,78 +413,124 @@ written AS (
     {_RETURNING})
 {_REPORT}"""
 
-_UPDATE: LiteralString = f"""
-    UPDATE resource r SET
-        version = r.version + 1,
-        last_modified_at = %(at)s::timestamptz,
-        last_modified_by = %(client_id)s,
-        key = a.key,
-        object_type = a.current_object,
-        some_property = a.current_some,
-        staged_object_type = CASE WHEN a.differs THEN a.staged_object END,
-        staged_some_property = CASE WHEN a.differs THEN a.staged_some END
-    FROM (
-        SELECT n.*, (n.staged_object, n.staged_some) IS DISTINCT FROM (n.current_object, n.current_some) AS differs
-        FROM after n
-    ) a, before b
-    WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_CONDITIONS}
-        AND (%(touched)s
-            OR (a.key, a.current_object, a.current_some, a.staged_object, a.staged_some)
-            IS DISTINCT FROM (b.key, b.current_object, b.current_some, b.staged_object_text, b.staged_some))"""
-
-_STORED: dict[Stored, LiteralString] = {
-    Stored.CURRENT_OBJECT: "b.current_object",
-    Stored.CURRENT_SOME: "b.current_some",
-    Stored.STAGED_OBJECT: "b.staged_object_text",
-    Stored.STAGED_SOME: "b.staged_some",
-    Stored.KEY: "b.key",
+_SLOTS: dict[LiteralString, Stored] = {
+    "key": Stored.KEY,
+    "current_object": Stored.CURRENT_OBJECT,
+    "current_some": Stored.CURRENT_SOME,
+    "staged_object": Stored.STAGED_OBJECT,
+    "staged_some": Stored.STAGED_SOME,
 }
-
-_SLOTS: tuple[LiteralString, ...] = ("key", "current_object", "current_some", "staged_object", "staged_some")
-"""The columns of ``after``, which are also the names of their parameters."""
+"""What a write may change, by the names of parameters and of columns of ``after``."""
 
 
-def _slots(change: Change) -> dict[str, Expression]:
+def _expressions(change: Change) -> tuple[Expression, ...]:
+    """What becomes of each slot."""
     current, staged = change.current, change.staged
-    return dict(
-        zip(
-            _SLOTS,
-            (change.key, current.object_type, current.some_property, staged.object_type, staged.some_property),
-            strict=True,
-        )
+    return change.key, current.object_type, current.some_property, staged.object_type, staged.some_property
+
+
+_Form = Stored | type[Value] | tuple[type[Merged], Stored]
+"""What an expression looks like, without its values: statements of the same forms have one text, and so one plan."""
+
+
+def _is_likely(target: Target, forms: tuple[_Form, ...], preconditions: Preconditions) -> bool:
+    """Whether the resource is most probably there and as the client believes, since it names the version.
+
+    What the UPDATE makes can then be made of the resource's own columns, where each text may stand several times;
+    merging is too dear for that.
+    """
+    return (
+        (preconditions.expected is not None or preconditions.if_match is not None)
+        and preconditions.if_none_match is not AnyVersion.ANY
+        and type(target) in _WHICH
+        and not any(isinstance(form, tuple) for form in forms)
     )
-
-
-_Shape = Stored | type[Value] | tuple[type[Merged], Stored]
-"""What an expression looks like, without its values: statements of one shape have one text, and so one plan."""
-
-
-def _shape(expression: Expression) -> _Shape:
-    match expression:
-        case Merged(base=base):
-            return (Merged, base)
-        case Value():
-            return Value
-        case Stored():
-            return expression
 
 
 @lru_cache(maxsize=256)
-def _write_statement(target: type[Target], shapes: tuple[_Shape, ...], learns: bool) -> LiteralString:
-    columns = ", ".join(
-        [f"{_column(slot, shape)} AS {slot}" for slot, shape in zip(_SLOTS, shapes, strict=True)],
+def _write_statement(target: type[Target], forms: tuple[_Form, ...], *, learns: bool) -> LiteralString:
+    """Locks the resource, writes it if all conditions hold, and reports either way."""
+    after = ", ".join([f"{text} AS {slot}" for slot, text in _made(forms).items()])
+    before = ", ".join([f"{_STORED[stored]} AS {slot}_before" for slot, stored in _SLOTS.items()])
+    update = _update(
+        forms,
+        after={slot: f"a.{slot}" for slot in _SLOTS},
+        before={slot: f"a.{slot}_before" for slot in _SLOTS},
+        which="r.id = a.id",
+        conditions=[_CONDITIONS],
+        source="FROM after a",
     )
-    written: LiteralString = f"written AS ({_UPDATE} {_RETURNING})"
-    if learns:
-        written = f"written AS ({_UPDATE} {_RETURNING_WORDS}), learnt AS ({words.LEARNT})"
-    return f"WITH {_MET[target]}, after AS (SELECT {columns} FROM before b), {written} {_REPORT}"
+    return f"""
+WITH {_MET[target]},
+after AS MATERIALIZED (SELECT r.id, {after}, {before} FROM before r),
+{_writing(update, learns=learns)}
+{_REPORT}"""
 
 
-def _column(slot: LiteralString, shape: _Shape) -> LiteralString:
-    if isinstance(shape, Stored):
-        return _STORED[shape]
-    if isinstance(shape, tuple):
-        return _merged(_STORED[shape[1]], slot)
+@lru_cache(maxsize=256)
+def _likely_statement(
+    target: type[Target], forms: tuple[_Form, ...], asked: tuple[str, ...], *, learns: bool
+) -> LiteralString:
+    """Writes the resource if all conditions hold; if not, it does nothing and says nothing."""
+    update = _update(
+        forms,
+        after=_made(forms),
+        before={slot: _STORED[stored] for slot, stored in _SLOTS.items()},
+        which=_WHICH[target],
+        conditions=[_holds(name) for name in asked],
+    )
+    return f"WITH {_writing(update, learns=learns)} {_WRITTEN}"
+
+
+def _update(
+    forms: tuple[_Form, ...],
+    *,
+    after: dict[LiteralString, LiteralString],
+    before: dict[LiteralString, LiteralString],
+    which: LiteralString,
+    conditions: Sequence[LiteralString],
+    source: LiteralString = "",
+) -> LiteralString:
+    """The UPDATE of a write. A column that stays is left out, so that nothing that depends on it is made anew."""
+    changed: list[LiteralString] = [
+        slot for (slot, stored), form in zip(_SLOTS.items(), forms, strict=True) if form is not stored
+    ]
+    columns: dict[LiteralString, LiteralString] = {
+        column: after[slot] for slot, column in _COLUMN_OF.items() if slot in changed
+    }
+    if any(slot != "key" for slot in changed):
+        object_type, some = after["staged_object"], after["staged_some"]
+        current_object, current_some = after["current_object"], after["current_some"]
+        differs: LiteralString = f"({object_type}, {some}) IS DISTINCT FROM ({current_object}, {current_some})"
+        columns["staged_object_type"] = f"CASE WHEN {differs} THEN {object_type} END"
+        columns["staged_some_property"] = f"CASE WHEN {differs} THEN {some} END"
+    assignments = "".join([f", {column} = {text}" for column, text in columns.items()])
+    or_changes = "".join([f" OR {after[slot]} IS DISTINCT FROM {before[slot]}" for slot in changed])
+    and_conditions = "".join([f" AND {condition}" for condition in conditions])
+    return f"""
+    UPDATE resource r SET version = r.version + 1, last_modified_at = {_NOW},
+        last_modified_by = %(client_id)s{assignments}
+    {source}
+    WHERE r.project_key = %(project_key)s AND {which}{and_conditions} AND (%(touched)s::boolean{or_changes})"""
+
+
+_COLUMN_OF: dict[LiteralString, LiteralString] = {
+    "key": "key",
+    "current_object": "object_type",
+    "current_some": "some_property",
+}
+
+
+def _made(forms: tuple[_Form, ...]) -> dict[LiteralString, LiteralString]:
+    """What becomes of each slot, made of the columns of ``r`` and of parameters."""
+    return {slot: _text_of(slot, form) for slot, form in zip(_SLOTS, forms, strict=True)}
+
+
+def _text_of(slot: LiteralString, form: _Form) -> LiteralString:
+    if isinstance(form, Stored):
+        return _STORED[form]
+    if isinstance(form, tuple):
+        return _merged(_STORED[form[1]], slot)
     return f"%({slot})s::text"
 
 
@@ -475,7 +546,7 @@ def _merged(base: LiteralString, slot: LiteralString) -> LiteralString:
             || '}}'
         FROM (
             SELECT coalesce(n.key, o.key) AS name, coalesce(n.value, o.value)::text AS value
-            FROM json_each({base}::json) o FULL JOIN json_each(%({slot})s::json) n ON n.key = o.key
+            FROM json_each(({base})::json) o FULL JOIN json_each(%({slot})s::json) n ON n.key = o.key
         ) f)"""
 
 

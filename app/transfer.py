@@ -29,7 +29,7 @@ from app.json_fields import (
     integer_check,
     refuse_value,
 )
-from app.model import KEY_PATTERN, ObjectType, StoredResource, parse_id
+from app.model import KEY_PATTERN, ObjectType, StoredResource, is_id
 from app.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
 from app.strict_json import INT64_MAX, InvalidJson, decode, encode
 
@@ -82,10 +82,9 @@ def _projection(object_type: str, some_property: str | None) -> list[str]:
 
 def _check_id(value: Any) -> UUID:
     text = check_text(value)
-    known = parse_id(text)
-    if known is None:
+    if not is_id(text):
         refuse_value(text, "A UUID is expected.")
-    return known
+    return UUID(text)
 
 
 @dataclass(frozen=True, slots=True)

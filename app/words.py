@@ -10,7 +10,7 @@ What is looked up has to be there: every write adds its new words to the diction
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import LiteralString, cast
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -250,12 +250,15 @@ Not by the process: a database that is restored, or that fails over and loses th
 
 def lesson(connection: Connection, project_key: str, texts: Iterable[str]) -> Lesson:
     """Whether a write that brings these texts can bring words that the dictionary lacks."""
-    texts = tuple(texts)
-    if sum(map(len, texts)) > _LOOKED_AT_AT_MOST:
+    text = " ".join(texts)
+    if len(text) > _LOOKED_AT_AT_MOST:
         return Lesson(frozenset(), needed=True)
-    pieces = frozenset(piece for text in texts for piece in _BLANKS.split(text) if piece)
-    known = _known.get(connection, ())
-    return Lesson(pieces, needed=any((project_key, piece) not in known for piece in pieces))
+    pieces = frozenset(_BLANKS.split(text))
+    known = _known.get(connection, _NOTHING)
+    return Lesson(pieces, needed=text != "" and not known.issuperset(zip(repeat(project_key), pieces, strict=False)))
+
+
+_NOTHING: set[tuple[str, str]] = set()
 
 
 def remember(connection: Connection, project_key: str, learnt: Lesson) -> None:

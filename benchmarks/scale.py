@@ -27,7 +27,6 @@ from app.embedded import EmbeddedPostgres
 from app.fields import SORTABLE
 from app.filters.resolver import read_facets, read_filters
 from app.model import (
-    Author,
     ById,
     Change,
     Containment,
@@ -50,7 +49,7 @@ from app.strict_json import encode
 HITS = 5
 """Resources that a selective condition finds, about."""
 
-AUTHOR = Author("benchmark", "2030-01-01T00:00:00.000Z")
+CLIENT_ID = "benchmark"
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
@@ -172,14 +171,14 @@ def create(connection: Connection, project: Project) -> object:
     texts = (project.word, project.text)
     object_type = ObjectType(encode({"arrayOfStringExample": texts}), texts)
     new = NewResource(uuid7(), None, object_type, staged_only=False, sole=False)
-    return store.create(connection, project.key, new, AUTHOR)
+    return store.create(connection, project.key, new, CLIENT_ID)
 
 
 def update(connection: Connection, project: Project) -> object:
     text = f"{project.word} {next(numbers)}"
     projection = Projection(Stored.CURRENT_OBJECT, Value(text, (text,)))
     change = Change(current=projection, staged=projection)
-    return store.write(connection, project.key, ById(next(project.ids)), change, Preconditions(), AUTHOR)
+    return store.write(connection, project.key, ById(str(next(project.ids))), change, Preconditions(), CLIENT_ID)
 
 
 numbers = iter(range(1_000_000_000))
