@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from types import FrameType
-from typing import Any
+from typing import Any, Self, cast
 
 import gevent
 from gevent import socket as cooperative
@@ -40,6 +40,9 @@ _UNREAD_AT_MOST = 256 * 1024
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
 """Limits to what is read of a body that the application refused, so that the client gets to read why."""
+
+_JOINED_AT_MOST = 64 * 1024
+"""Bytes of a body that are copied behind their head."""
 
 _SPARE_CONNECTIONS = 100
 """So many below ``worker_connections``, the client that has been idle for longest is hung up on for the next one."""
@@ -148,7 +151,8 @@ class Worker(GeventWorker):
         """Answer a request, and make the connection ready for the next one, or end it."""
         # StopIteration is how gunicorn ends a connection in silence.
         try:
-            answered = super().handle_request(listener_name, req, sock, addr)
+            with _OneAnswer(sock) as answer:
+                answered = super().handle_request(listener_name, req, cast("Any", answer), addr)
         except TimeoutError:
             # The client took nothing of the answer for too long.
             raise StopIteration from None
@@ -189,6 +193,51 @@ class _Wait:
     def __exit__(self, *_: object) -> None:
         self._worker.end_wait(self._client)
         self._client.settimeout(_STALLED_S)
+
+
+class _OneAnswer:
+    """A connection for the time of an answer, whose head goes out together with the beginning of its body.
+
+    Gunicorn writes them one after the other. One packet instead of two spares both sides a system call each.
+    """
+
+    __slots__ = ("_client", "_held")
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._held: bytes | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Send the head of an answer without a body."""
+        if self._held and (kind is None or issubclass(kind, StopIteration)):
+            self._client.sendall(self._held)
+
+    def sendall(self, data: bytes) -> None:
+        """Keep what comes first, send the rest."""
+        held = self._held
+        self._held = b""
+        if held is None:
+            self._held = data
+            return
+        if held and len(data) > _JOINED_AT_MOST:
+            self._client.sendall(held)
+        elif held:
+            data = held + data
+        # Most fit at once, and sendall() would first ask how much that is.
+        sent = self._client.send(data)
+        if sent < len(data):
+            self._client.sendall(memoryview(data)[sent:])
+
+    def shutdown(self, how: int) -> None:
+        """End the connection in the middle of an answer."""
+        self._held = b""
+        self._client.shutdown(how)
 
 
 def _discard_rest_of(body: Any) -> bool:
