@@ -348,6 +348,7 @@ _TAKEN_OVER = (
     "accesslog",
     "loglevel",
     "control_socket_disable",
+    "forwarded_allow_ips",
 )
 """Settings of gunicorn.conf.py that bare Flask has too."""
 
