@@ -102,8 +102,11 @@ class _TextLines(logging.Formatter):
 class _Lines(logging.StreamHandler[TextIO]):
     """A handler that writes each line by one call, which no other line can come into, and so needs no lock."""
 
-    def createLock(self) -> None:  # noqa: N802 -- logging's name
-        self.lock = None
+    def handle(self, record: logging.LogRecord) -> bool:
+        passed = self.filter(record)
+        if passed:
+            self.emit(record)
+        return passed
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
