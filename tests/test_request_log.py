@@ -174,3 +174,6 @@ def test_lines_are_for_a_person_only_where_one_reads(
     app_log.warning("told")
     assert expected in written.getvalue()
     assert ("\033" in written.getvalue()) == ("\033" in expected)
+    for handler in app_log.handlers:
+        assert handler.lock is not None  # which newer versions of Python enter without asking
+        handler.flush()
