@@ -145,6 +145,13 @@ def test_only_configured_hosts_and_proxies_are_believed(settings: Settings) -> N
             assert codes(answer) == ["InvalidInput"]
 
 
+@pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a?b", "[::1", ""])
+def test_no_address_begins_with_a_malformed_host(app: Flask, host: str) -> None:
+    answer = app.test_client().get("/.well-known/oauth-authorization-server", headers={"Host": host})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+
+
 def test_an_issuer_that_is_an_address_names_itself(settings: Settings) -> None:
     application = create_app(replace(settings, token_issuer="https://api.example.com"))
     body = application.test_client().get("/.well-known/oauth-authorization-server").get_json()

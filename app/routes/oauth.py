@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, current_app, request
 
+from app import errors
 from app.auth import public
 from app.oauth import AuthorizationServer
 from app.openapi import Answer, operation
@@ -113,6 +114,9 @@ class Metadata(Endpoint):
 
         Where the endpoints are and what they can do (RFC 8414).
         """
+        if not request.host:
+            # So werkzeug tells of one that is malformed.
+            raise errors.invalid_parameter("Host", "It is no host, and the addresses to answer begin with it.")
         answer = json_answer(json.dumps(_server().metadata(request.url_root)))
         answer.headers["Cache-Control"] = "no-cache"
         return answer
