@@ -7,6 +7,8 @@ on a socket in a private directory only, and lets in two accounts only: its own 
 PostgreSQL does not run as root. Under root it runs as the owner of the data or as an account without rights; what
 that account cannot reach, such as everything in root's home, moves to a place that it can, and no existing folder is
 opened up for it.
+
+Whoever starts the server keeps it for as long as it runs, so psycopg, with 12 MiB, is only loaded by what needs it.
 """
 
 import contextlib
@@ -29,10 +31,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-
-import psycopg
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from app import processes
 
@@ -144,8 +142,7 @@ class EmbeddedPostgres:
             _write_access_rules(place)
             _disarm_pid_file(place)
             self._launch(place, self._sockets)
-            self._create_own_database()
-        except (OSError, psycopg.Error) as error:
+        except OSError as error:
             self.stop()
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
         except BaseException:
@@ -177,31 +174,20 @@ class EmbeddedPostgres:
 
     def create_database(self, name: str, template: str | None = None) -> str:
         """Make a database, empty or a copy, and return its connection string."""
-        statement = sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(DATABASE))
-        if template is not None:
-            # FILE_COPY is the faster strategy for small templates without fsync, WAL_LOG the safer one at large.
-            statement += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))
-        with self._maintenance() as connection:
-            connection.execute(statement)
+        # FILE_COPY is the faster strategy for small templates without fsync, WAL_LOG the safer one at large.
+        source = "" if template is None else f" TEMPLATE {_identifier(template)}"
+        self._execute(f"CREATE DATABASE {_identifier(name)} OWNER {_identifier(DATABASE)}{source}")
         return self.conninfo(name)
 
     def drop_database(self, name: str) -> None:
         """Remove a database, and whoever is connected to it."""
-        with self._maintenance() as connection:
-            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        self._execute(f"DROP DATABASE IF EXISTS {_identifier(name)} WITH (FORCE)")
 
-    @contextmanager
-    def _maintenance(self) -> Generator[psycopg.Connection]:
+    def _execute(self, statement: str) -> None:
+        import psycopg
+
         with psycopg.connect(self.conninfo("postgres", superuser=True), autocommit=True) as connection:
-            yield connection
-
-    def _create_own_database(self) -> None:
-        with self._maintenance() as connection:
-            if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (DATABASE,)).rowcount:
-                connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(DATABASE)))
-            missing = not connection.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,)).rowcount
-        if missing:
-            self.create_database(DATABASE)
+            connection.execute(statement.encode())
 
     def _initialise(self, place: "_Place") -> None:
         """Make the cluster beside its place and move it there, so that a half-made one is never taken for whole."""
@@ -230,7 +216,27 @@ class EmbeddedPostgres:
         ]
         if self._settings.get("fsync") == "off":
             command.append("--no-sync")
-        process, began = self._spawn(place, command, when_parent_dies=signal.SIGKILL)
+        self._run_to_its_end(place, command)
+        self._create_own_database(place, unfinished)
+        unfinished.rename(place.cluster)
+        _sync_folder(place.home)
+
+    def _create_own_database(self, place: "_Place", cluster: Path) -> None:
+        """Make the service's role and database by a server for a single user, which listens to nobody else."""
+        command = [str(place.program("postgres")), "--single", "-D", str(cluster), "-c", "exit_on_error=on"]
+        for name, value in self._settings.items():
+            command += ["-c", f"{name}={value}"]
+        source, sink = os.pipe()
+        try:
+            # As much as this fits into any pipe.
+            os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
+            os.close(sink)
+            self._run_to_its_end(place, [*command, "postgres"], source)
+        finally:
+            os.close(source)
+
+    def _run_to_its_end(self, place: "_Place", command: list[str], source: int = subprocess.DEVNULL) -> None:
+        process, began = self._spawn(place, command, when_parent_dies=signal.SIGKILL, source=source)
         try:
             code = process.wait()
         except BaseException:
@@ -240,9 +246,8 @@ class EmbeddedPostgres:
         finally:
             self.process = None
         if code != 0:
-            raise EmbeddedError(f"initdb failed with exit code {code}:\n{_tail(place, began)}")
-        unfinished.rename(place.cluster)
-        _sync_folder(place.home)
+            program = Path(command[0]).name
+            raise EmbeddedError(f"{program} failed with exit code {code}:\n{_tail(place, began)}")
 
     def _launch(self, place: "_Place", sockets: Path) -> None:
         settings = {
@@ -266,18 +271,20 @@ class EmbeddedPostgres:
                 raise EmbeddedError(
                     f"PostgreSQL ended with exit code {process.returncode} while it started:\n{_tail(place, began)}"
                 )
-            try:
-                self._try_connection()
-            except psycopg.OperationalError as error:
-                if time.monotonic() > deadline:
-                    raise EmbeddedError(
-                        f"PostgreSQL does not answer after {self._start_timeout_s:g} s: {error}\n{_tail(place, began)}"
-                    ) from None
-            else:
+            if _is_ready(place, process.pid):
                 return
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"PostgreSQL is not ready after {self._start_timeout_s:g} s:\n{_tail(place, began)}"
+                )
 
     def _spawn(
-        self, place: "_Place", command: list[str], *, when_parent_dies: signal.Signals
+        self,
+        place: "_Place",
+        command: list[str],
+        *,
+        when_parent_dies: signal.Signals,
+        source: int = subprocess.DEVNULL,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of the server's; the log holds what it says, from the offset that is returned."""
         log = _open_log(place)
@@ -287,6 +294,7 @@ class EmbeddedPostgres:
                 command,
                 environment=_server_environment(),
                 folder=Path("/"),
+                source=source,
                 output=log,
                 user=place.user,
                 when_parent_dies=when_parent_dies,
@@ -295,12 +303,20 @@ class EmbeddedPostgres:
             os.close(log)
         return self.process, began
 
-    def _try_connection(self) -> None:
-        psycopg.connect(self.conninfo("postgres", superuser=True), connect_timeout=5).close()
+
+def _is_ready(place: "_Place", pid: int) -> bool:
+    """Whether the server accepts connections, as the last line of its file of the pid says, which pg_ctl reads too."""
+    try:
+        lines = (place.cluster / "postmaster.pid").read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    return len(lines) > 7 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
 
 
 def running(data_dir: Path) -> str | None:
     """The connection string of a server that another process runs on this folder; None if there is none."""
+    import psycopg
+
     _forget_client_environment()
     try:
         place = _place_of(Path(os.path.abspath(data_dir)), make=False)  # noqa: PTH100 -- absolute() keeps the dots
@@ -799,7 +815,21 @@ def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
 
 
 def _conninfo(sockets: Path, database_name: str, user: str) -> str:
-    return make_conninfo(host=str(sockets), port=_PORT, user=user, dbname=database_name)
+    return f"host={_value(str(sockets))} port={_PORT} user={user} dbname={_value(database_name)}"
+
+
+def _value(text: str) -> str:
+    """A value of a connection string of keywords and values, as libpq reads it."""
+    if re.fullmatch(r"[\w./+-]+", text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _identifier(name: str) -> str:
+    """A name in a statement, whatever it holds."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _server_environment() -> dict[str, str]:

@@ -22,6 +22,7 @@ def spawn(
     *,
     environment: Mapping[str, str],
     folder: Path,
+    source: int = subprocess.DEVNULL,
     output: int | None = None,
     user: tuple[int, int] | None = None,
     when_parent_dies: signal.Signals = signal.SIGTERM,
@@ -29,6 +30,7 @@ def spawn(
     """Start a program in a session of its own, so that a terminal's Ctrl-C does not reach it.
 
     :param folder: where the program starts.
+    :param source: file descriptor of its standard input; nothing by default.
     :param output: file descriptor of its standard output and error; None shares ours.
     :param user: user and group id that it runs as.
     :param when_parent_dies: sent by Linux if the thread that called this ends; elsewhere nothing is sent.
@@ -39,7 +41,7 @@ def spawn(
         [*first_act, *command],
         cwd=folder,
         env=dict(environment),
-        stdin=subprocess.DEVNULL,
+        stdin=source,
         stdout=output,
         stderr=output,
         start_new_session=True,

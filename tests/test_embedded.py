@@ -205,6 +205,46 @@ def test_under_root_the_owner_of_the_folder_runs_it(empty: Path, start: Callable
     assert {path.stat().st_uid for path in data_dir.iterdir()} == {owner.pw_uid}
 
 
+def test_whoever_keeps_the_server_loads_no_driver(empty: Path) -> None:
+    """It runs as long as the server does, and the driver takes as much memory as all the rest of it."""
+    code = (
+        "import sys, pathlib; import app.cli; from app.embedded import EmbeddedPostgres as E\n"
+        "with E(pathlib.Path(sys.argv[1]), {'fsync': 'off'}) as s:\n"
+        "    print(s.pid is not None, 'psycopg' in sys.modules)"
+    )
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(empty / "data")],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "True False\n"
+
+
+def test_a_first_start_that_fails_says_why_and_leaves_nothing_half_made(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "DATABASE", "two words")
+    with pytest.raises(EmbeddedError, match=r"postgres failed with exit code 1:(?s:.*)unrecognized role option"):
+        EmbeddedPostgres(empty / "data", FAST).start()
+    monkeypatch.undo()
+    with EmbeddedPostgres(empty / "data", FAST) as server:
+        assert ask(server.conninfo(), "SELECT current_user || current_database()") == "sample_resource" * 2
+
+
+@pytest.mark.parametrize("name", ["it's", 'a "quoted" \\ name', "two words"])
+def test_any_database_name(start: Callable[..., EmbeddedPostgres], name: str) -> None:
+    server = start()
+    assert ask(server.create_database(name), "SELECT current_database()") == name
+    server.create_database("a-copy", name)
+    for made in (name, "a-copy", name):
+        server.drop_database(made)
+    with pytest.raises(psycopg.OperationalError):
+        ask(server.conninfo(name), "SELECT 1")
+
+
 @as_root
 def test_ordinary_user(empty: Path) -> None:
     nobody = pwd.getpwnam("nobody")
