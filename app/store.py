@@ -268,33 +268,18 @@ def write(
         **_target_parameters(target),
         **_precondition_parameters(preconditions),
     }
-    # Both projections often get the same texts.
-    searched: dict[str, None] = {}
-    forms: list[_Form] = []
-    for slot, expression in zip(_SLOTS, _expressions(change), strict=True):
-        match expression:
-            case Stored():
-                forms.append(expression)
-            case Value(text=text, searched=texts):
-                parameters[slot] = text
-                searched.update(dict.fromkeys(texts))
-                forms.append(Value)
-            case Merged(base=base, fields=fields):
-                parameters[slot] = fields.text
-                parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
-                searched.update(dict.fromkeys(fields.searched))
-                forms.append((Merged, base))
+    forms, texts, searched = _taken_apart(change)
+    parameters.update(texts)
     lesson = words.lesson(connection, project_key, searched)
-    form = tuple(forms)
     try:
         outcome = None
-        if _is_likely(target, form, preconditions):
+        if _is_likely(target, forms, preconditions):
             asked = tuple(name for name in _VERSION_CONDITIONS if parameters[name] is not None)
-            statement = _likely_statement(type(target), form, asked, learns=lesson.needed)
+            statement = _likely_statement(type(target), forms, asked, learns=lesson.needed)
             row = connection.execute(statement, parameters).fetchone()
             outcome = None if row is None else Written(Resource(*row), created=False)
         if outcome is None:
-            statement = _write_statement(type(target), form, learns=lesson.needed)
+            statement = _write_statement(type(target), forms, learns=lesson.needed)
             outcome = _outcome(connection.execute(statement, parameters).fetchone())
     except UniqueViolation as error:
         # Citus does not pass on the name of the constraint, which on a shard is another one.
@@ -422,15 +407,38 @@ _SLOTS: dict[LiteralString, Stored] = {
 }
 """What a write may change, by the names of parameters and of columns of ``after``."""
 
-
-def _expressions(change: Change) -> tuple[Expression, ...]:
-    """What becomes of each slot."""
-    current, staged = change.current, change.staged
-    return change.key, current.object_type, current.some_property, staged.object_type, staged.some_property
-
-
 _Form = Stored | type[Value] | tuple[type[Merged], Stored]
 """What an expression looks like, without its values: statements of the same forms have one text, and so one plan."""
+
+
+def _taken_apart(change: Change) -> tuple[tuple[_Form, ...], Parameters, Iterable[str]]:
+    """What a change looks like, its values as parameters, and the texts among them that searches look at."""
+    current, staged = change.current, change.staged
+    in_the_order_of_slots: tuple[Expression, ...] = (
+        change.key,
+        current.object_type,
+        current.some_property,
+        staged.object_type,
+        staged.some_property,
+    )
+    forms: list[_Form] = []
+    parameters: Parameters = {}
+    # Both projections often get the same texts.
+    searched: dict[str, None] = {}
+    for slot, expression in zip(_SLOTS, in_the_order_of_slots, strict=True):
+        match expression:
+            case Stored():
+                forms.append(expression)
+            case Value(text=text, searched=texts):
+                forms.append(Value)
+                parameters[slot] = text
+                searched.update(dict.fromkeys(texts))
+            case Merged(base=base, fields=fields):
+                forms.append((Merged, base))
+                parameters[slot] = fields.text
+                parameters["field_order"] = list(OBJECT_TYPE_FIELDS)
+                searched.update(dict.fromkeys(fields.searched))
+    return tuple(forms), parameters, searched
 
 
 def _is_likely(target: Target, forms: tuple[_Form, ...], preconditions: Preconditions) -> bool:
