@@ -31,8 +31,12 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from app import processes
+
+if TYPE_CHECKING:
+    from psycopg.sql import Composed
 
 logger = logging.getLogger(__name__)
 
@@ -174,20 +178,26 @@ class EmbeddedPostgres:
 
     def create_database(self, name: str, template: str | None = None) -> str:
         """Make a database, empty or a copy, and return its connection string."""
-        # FILE_COPY is the faster strategy for small templates without fsync, WAL_LOG the safer one at large.
-        source = "" if template is None else f" TEMPLATE {_identifier(template)}"
-        self._execute(f"CREATE DATABASE {_identifier(name)} OWNER {_identifier(DATABASE)}{source}")
+        from psycopg import sql
+
+        statement = sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(DATABASE))
+        if template is not None:
+            # FILE_COPY is the faster strategy for small templates without fsync, WAL_LOG the safer one at large.
+            statement += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))
+        self._execute(statement)
         return self.conninfo(name)
 
     def drop_database(self, name: str) -> None:
         """Remove a database, and whoever is connected to it."""
-        self._execute(f"DROP DATABASE IF EXISTS {_identifier(name)} WITH (FORCE)")
+        from psycopg import sql
 
-    def _execute(self, statement: str) -> None:
+        self._execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def _execute(self, statement: "Composed") -> None:
         import psycopg
 
         with psycopg.connect(self.conninfo("postgres", superuser=True), autocommit=True) as connection:
-            connection.execute(statement.encode())
+            connection.execute(statement)
 
     def _initialise(self, place: "_Place") -> None:
         """Make the cluster beside its place and move it there, so that a half-made one is never taken for whole."""
@@ -824,12 +834,6 @@ def _value(text: str) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def _identifier(name: str) -> str:
-    """A name in a statement, whatever it holds."""
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _server_environment() -> dict[str, str]:
