@@ -12,8 +12,8 @@ from gevent import monkey
 # business: it forks, handles signals, and waits in a queue for them.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
-from app import metrics, metrics_server  # noqa: E402
 from app.config import Settings  # noqa: E402
+from app.telemetry import metrics, metrics_server  # noqa: E402
 
 _settings = Settings.from_environment()
 
@@ -26,7 +26,7 @@ workers = _settings.workers
 # Greenlets, so that a client that is slow to send or to read holds no thread (docs/robustness.md has the figures);
 # with the service's own answers to requests that cannot be parsed. How many requests use the database at once is
 # THREADS, the size of the pool.
-worker_class = "app.worker.Worker"
+worker_class = "app.serving.worker.Worker"
 
 # Connections of each process, idle ones included: with files and the database below 1024, the usual limit of open
 # files. Beyond it, new clients replace those that have been idle for longest.

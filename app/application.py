@@ -8,16 +8,16 @@ from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import MapAdapter
 
-from app.auth import install_gate
 from app.config import Settings
-from app.db import Database
-from app.hosts import install_host_check
-from app.oauth import AuthorizationServer
-from app.observability import configure_logging, install_request_log
-from app.readiness import Readiness
-from app.replica import ReadingDatabase
+from app.database.pool import Database
+from app.database.readiness import Readiness
+from app.database.replica import ReadingDatabase
+from app.http.answers import FilledSegment, PathPrefix, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
+from app.http.hosts import install_host_check
+from app.http.request_log import configure_logging, install_request_log
+from app.identity.gate import install_gate
+from app.identity.server import AuthorizationServer
 from app.routes import install_routes
-from app.web import FilledSegment, PathPrefix, ProjectKey, RawPath, ResourceId, Segment, install_error_answers
 
 
 class _NoSessions(SessionInterface):

@@ -27,7 +27,7 @@ from types import FrameType
 import click
 import psycopg
 
-from app.embedded import DATABASE, EmbeddedPostgres
+from app.serving.embedded import DATABASE, EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.operations import Operation
 from benchmarks.results import Results, Run

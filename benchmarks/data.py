@@ -17,9 +17,12 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from app import identity, migrate, seed, store
-from app.embedded import EmbeddedPostgres
-from app.model import StoredResource
+from app.bulk import seed
+from app.database import migrate
+from app.identity import records
+from app.resource import store
+from app.resource.model import StoredResource
+from app.serving.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(__file__).resolve().parent / "peers"
@@ -148,7 +151,7 @@ def _databases(server: EmbeddedPostgres) -> set[str]:
 
 def _fill_service(url: str, connection: psycopg.Connection, count: int) -> None:
     migrate.upgrade(url)
-    identity.ensure_signing_key(connection)
+    records.ensure_signing_key(connection)
     store.copy_in(connection, PROJECT, resources(count))
 
 

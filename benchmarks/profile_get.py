@@ -29,7 +29,7 @@ import click
 
 from app import create_app
 from app.config import Settings
-from app.embedded import EmbeddedPostgres
+from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.bench import Bench, running
 from benchmarks.load import Load
@@ -49,23 +49,25 @@ FLASK, ROUTING, AUTH, ARGUMENTS, SQL, ANSWER, LOG, OTHER = (
 STAGES = (FLASK, ROUTING, AUTH, ARGUMENTS, SQL, ANSWER, LOG, OTHER)
 
 _OWN: Mapping[str, str] = {
-    "auth": AUTH,
-    "tokens": AUTH,
-    "own_issuer": AUTH,
-    "outside_issuer": AUTH,
-    "observability": LOG,
-    "metrics": LOG,
-    "hosts": LOG,
-    "params": ARGUMENTS,
-    "db": SQL,
-    "store": SQL,
-    "listing": SQL,
-    "sql_text": SQL,
+    "database": SQL,
+    "http": ANSWER,
+    "http/arguments": ARGUMENTS,
+    "http/bodies": ARGUMENTS,
+    "http/hosts": LOG,
+    "http/paths": ROUTING,
+    "http/request_log": LOG,
+    "identity": AUTH,
+    "query": SQL,
+    "resource/listing": SQL,
+    "resource/params": ARGUMENTS,
+    "resource/preconditions": ANSWER,
+    "resource/schemas": ARGUMENTS,
+    "resource/store": SQL,
     "routes": ANSWER,
-    "preconditions": ANSWER,
-    "web": ANSWER,
+    "telemetry": LOG,
+    "values": ARGUMENTS,
 }
-"""Stages that modules of ``app/`` begin."""
+"""Stages that folders and modules of ``app/`` begin."""
 
 _SAMPLED_EVERY_S = 0.001
 """Of processor time; the kernel may round it up to its tick."""
@@ -79,12 +81,12 @@ def stage_of(frames: Sequence[tuple[str, str]]) -> str:
     :param frames: file and function, the outermost first.
     """
     stage = OTHER
-    for path, function in frames:
+    for path, _ in frames:
         if "/psycopg" in path:
             stage = SQL
         elif "/app/" in path and "site-packages" not in path:
-            name = path.rpartition("/app/")[2].partition("/")[0].removesuffix(".py")
-            stage = ROUTING if name == "web" and function in ("__call__", "to_python") else _OWN.get(name, stage)
+            module = path.rpartition("/app/")[2].removesuffix(".py")
+            stage = _OWN.get(module) or _OWN.get(module.partition("/")[0], stage)
         elif stage in (FLASK, ROUTING, OTHER):
             if "/werkzeug/routing/" in path:
                 stage = ROUTING

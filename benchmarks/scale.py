@@ -21,12 +21,13 @@ import click
 import psycopg
 from uuid_utils.compat import uuid7
 
-from app import migrate, store
-from app import seed as made_up
-from app.embedded import EmbeddedPostgres
-from app.fields import SORTABLE
-from app.filters.resolver import read_facets, read_filters
-from app.model import (
+from app.bulk import seed as made_up
+from app.database import migrate
+from app.query.fields import SORTABLE
+from app.query.filters.resolver import read_facets, read_filters
+from app.query.predicate import resolver
+from app.resource import store
+from app.resource.model import (
     ById,
     Change,
     Containment,
@@ -42,9 +43,9 @@ from app.model import (
     Text,
     Value,
 )
-from app.predicate import resolver
-from app.search import search as search_page
-from app.strict_json import encode
+from app.resource.search import search as search_page
+from app.serving.embedded import EmbeddedPostgres
+from app.values.strict_json import encode
 
 HITS = 5
 """Resources that a selective condition finds, about."""

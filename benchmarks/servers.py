@@ -21,9 +21,11 @@ from typing import Any, ClassVar
 import click
 import psycopg
 
-from app import identity, processes, seed
+from app.bulk import seed
 from app.config import Settings
-from app.embedded import EmbeddedPostgres
+from app.identity import records
+from app.serving import processes
+from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, usage
 from benchmarks.load import Load, Updates
 from benchmarks.operations import EXAMPLE, Operation
@@ -324,9 +326,9 @@ class Service(_ResourceServer):
 
     def prepare(self) -> None:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
-            identity.ensure_signing_key(connection)
+            records.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = identity.issue_token(connection, Settings().token_issuer, "benchmark", scopes, 86_400)
+            self._token = records.issue_token(connection, Settings().token_issuer, "benchmark", scopes, 86_400)
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

@@ -16,11 +16,13 @@ import psycopg
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app import create_app, identity, migrate
+from app import create_app
 from app.config import Settings
-from app.embedded import EmbeddedPostgres
-from app.oauth import AuthorizationServer
-from app.tokens import TokenVerifier
+from app.database import migrate
+from app.identity import records
+from app.identity.server import AuthorizationServer
+from app.identity.tokens import TokenVerifier
+from app.serving.embedded import EmbeddedPostgres
 
 ROUNDS = 40
 CALLS_PER_ROUND = 300
@@ -78,8 +80,8 @@ def measure(url: str) -> None:
     migrate.upgrade(url)
     settings = Settings(database_url=url, log_format="json")
     with psycopg.connect(url, autocommit=True) as connection:
-        identity.ensure_signing_key(connection)
-        token = identity.issue_token(
+        records.ensure_signing_key(connection)
+        token = records.issue_token(
             connection, settings.token_issuer, "benchmark", ("manage_test:p", "view_test:p"), 3600
         )
     plain, plain_verifier = app_that_remembers(settings, 0)
@@ -107,7 +109,7 @@ def measure(url: str) -> None:
 def token_endpoint(app: Flask, url: str) -> None:
     """What a client costs that is granted a token, and one that is refused."""
     with psycopg.connect(url, autocommit=True) as connection:
-        made = identity.create_client(connection, "benchmark", ("manage_test:p",))
+        made = records.create_client(connection, "benchmark", ("manage_test:p",))
     client = app.test_client()
 
     def post(client_id: str, secret: str) -> Callable[[], object]:
@@ -134,12 +136,12 @@ def picture(url: str) -> None:
                 " FROM generate_series(1, %s)",
                 (revoked,),
             )
-            since = identity.load_trust(connection, None).as_of
+            since = records.load_trust(connection, None).as_of
             for title, from_when in (("all of them", None), ("what is new", since)):
                 times: list[float] = []
                 for _ in range(ROUNDS):
                     began = time.perf_counter()
-                    identity.load_trust(connection, from_when)
+                    records.load_trust(connection, from_when)
                     times.append((time.perf_counter() - began) * 1e6)
                 click.echo(f"{revoked} revocations, {title:<17} {statistics.median(times):10.1f} µs of time")
 

@@ -23,11 +23,12 @@ import click
 import psutil
 import psycopg
 
-from app import identity, migrate
 from app.config import Settings
-from app.embedded import EmbeddedPostgres
-from tests.api import EXAMPLE
+from app.database import migrate
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
 from tests.faults.attackers import Attackers, kinds, ordinary_client
+from tests.support.api import EXAMPLE
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GUNICORN = [sys.executable, "-m", "gunicorn"]
@@ -106,9 +107,9 @@ def main(rounds: int, seconds: int, slow: int) -> None:
             url = postgres.conninfo()
             migrate.upgrade(url)
             with psycopg.connect(url, autocommit=True) as connection:
-                identity.ensure_signing_key(connection)
+                records.ensure_signing_key(connection)
                 scopes = ("manage_test:bench",)
-                token = identity.issue_token(connection, Settings().token_issuer, "bench", scopes, 86400)
+                token = records.issue_token(connection, Settings().token_issuer, "bench", scopes, 86400)
             try:
                 for name in CLASSES:
                     servers[name] = _Server(name, url)

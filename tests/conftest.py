@@ -17,14 +17,16 @@ import psycopg
 import pytest
 from flask import Flask
 
-from app import create_app, identity, migrate
+from app import create_app
 from app.config import Settings
-from app.db import Connection
-from app.embedded import EmbeddedPostgres
-from tests.api import Api
-from tests.contract import Contract
-from tests.gunicorn_server import start_gunicorn as start_gunicorn
-from tests.secrecy import secrecy as secrecy
+from app.database import migrate
+from app.database.pool import Connection
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import Api
+from tests.support.contract import Contract
+from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
+from tests.support.secrecy import secrecy as secrecy
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Tests of the embedded server's durability start their own."""
@@ -63,7 +65,7 @@ def database_url(cluster: EmbeddedPostgres) -> str:
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        identity.ensure_signing_key(connection)
+        records.ensure_signing_key(connection)
     return url
 
 
@@ -121,7 +123,7 @@ def token_for(database_url: str) -> Iterator[TokenFor]:
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
-            return identity.issue_token(connection, Settings().token_issuer, client_id, scopes, lifetime_s)
+            return records.issue_token(connection, Settings().token_issuer, client_id, scopes, lifetime_s)
 
         yield make
 

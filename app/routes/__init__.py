@@ -4,15 +4,15 @@ from flask import Flask
 from flask_smorest import Api
 
 from app.config import Settings
-from app.openapi import describe_fields, document
-from app.routes import docs, oauth, operations, resource, samples, search
+from app.openapi.document import describe_fields, document
+from app.routes import docs, echo, health, oauth, resource, search
 
 BLUEPRINTS = (
     resource.blueprint,
     search.blueprint,
-    samples.blueprint,
+    echo.blueprint,
     oauth.blueprint,
-    operations.blueprint,
+    health.blueprint,
     docs.blueprint,
 )
 
@@ -25,5 +25,5 @@ def install_routes(app: Flask, settings: Settings) -> None:
         api.register_blueprint(blueprint)
     if settings.metrics_token is not None:
         app.extensions["metrics_token"] = settings.metrics_token
-        api.register_blueprint(operations.public_metrics)
+        api.register_blueprint(health.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)

@@ -9,8 +9,8 @@ from flask import Response, current_app, request, send_from_directory
 from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
-from app.auth import public
-from app.web import Blueprint, Endpoint, json_answer
+from app.http.answers import Blueprint, Endpoint, json_answer
+from app.identity.gate import public
 
 blueprint = Blueprint("docs", __name__)
 
@@ -22,7 +22,7 @@ def _swagger_ui() -> Path:
     return Path(spec.origin).parent / "dist"
 
 
-_OWN = Path(__file__).parent.parent / "page"
+_OWN = Path(__file__).parent / "page"
 
 _FOLDERS = {
     "page.css": _OWN,

@@ -9,10 +9,10 @@ from typing import Any
 from flask import Response, current_app, request
 
 from app import errors
-from app.auth import public
-from app.oauth import AuthorizationServer
-from app.openapi import Answer, operation
-from app.web import Blueprint, Endpoint, json_answer
+from app.http.answers import Blueprint, Endpoint, json_answer
+from app.identity.gate import public
+from app.identity.server import AuthorizationServer
+from app.openapi.document import Answer, operation
 
 blueprint = Blueprint("oauth", __name__)
 

@@ -4,21 +4,8 @@ from collections.abc import Callable
 
 from flask import Response
 
-from app import errors, operations, store
-from app.auth import caller, scopes
-from app.model import ExpectedVersion
-from app.openapi import Answer, AnyView, operation
-from app.params import (
-    FilteredListSchema,
-    ListQuery,
-    NoQuerySchema,
-    OptionalTextsSchema,
-    SortedListSchema,
-    StagedSchema,
-    VersionSchema,
-)
-from app.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
-from app.web import (
+from app import errors
+from app.http.answers import (
     Blueprint,
     Endpoint,
     database,
@@ -29,6 +16,21 @@ from app.web import (
     resource_answer,
     written_answer,
 )
+from app.identity.gate import caller, scopes
+from app.openapi.document import Answer, AnyView, operation
+from app.resource import store
+from app.resource import writes as write_rules
+from app.resource.model import ExpectedVersion
+from app.resource.params import (
+    FilteredListSchema,
+    ListQuery,
+    NoQuerySchema,
+    OptionalTextsSchema,
+    SortedListSchema,
+    StagedSchema,
+    VersionSchema,
+)
+from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -99,7 +101,7 @@ class Collection(Endpoint):
         `objectTypeProperty` that are sent replace the stored ones, the others stay.
         """
         conditions = preconditions(draft.version)
-        written = operations.create_or_update(database(), caller(), draft, conditions, staged=staged)
+        written = write_rules.create_or_update(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @writes
@@ -113,7 +115,7 @@ class Collection(Endpoint):
         is created if there is none. The whole `objectTypeProperty` is replaced.
         """
         conditions = preconditions(draft.version)
-        written = operations.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
+        written = write_rules.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @writes
@@ -127,7 +129,7 @@ class Collection(Endpoint):
         body or in `If-Match`.
         """
         conditions = preconditions(draft.version)
-        written = operations.overwrite(database(), caller(), draft, conditions, staged=staged)
+        written = write_rules.overwrite(database(), caller(), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
 
@@ -198,7 +200,7 @@ class Item(Endpoint):
         one, nothing changes and the answer is 409, whose `currentVersion` says what it is.
         """
         conditions = preconditions(update.version)
-        written = operations.update(database(), caller(), resource_id, update, conditions)
+        written = write_rules.update(database(), caller(), resource_id, update, conditions)
         return written_answer(written, project_key)
 
     @writes
@@ -214,5 +216,5 @@ class Item(Endpoint):
 
         Answers the resource as it was. With `version` or `If-Match` only if it has not changed since.
         """
-        deleted = operations.delete(database(), caller(), resource_id, preconditions(expected))
+        deleted = write_rules.delete(database(), caller(), resource_id, preconditions(expected))
         return resource_answer(deleted)

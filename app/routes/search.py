@@ -4,12 +4,12 @@ from typing import Any
 
 from flask import Response
 
-from app.auth import raise_if_scope_is_missing, scopes
-from app.model import Search
-from app.openapi import Answer, operation
-from app.params import SearchSchema, asks_for_staged
-from app.search import search
-from app.web import Blueprint, Endpoint, json_answer, reading_database
+from app.http.answers import Blueprint, Endpoint, json_answer, reading_database
+from app.identity.gate import raise_if_scope_is_missing, scopes
+from app.openapi.document import Answer, operation
+from app.resource.model import Search
+from app.resource.params import SearchSchema, asks_for_staged
+from app.resource.search import search
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 

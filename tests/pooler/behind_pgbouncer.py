@@ -29,12 +29,14 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from psycopg.conninfo import conninfo_to_dict
 
-from app import create_app, identity, migrate
+from app import create_app
 from app.cli import main
 from app.config import Settings
-from app.embedded import EmbeddedPostgres
-from tests.api import EXAMPLE, Api, at_once, codes
+from app.database import migrate
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
+from tests.support.api import EXAMPLE, Api, at_once, codes
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = shlex.split(os.environ.get("PGBOUNCER", "pgbouncer"))
@@ -116,7 +118,7 @@ def limited_url(cluster: EmbeddedPostgres) -> str:
     url = cluster.create_database(f"pooled_{uuid4().hex[:8]}")
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        identity.ensure_signing_key(connection)
+        records.ensure_signing_key(connection)
         for name, value in LIMITS.items():
             connection.execute(
                 psycopg.sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {} SET {} = {}").format(
@@ -162,7 +164,7 @@ def pooled(pooled_settings: Settings) -> Iterator[Flask]:
 @pytest.fixture
 def api(pooled: Flask, limited_url: str, project: str) -> Api:
     with psycopg.connect(limited_url, autocommit=True) as connection:
-        token = identity.issue_token(connection, Settings().token_issuer, "test", (f"manage_test:{project}",), 3600)
+        token = records.issue_token(connection, Settings().token_issuer, "test", (f"manage_test:{project}",), 3600)
     return Api(pooled, project, token)
 
 
@@ -258,8 +260,8 @@ def test_a_server_that_dies_behind_the_pooler_is_503_and_then_back(data_dir: Pat
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            identity.ensure_signing_key(connection)
-            token = identity.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+            records.ensure_signing_key(connection)
+            token = records.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
         with pgbouncer(url) as pooled_url:
             app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", pool_size=4))
             api = Api(app, "p", token)
@@ -294,7 +296,6 @@ FEATURES = (
     "races",
     "sorted_list",
     "staged",
-    "token_endpoint",
     "update",
 )
 
@@ -312,7 +313,8 @@ def test_the_features_tests_pass(cluster: EmbeddedPostgres) -> None:
                 "-x",
                 "-k",
                 "not sixty_four",
-                *(f"tests/test_{name}.py" for name in FEATURES),
+                *(f"tests/resource/test_{name}.py" for name in FEATURES),
+                "tests/identity/test_token_endpoint.py",
             ],
             cwd=ROOT,
             env=os.environ | {"TEST_DATABASE_URL": url, "TEST_POOLER_URL": pooled_url},

@@ -1,0 +1,254 @@
+"""Resources in and out as lines of JSON (NDJSON), streamed, so that any number of them takes the same memory.
+
+A line is a resource as the interface answers it, with ``staged`` beside it where the staged projection differs. An
+import can be repeated, after an interruption or not: a line makes a resource with the id that it names, or else with
+one derived from its text and place, and an id that is there already is left alone.
+"""
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from marshmallow import ValidationError
+
+from app import errors
+from app.database.pool import Connection
+from app.resource import store
+from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
+from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
+from app.values.json_fields import (
+    NUMBER_EXPECTED,
+    STRING_EXPECTED,
+    NestedObject,
+    StrictField,
+    StrictSchema,
+    Text,
+    check_text,
+    faults_of,
+    integer_check,
+    refuse_value,
+)
+from app.values.strict_json import INT64_MAX, InvalidJson, decode, encode
+
+LINES_AT_ONCE = 500
+"""Lines that are written by one round trip; an interruption loses at most so many."""
+
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes; a longer line is refused without being read as JSON."""
+
+
+# Out
+
+
+def export_lines(connection: Connection, project_key: str) -> Generator[str]:
+    """The project's resources in the order of their ids, a line each, without line ends."""
+    for stored in store.export(connection, project_key):
+        yield _line(stored)
+
+
+def _line(stored: StoredResource) -> str:
+    members = [
+        f'"id":"{stored.id}"',
+        f'"version":{stored.version}',
+        *([] if stored.key is None else [f'"key":"{stored.key}"']),
+        f'"createdAt":"{stored.created_at}"',
+        f'"lastModifiedAt":"{stored.last_modified_at}"',
+        f'"createdBy":{_reference(stored.created_by)}',
+        f'"lastModifiedBy":{_reference(stored.last_modified_by)}',
+        *_projection(stored.object_type, stored.some_property),
+    ]
+    if stored.staged_object_type is not None:
+        staged = ",".join(_projection(stored.staged_object_type, stored.staged_some_property))
+        members.append(f'"staged":{{{staged}}}')
+    return "{" + ",".join(members) + "}"
+
+
+def _reference(client_id: str) -> str:
+    return encode({"typeId": "api-client", "id": client_id})
+
+
+def _projection(object_type: str, some_property: str | None) -> list[str]:
+    members = [f'"objectTypeProperty":{object_type}']
+    if some_property is not None:
+        members.append(f'"someProperty":{encode(some_property)}')
+    return members
+
+
+# In
+
+
+def _check_id(value: Any) -> UUID:
+    text = check_text(value)
+    if not is_id(text):
+        refuse_value(text, "A UUID is expected.")
+    return UUID(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Projection:
+    object_type: ObjectType
+    some_property: str | None
+
+
+class _ProjectionSchema(StrictSchema):
+    object_type = NestedObject(ObjectTypeSchema, required=True, data_key="objectTypeProperty")
+    some_property = Text(data_key="someProperty")
+
+    def make(self, data: dict[str, Any]) -> Any:
+        return _Projection(data["object_type"], data.get("some_property"))
+
+
+class _ReferenceSchema(StrictSchema):
+    typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815 -- the interface's name
+    id = Text(required=True)
+
+
+class _LineSchema(_ProjectionSchema):
+    """What an export writes; all but ``objectTypeProperty`` may be left out."""
+
+    id = StrictField(_check_id, STRING_EXPECTED)
+    version = StrictField(integer_check(1, INT64_MAX, "int64"), NUMBER_EXPECTED)
+    key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
+    created_at = Timestamp(data_key="createdAt")
+    last_modified_at = Timestamp(data_key="lastModifiedAt")
+    created_by = NestedObject(_ReferenceSchema, data_key="createdBy")
+    last_modified_by = NestedObject(_ReferenceSchema, data_key="lastModifiedBy")
+    staged = NestedObject(_ProjectionSchema)
+
+    def make(self, data: dict[str, Any]) -> dict[str, Any]:
+        return data
+
+
+_LINE = _LineSchema()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """A line that was not imported, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProgress:
+    """What has become of the lines so far; blank lines are not counted."""
+
+    read: int = 0
+    imported: int = 0
+    present: int = 0
+    refused: int = 0
+    """Refused so far; ``newly_refused`` are those of the last step."""
+    newly_refused: tuple[RefusedLine, ...] = ()
+
+
+def import_lines(
+    connection: Connection, project_key: str, lines: Iterable[bytes], client_id: str
+) -> Generator[ImportProgress]:
+    """Import lines, each as the API would take it, and tell of the progress after every few hundred.
+
+    A step is one transaction: of an interrupted import all lines of a step are there, or none.
+
+    :param client_id: who is noted as the author of resources whose lines do not say.
+    """
+    progress = ImportProgress()
+    numbered = enumerate(lines, start=1)
+    now = datetime.now(UTC)
+    while step := list(islice(numbered, LINES_AT_ONCE)):
+        progress = _import_step(connection, project_key, step, client_id, now, progress)
+        yield progress
+
+
+def _import_step(
+    connection: Connection,
+    project_key: str,
+    step: list[tuple[int, bytes]],
+    client_id: str,
+    now: datetime,
+    before: ImportProgress,
+) -> ImportProgress:
+    refused: list[RefusedLine] = []
+    wanted: dict[UUID, tuple[int, StoredResource]] = {}
+    blank = present = 0
+    for number, line in step:
+        if not line.strip():
+            blank += 1
+            continue
+        try:
+            resource = _read(number, line, client_id, now)
+        except _LineRefused as refusal:
+            refused.append(RefusedLine(number, str(refusal)))
+            continue
+        if resource.id in wanted:
+            present += 1
+        else:
+            wanted[resource.id] = (number, resource)
+    resources = [resource for _, resource in wanted.values()]
+    with connection.transaction():
+        inserted = store.insert_many(connection, project_key, resources)
+        missing = [resource.id for resource in resources if resource.id not in inserted]
+        existing = store.existing_ids(connection, project_key, missing) if missing else set[UUID]()
+    for resource_id in missing:
+        number, resource = wanted[resource_id]
+        if resource_id in existing:
+            present += 1
+        else:
+            refused.append(RefusedLine(number, _duplicate_key(resource)))
+    return replace(
+        before,
+        read=before.read + len(step) - blank,
+        imported=before.imported + len(inserted),
+        present=before.present + present,
+        refused=before.refused + len(refused),
+        newly_refused=tuple(sorted(refused, key=lambda line: line.number)),
+    )
+
+
+def _duplicate_key(resource: StoredResource) -> str:
+    return str(errors.duplicate_field("key", resource.key))
+
+
+class _LineRefused(Exception):
+    """Why a line cannot be a resource."""
+
+
+def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredResource:
+    if len(line) > LONGEST_LINE:
+        raise _LineRefused(f"The line has more than {LONGEST_LINE} bytes.")
+    try:
+        data: dict[str, Any] = _LINE.load(decode(line.strip()))
+    except InvalidJson as error:
+        raise _LineRefused(str(error)) from None
+    except ValidationError as error:
+        reasons = [fault.extra.get("detailedErrorMessage", fault.message) for fault in faults_of(error.messages)]
+        raise _LineRefused("; ".join(reasons)) from None
+    created: datetime = data.get("created_at", now)
+    modified: datetime = data.get("last_modified_at", created)
+    staged: _Projection | None = data.get("staged")
+    current = _Projection(data["object_type"], data.get("some_property"))
+    if staged == current:
+        staged = None
+    author: str = data.get("created_by", {}).get("id", client_id)
+    return StoredResource(
+        id=data.get("id") or _derived_id(number, line),
+        version=data.get("version", 1),
+        key=data.get("key"),
+        created_at=created.isoformat(timespec="milliseconds"),
+        last_modified_at=modified.isoformat(timespec="milliseconds"),
+        created_by=author,
+        last_modified_by=data.get("last_modified_by", {}).get("id", author),
+        object_type=current.object_type.text,
+        some_property=current.some_property,
+        staged_object_type=None if staged is None else staged.object_type.text,
+        staged_some_property=None if staged is None else staged.some_property,
+    )
+
+
+def _derived_id(number: int, line: bytes) -> UUID:
+    """An id that the same line in the same place gets again: a UUIDv8 (RFC 9562, section 5.8)."""
+    digest = int.from_bytes(sha256(b"%d\n%s" % (number, line.strip())).digest()[:16])
+    return UUID(int=digest & ~(0xF << 76) & ~(0b11 << 62) | 0x8 << 76 | 0b10 << 62)

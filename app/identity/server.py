@@ -1,0 +1,312 @@
+"""The authorization server: tokens for client credentials, introspection, revocation, key set and metadata.
+
+A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
+fields; ``grant_type``, ``scope`` and the like may stand in the query string too, as the platform allows, and a form
+field comes first then. Secrets and tokens may not, since addresses end up in logs (RFC 6749, section 2.3.1). Unknown
+parameters are ignored and empty ones count as absent, as RFC 6749, section 3.2 asks.
+
+Nothing here is worth flooding: a refused client costs one look at an index and one SHA-256, a granted token one more
+look and one signature.
+"""
+
+import base64
+import binascii
+import logging
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl, unquote_plus
+
+from flask import Request, g
+
+from app import errors
+from app.config import Settings
+from app.database.pool import Database
+from app.http.answers import read_body
+from app.identity import records
+from app.identity.outside_issuer import OutsideIssuer
+from app.identity.own_issuer import OwnIssuer
+from app.identity.records import Client, KeyEncryption, KeyUnreadable, Trust
+from app.identity.tokens import InvalidToken, TokenVerifier
+from app.resource.model import PROJECT_KEY_PATTERN
+
+SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""All that the interface names (section 5). Nothing implies anything else."""
+
+SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
+"""One scope: a name and the project that it is for."""
+
+BODY_BYTES_AT_MOST = 32 * 1024
+"""A token and the rest of a form, with everything percent-encoded."""
+
+_FORM = "application/x-www-form-urlencoded"
+_PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
+_NOT_IN_AN_ADDRESS = ("token", "client_id", "client_secret")
+_CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
+"""Shorter than any secret, so that a secret in the wrong place is never logged as an id."""
+
+_log = logging.getLogger("app.identity")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a client shows."""
+
+    client_id: str
+    secret: str
+
+
+class AuthorizationServer:
+    """The service as its own issuer of tokens, and the judge of all that are shown to it."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        def load(since: datetime | None) -> Trust:
+            with database.connection() as connection:
+                return records.load_trust(connection, since)
+
+        self._issuer = settings.token_issuer
+        self._encryption = KeyEncryption(settings.key_encryption_keys)
+        self._database = database
+        self._own = OwnIssuer(settings.token_issuer, load)
+        outside = settings.outside_issuer
+        self.verifier = TokenVerifier([self._own] if outside is None else [self._own, OutsideIssuer(outside)])
+
+    def grant(self, request: Request) -> dict[str, Any]:
+        """Answer a token request (RFC 6749, section 4.4).
+
+        :raises ApiError: 400 or 401 with a code of section 5.2.
+        """
+        with self._authenticated(request) as (client, parameters):
+            grant_type = parameters.get("grant_type")
+            if grant_type is None:
+                raise errors.oauth_refusal("invalid_request", "Missing required parameter: grant_type.")
+            if grant_type != "client_credentials":
+                raise errors.oauth_refusal(
+                    "unsupported_grant_type",
+                    f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
+                )
+            scopes = _granted(client, parameters.get("scope"))
+            token = self._issued(client, scopes)
+        _log.info("token issued", extra={"fields": {"client": client.client_id, **_correlation()}})
+        return {
+            "access_token": token,
+            "expires_in": records.TOKEN_LIFETIME_S,
+            "scope": " ".join(scopes),
+            "token_type": "Bearer",
+        }
+
+    def introspect(self, request: Request) -> dict[str, Any]:
+        """What a token says, for any client (RFC 7662); of one that is not valid, only that."""
+        with self._authenticated(request) as (_, parameters):
+            token = _required(parameters, "token")
+        try:
+            verified, claims = self.verifier.claims(token)
+        except InvalidToken:
+            return {"active": False}
+        # What other processes have revoked in the last seconds counts here at once.
+        if verified.source is self._own:
+            with self._database.connection() as connection:
+                if records.is_revoked(connection, str(verified.token_id), verified.principal.client_id):
+                    return {"active": False}
+        known = {name: claims[name] for name in ("iss", "sub", "aud", "iat", "nbf", "jti") if name in claims}
+        return {
+            "active": True,
+            "scope": claims.get("scope", ""),
+            "client_id": verified.principal.client_id,
+            "token_type": "Bearer",
+            "exp": int(verified.expires_at),
+            **known,
+        }
+
+    def revoke(self, request: Request) -> dict[str, Any]:
+        """Revoke one of the client's own tokens (RFC 7009); one that is not valid anyway needs nothing more.
+
+        :raises ApiError: 400 ``invalid_grant`` if it was issued to another client (section 2.1).
+        """
+        with self._authenticated(request) as (client, parameters):
+            try:
+                verified = self.verifier.verify(_required(parameters, "token"))
+            except InvalidToken:
+                return {}
+            if verified.source is not self._own or verified.token_id is None:
+                return {}  # its issuer would have to revoke it
+            if verified.principal.client_id != client.client_id:
+                raise errors.oauth_refusal("invalid_grant", "The token was issued to another client.")
+        with self._database.connection() as connection:
+            records.revoke_token(connection, verified.token_id, verified.expires_at)
+        self._own.renew_if_older_than(0)
+        _log.info("token revoked", extra={"fields": {"client": client.client_id, **_correlation()}})
+        return {}
+
+    def key_set(self) -> str:
+        """The public keys as JSON (RFC 7517), also those that will sign soon."""
+        return f'{{"keys":[{",".join(self._own.picture().jwks)}]}}'
+
+    def metadata(self, request_root: str) -> dict[str, Any]:
+        """What a client needs to know (RFC 8414).
+
+        :param request_root: the address that the request went to. It is the issuer's name if ``TOKEN_ISSUER`` is no
+            address: this document needs one.
+        """
+        is_address = self._issuer.startswith(("https://", "http://"))
+        issuer = self._issuer if is_address else request_root.rstrip("/")
+        base = issuer.rstrip("/")
+        methods = ["client_secret_basic", "client_secret_post"]
+        return {
+            "issuer": issuer,
+            "token_endpoint": f"{base}/oauth/token",
+            "token_endpoint_auth_methods_supported": methods,
+            "grant_types_supported": ["client_credentials"],
+            "response_types_supported": [],
+            "jwks_uri": f"{base}/.well-known/jwks.json",
+            "introspection_endpoint": f"{base}/oauth/introspect",
+            "introspection_endpoint_auth_methods_supported": methods,
+            "revocation_endpoint": f"{base}/oauth/revoke",
+            "revocation_endpoint_auth_methods_supported": methods,
+            "service_documentation": f"{base}/docs",
+        }
+
+    def _issued(self, client: Client, scopes: tuple[str, ...]) -> str:
+        try:
+            with self._database.connection() as connection:
+                return records.issue_token(
+                    connection, self._issuer, client.client_id, scopes, records.TOKEN_LIFETIME_S, self._encryption
+                )
+        except KeyUnreadable as error:
+            _log.error("no token can be signed", extra={"fields": {"reason": str(error), **_correlation()}})
+            raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
+
+    @contextmanager
+    def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
+        """The client that asks, and its parameters; every refusal is logged.
+
+        Holds no database connection: verifying a token may need one.
+        """
+        client_id = None
+        try:
+            parameters = read_parameters(request)
+            credentials = read_credentials(request.headers.get("Authorization"), parameters)
+            client_id = credentials.client_id
+            with self._database.connection() as connection:
+                client = records.authenticated_client(connection, client_id, credentials.secret)
+            if client is None:
+                raise errors.invalid_client()
+            yield client, parameters
+        except errors.ApiError as error:
+            if error.status < 500:
+                fields = {"path": request.path, "client": client_id, "error": error.faults[0].code, **_correlation()}
+                _log.warning("client refused", extra={"fields": fields})
+            raise
+
+
+def _correlation() -> dict[str, str]:
+    return {"correlation_id": g.get("correlation_id", "")}
+
+
+def _required(parameters: Mapping[str, str], name: str) -> str:
+    if name not in parameters:
+        raise errors.oauth_refusal("invalid_request", f"Missing required parameter: {name}.")
+    return parameters[name]
+
+
+def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
+    """The scopes that were asked for, in that order, or all that the client has."""
+    if asked is None:
+        return client.scopes
+    scopes = tuple(dict.fromkeys(asked.split()))
+    if not scopes or any(SCOPE.fullmatch(scope) is None for scope in scopes):
+        raise errors.oauth_refusal("invalid_scope", "Malformed parameter: scope: Invalid scope.")
+    if not set(scopes) <= set(client.scopes):
+        permitted = " ".join(client.scopes)
+        raise errors.oauth_refusal(
+            "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {permitted}"
+        )
+    return scopes
+
+
+# Requests
+
+
+def read_parameters(request: Request) -> dict[str, str]:
+    """The known parameters of an OAuth request that have a value.
+
+    Real clients put a form together by hand, so raw spaces and colons in a value are taken as they are.
+
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, or a parameter is repeated or in the wrong
+        place; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
+    """
+    in_query = _pairs(request.query_string)
+    for name in _NOT_IN_AN_ADDRESS:
+        if name in in_query:
+            raise _invalid(f"The parameter {name} must be a form field, not a part of the address.")
+    return in_query | _pairs(_body(request))
+
+
+def _body(request: Request) -> bytes:
+    body = read_body(request, BODY_BYTES_AT_MOST)
+    if body and request.mimetype not in (_FORM, ""):
+        raise _invalid(f"The request body must have Content-Type {_FORM}.")
+    return body
+
+
+def _pairs(encoded: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=1000)
+    except ValueError:
+        raise _invalid("The parameters are not a form in UTF-8.") from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in _PARAMETERS:
+            continue
+        if name in found:
+            raise _invalid(f"The parameter {name} is given more than once.")
+        found[name] = value
+    return {name: value for name, value in found.items() if value}
+
+
+def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -> Credentials:
+    """The client's credentials, from one place.
+
+    :param authorization: the header, if there is one.
+    :raises ApiError: 401 ``invalid_client`` if there are none, or none that a client could have; 400
+        ``invalid_request`` if there are some in both places.
+    """
+    form_id, form_secret = parameters.get("client_id"), parameters.get("client_secret")
+    if authorization is None:
+        if form_id is None or form_secret is None:
+            raise errors.invalid_client()
+        return _of_a_client(form_id, form_secret)
+    client_id, secret = _basic(authorization)
+    if form_secret is not None:
+        raise _invalid("The client authenticates both in the header and in the form.")
+    if form_id is not None and form_id != client_id:
+        raise _invalid("The parameter client_id names another client than the header.")
+    return _of_a_client(client_id, secret)
+
+
+def _basic(authorization: str) -> tuple[str, str]:
+    """User and password of HTTP Basic (RFC 7617), each form-encoded as RFC 6749, section 2.3.1 has it."""
+    scheme, _, encoded = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        raise errors.invalid_client()
+    try:
+        decoded = base64.b64decode(encoded.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise errors.invalid_client() from None
+    user, colon, password = decoded.partition(":")
+    if not colon:
+        raise errors.invalid_client()
+    return unquote_plus(user), unquote_plus(password)
+
+
+def _of_a_client(client_id: str, secret: str) -> Credentials:
+    if _CLIENT_ID.fullmatch(client_id) is None:
+        raise errors.invalid_client()
+    return Credentials(client_id, secret)
+
+
+def _invalid(message: str) -> errors.ApiError:
+    return errors.oauth_refusal("invalid_request", message)

@@ -1,0 +1,101 @@
+"""Text to parsed tree."""
+
+import re
+from typing import Any, cast
+
+from lark import Token, Transformer, v_args
+
+from app.query.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
+from app.query.language import InvalidExpression, Language, number_of, position_of, text_of
+from app.query.predicate.ast import Literal
+
+TERMS_AT_MOST = 500
+"""Values and ranges of all filters, or of all facets, of one parameter."""
+
+TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
+
+
+def parse_filter(text: str) -> ParsedFilter:
+    """Parse a filter, or remember what it was parsed to.
+
+    :raises InvalidExpression: for a text that is too long or none.
+    """
+    return cast("ParsedFilter", _LANGUAGE.parse(text, "filter"))
+
+
+def parse_facet(text: str) -> ParsedFacet:
+    """Parse a facet, likewise."""
+    return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
+
+
+class _Counting:
+    """``counting products`` while a facet is put together."""
+
+
+@v_args(inline=True)
+class _TreeMaker(Transformer[Token, Any]):
+    def filter(self, path: Token, expression: Values | Ranges | Presence) -> ParsedFilter:
+        return ParsedFilter(Path(path.value, position_of(path)), expression)
+
+    def facet(self, path: Token, *parts: Values | Ranges | Token | _Counting) -> ParsedFacet:
+        expression = next((part for part in parts if isinstance(part, Values | Ranges)), None)
+        alias = next((part.value for part in parts if isinstance(part, Token)), None)
+        counting = any(isinstance(part, _Counting) for part in parts)
+        return ParsedFacet(Path(path.value, position_of(path)), expression, alias, counting)
+
+    def alias(self, name: Token) -> Token:
+        return name
+
+    def counting(self) -> _Counting:
+        return _Counting()
+
+    def values(self, *items: Literal | Subtree) -> Values:
+        return Values(items)
+
+    def subtree(self, root: Token) -> Subtree:
+        return Subtree(text_of(root.value), position_of(root))
+
+    def ranges(self, *items: Range) -> Ranges:
+        return Ranges(items)
+
+    def range(self, low: Literal | None, high: Literal | None) -> Range:
+        return Range(low, high)
+
+    def open(self) -> None:
+        return None
+
+    def exists(self) -> Presence:
+        return Presence(exists=True)
+
+    def missing(self) -> Presence:
+        return Presence(exists=False)
+
+    def text(self, token: Token) -> Literal:
+        return Literal(text_of(token.value), position_of(token))
+
+    def number(self, token: Token) -> Literal:
+        return Literal(number_of(token.value), position_of(token))
+
+    def boolean(self, token: Token) -> Literal:
+        return Literal(token.value.lower() == "true", position_of(token))
+
+
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|,', re.DOTALL)
+"""A comma, or a text that may hold some. Possessive, so that an open quote costs one look at the rest."""
+
+
+def _raise_if_too_large(text: str) -> None:
+    """Refuse what surely has too many terms before the parser spends its time on it."""
+    if sum(sign == "," for sign in _SIGN.findall(text)) >= TERMS_AT_MOST:
+        raise InvalidExpression(TOO_MANY_TERMS)
+
+
+_LANGUAGE = Language(
+    "app.query.filters",
+    "expression",
+    _TreeMaker(),
+    keywords=("range", "to", "exists", "missing", "subtree", "as", "counting", "products"),
+    signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
+    starts=("filter", "facet"),
+    check=_raise_if_too_large,
+)

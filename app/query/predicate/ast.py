@@ -1,0 +1,125 @@
+"""The two trees of a predicate: as it was parsed, and as it was resolved. Frozen; what a stage adds is a new type.
+
+Positions are offsets into the predicate's text, counted from 0. They do not take part in comparisons: two texts that
+say the same are equal trees.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from app.query.fields import Field
+from app.query.predicate.operators import Operator
+
+Number = int | float
+"""A number of a predicate: exact within int64, else the nearest double, beyond all of them an infinity."""
+
+# Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of a field, without backticks."""
+
+    text: str
+    position: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, a number or a boolean that stands in the predicate."""
+
+    value: str | Number | bool
+    position: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """``:name``, whose values stand in the query string."""
+
+    name: str
+    position: int = field(compare=False)
+
+
+Operand = Literal | Variable
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All terms hold."""
+
+    terms: tuple["Parsed", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one term holds."""
+
+    terms: tuple["Parsed", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The term does not hold."""
+
+    term: "Parsed"
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A condition on the fields of an object, or on those of one element of an array."""
+
+    name: Name
+    term: "Parsed"
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A field, an operator by its token, and its operands."""
+
+    name: Name
+    operator: str
+    operands: tuple[Operand, ...]
+
+
+Parsed = And | Or | Not | Nested | Atom
+
+# Resolved: every field is known, every value has the field's type, and negation stands at the atoms only.
+
+Value = str | Number | datetime | UUID
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """All conditions hold."""
+
+    conditions: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one condition holds."""
+
+    conditions: tuple["Condition", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """An operator holds of a field, or does not if it is negated. Either way it is true or false, never unknown."""
+
+    field: Field
+    operator: Operator
+    values: tuple[Value, ...]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HasElement:
+    """One element of an array of objects fulfils the condition, or none does if it is negated."""
+
+    field: Field
+    condition: "Condition"
+    negated: bool
+
+
+Condition = AllOf | AnyOf | Holds | HasElement

@@ -1,0 +1,147 @@
+"""Text to parsed tree."""
+
+import re
+from typing import Any, cast
+
+from lark import Token, Transformer, v_args
+
+from app.query.language import InvalidExpression, Language, number_of, place, position_of, text_of
+from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
+
+DEPTH_AT_MOST = 32
+"""Parentheses around parentheses. It also bounds every recursion over the trees."""
+
+TERMS_AT_MOST = 500
+"""Terms of all predicates of a request: each comparison is one, and each value of a list."""
+
+TOO_MANY_TERMS = (
+    f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
+)
+
+
+def parse(text: str) -> Parsed:
+    """Parse a predicate, or remember what it was parsed to.
+
+    :raises InvalidExpression: for a text that is too long, too deep or none.
+    """
+    return cast("Parsed", _LANGUAGE.parse(text, quoted="where"))
+
+
+_SIGN = re.compile(
+    r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|[(),]|[<>=!]+|(?<![a-z0-9_-])(?:and|or)(?![a-z0-9_-])', re.DOTALL | re.IGNORECASE
+)
+"""What tells depth and size apart from all else, and whatever may hold such a sign that is none.
+
+Possessive, so that an open quote costs one look at the rest.
+"""
+
+
+def _raise_if_too_large(text: str) -> None:
+    """Refuse what is too deep, or surely has too many terms, before the parser spends its time on it."""
+    depth = commas = comparisons = joints = 0
+    for match in _SIGN.finditer(text):
+        match match.group():
+            case "(":
+                depth += 1
+                if depth > DEPTH_AT_MOST:
+                    where = place(text, match.start())
+                    raise InvalidExpression(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
+            case ")":
+                depth -= 1
+            case ",":
+                commas += 1
+            case sign if sign[0] in "<>=!":
+                comparisons += 1
+            case sign if sign[0] not in '"`':
+                joints += 1
+            case _:
+                pass
+    if commas + max(comparisons, joints + 1) > TERMS_AT_MOST:
+        raise InvalidExpression(TOO_MANY_TERMS)
+
+
+@v_args(inline=True)
+class _TreeMaker(Transformer[Token, Any]):
+    """Makes nodes while the parser runs: there is no other tree in between."""
+
+    def disjunction(self, *terms: Parsed) -> Parsed:
+        return Or(terms)
+
+    def conjunction(self, *terms: Parsed) -> Parsed:
+        return And(terms)
+
+    def negation(self, term: Parsed) -> Parsed:
+        return Not(term)
+
+    def nested(self, name: Name, term: Parsed) -> Parsed:
+        return Nested(name, term)
+
+    def comparison(self, name: Name, token: Token, operand: Operand) -> Parsed:
+        return Atom(name, token.value, (operand,))
+
+    def is_in(self, name: Name, *operands: Operand) -> Parsed:
+        return Atom(name, "in", operands)
+
+    def is_not_in(self, name: Name, *operands: Operand) -> Parsed:
+        return Atom(name, "not in", operands)
+
+    def contains_any(self, name: Name, *operands: Operand) -> Parsed:
+        return Atom(name, "contains any", operands)
+
+    def contains_all(self, name: Name, *operands: Operand) -> Parsed:
+        return Atom(name, "contains all", operands)
+
+    def is_defined(self, name: Name) -> Parsed:
+        return Atom(name, "is defined", ())
+
+    def is_not_defined(self, name: Name) -> Parsed:
+        return Atom(name, "is not defined", ())
+
+    def is_empty(self, name: Name) -> Parsed:
+        return Atom(name, "is empty", ())
+
+    def is_not_empty(self, name: Name) -> Parsed:
+        return Atom(name, "is not empty", ())
+
+    def matches_ignore_case(self, name: Name, operand: Operand) -> Parsed:
+        return Atom(name, "matches ignore case", (operand,))
+
+    def field(self, token: Token) -> Name:
+        text = token.value.strip("`") if token.type == "QUOTED_NAME" else token.value
+        return Name(text, position_of(token))
+
+    def text(self, token: Token) -> Literal:
+        return Literal(text_of(token.value), position_of(token))
+
+    def number(self, token: Token) -> Literal:
+        return Literal(number_of(token.value), position_of(token))
+
+    def boolean(self, token: Token) -> Literal:
+        return Literal(token.value.lower() == "true", position_of(token))
+
+    def variable(self, token: Token) -> Variable:
+        return Variable(token.value[1:], position_of(token))
+
+
+_LANGUAGE = Language(
+    "app.query.predicate",
+    "predicate",
+    _TreeMaker(),
+    keywords=(
+        "and",
+        "or",
+        "not",
+        "in",
+        "contains",
+        "any",
+        "all",
+        "is",
+        "defined",
+        "empty",
+        "matches",
+        "ignore",
+        "case",
+    ),
+    signs={"LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">=")},
+    check=_raise_if_too_large,
+)

@@ -1,0 +1,176 @@
+"""Parsed trees to a resolved one: names become fields, literals and variables become values of the fields' types.
+
+All faults are collected, so that one answer names them all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.query.fields import RESOURCE, Field, Kind
+from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
+from app.query.predicate.ast import (
+    AllOf,
+    And,
+    AnyOf,
+    Atom,
+    Condition,
+    HasElement,
+    Holds,
+    Literal,
+    Name,
+    Nested,
+    Not,
+    Or,
+    Parsed,
+    Value,
+    Variable,
+)
+from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
+from app.query.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse
+from app.query.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
+
+Variables = Mapping[str, Sequence[str]]
+"""The values of each variable, as they stand in the query string."""
+
+
+class InvalidPredicates(ValueError):
+    """Predicates that are refused, with all reasons."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = tuple(reasons)
+
+
+def read(texts: Sequence[str], variables: Variables) -> Condition:
+    """The condition that all of the predicates hold.
+
+    :raises InvalidPredicates: with every fault of every predicate.
+    """
+    faults: list[str] = []
+    terms = _Terms()
+    conditions: list[Condition] = []
+    for text in texts:
+        if len(faults) >= FAULTS_AT_MOST:
+            break
+        try:
+            conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text), RESOURCE))
+        except InvalidExpression as error:
+            faults.append(str(error))
+    if terms.count > TERMS_AT_MOST:
+        faults.append(TOO_MANY_TERMS)
+    if faults:
+        raise InvalidPredicates(faults[:FAULTS_AT_MOST])
+    return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+
+
+@dataclass(slots=True)
+class _Terms:
+    count: int = 0
+
+
+_NOTHING = AllOf(())
+"""Stands for a term that has a fault: the whole is refused in the end."""
+
+
+@dataclass(slots=True)
+class _Resolver:
+    """The resolution of one text."""
+
+    text: str
+    variables: Variables
+    faults: list[str]
+    terms: _Terms
+
+    def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
+        """The condition that a term, or its negation, means among the known fields."""
+        match term:
+            case And(terms) | Or(terms):
+                conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)
+                return AllOf(conditions) if isinstance(term, And) is not negated else AnyOf(conditions)
+            case Not(inner):
+                return self.condition(inner, known, negated=not negated)
+            case Nested(name, inner):
+                return self._nested(name, inner, known, negated=negated)
+            case Atom():
+                return self._atom(term, known, negated=negated)
+
+    def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        row = self._field(name, known)
+        if row is None:
+            return _NOTHING
+        if row.kind is Kind.OBJECT:
+            # Each of these objects is there in every resource, so its condition stands for itself.
+            return self.condition(inner, row.members, negated=negated)
+        if row.kind is Kind.OBJECTS:
+            return HasElement(row, self.condition(inner, row.members), negated)
+        self._refuse_expression(name, row)
+        return _NOTHING
+
+    def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        self.terms.count += 1
+        row = self._field(atom.name, known)
+        if row is None:
+            return _NOTHING
+        negation = NEGATIONS.get(atom.operator)
+        operator = negation or OPERATORS[atom.operator]
+        if row.kind not in operator.kinds:
+            self._refuse_expression(atom.name, row)
+            return _NOTHING
+        values = self._values(atom, operator, row)
+        return Holds(row, operator, values, negated is (negation is None))
+
+    def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
+        row = known.get(name.text)
+        if row is None and len(self.faults) < FAULTS_AT_MOST:
+            self._fault(unknown_field(name.text, known), name.position)
+        return row
+
+    def _refuse_expression(self, name: Name, row: Field) -> None:
+        takes = [f"'{token}'" for token in tokens_of(row.kind)]
+        if row.members:
+            takes.append("a condition in parentheses")
+        self._fault(
+            f"The field '{row.name}' does not support this expression. It takes {', '.join(takes)}.", name.position
+        )
+
+    def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for operand in atom.operands:
+            match operand:
+                case Literal():
+                    self._add(found, operand, row)
+                case Variable():
+                    self._add_variable(found, operand, row, operator)
+        if operator.arity is Arity.LIST:
+            self.terms.count += max(0, len(found) - 1)
+        return tuple(found)
+
+    def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
+        value = value_of(literal, row.kind)
+        if value is None:
+            self._fault(refused_literal(row.name, row.kind, literal), literal.position)
+        else:
+            found.append(value)
+
+    def _add_variable(self, found: list[Value], variable: Variable, row: Field, operator: Operator) -> None:
+        texts = self.variables.get(variable.name, ())
+        if not texts:
+            self._fault(f"Missing parameter value for {variable.name}", variable.position)
+        elif len(texts) > 1 and operator.arity is not Arity.LIST:
+            self._fault(
+                f"The variable '{variable.name}' has {len(texts)} values, and '{operator.token}' takes one.",
+                variable.position,
+            )
+        else:
+            for text in texts:
+                value = read_value(text, row.kind)
+                if value is None:
+                    takes = TAKES[row.kind].replace(" in double quotes", "")
+                    what = f"{shown(text)}, the value of the variable '{variable.name}'"
+                    self._fault(f"The field '{row.name}' takes {takes}, not {what}.", variable.position)
+                else:
+                    found.append(value)
+
+    def _fault(self, reason: str, position: int) -> None:
+        if len(self.faults) < FAULTS_AT_MOST:
+            self.faults.append(f"{reason} {place(self.text, position)}")

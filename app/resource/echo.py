@@ -1,0 +1,137 @@
+"""The test-shaped endpoints (interface 4.9 and 4.13): what arrived, put into the typed arrays of a flat ObjectType.
+
+They keep nothing. A client's author sees from the answer how each value of path, query and body came through.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from app import errors
+from app.values import timestamps
+from app.values.json_fields import MISSING, refuse_value
+from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
+
+Scalar = str | int | float | bool
+
+SCALARS = (
+    "id",
+    "version",
+    "key",
+    "custom",
+    "eigthProperty",
+    "ninthProperty",
+    "tenthProperty",
+    "eleventhPropery",
+    "twelthProperty",
+    "thirteenthProperty",
+    "fourteenthProperty",
+    "fifteenthProperty",
+)
+"""The scalar fields of the record in the order of the interface, spelt as it spells them."""
+
+PERSONS = ("createdBy", "lastModifiedBy")
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexRecord:
+    """A checked complex body record (interface 2.4)."""
+
+    scalars: Mapping[str, Scalar]
+    created_at: datetime | None
+    last_modified_at: datetime | None
+    names: tuple[str, ...]
+    """First and last names that were given, of createdBy and then of lastModifiedBy."""
+
+
+def read_timestamp(text: str) -> datetime:
+    """A date-time of RFC 3339 in UTC; a leap second is the first second of the next minute.
+
+    :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
+    """
+    try:
+        return timestamps.parse(text)
+    except timestamps.NoDateTime:
+        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
+    except timestamps.NoSuchDateTime:
+        refuse_value(text, "There is no such date-time.")
+
+
+def epoch_milliseconds(moment: datetime) -> int:
+    """Milliseconds since 1970, rounded down."""
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+ArrayFields = dict[str, list[Any]]
+
+
+def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, record: ComplexRecord) -> ArrayFields:
+    """All values that arrived, each in the array of its type; an array with nothing to hold is left out."""
+    scalars = record.scalars.values()
+    numbers = [value for value in scalars if not isinstance(value, str | bool)]
+    integers = [int(value) for value in numbers if _is_int64(value)]
+    given = [] if one is None else [one]
+    arrays: ArrayFields = {
+        "arrayOfIntExample": integers,
+        "arrayOfUniqueIntExample": list(dict.fromkeys(integers)),
+        "arrayOfTwonumbersExample": [],
+        "arrayOfFloatExample": [_as_stored(value) for value in given],
+        "arrayOfNumberNoDefaultsExample": [_as_stored(value) for value in (*given, *numbers)],
+        "arrayOfStringExample": [
+            *paths,
+            *(() if two is None else (two,)),
+            *(_as_text(value) for value in scalars if isinstance(value, str | bool)),
+            *record.names,
+        ],
+    }
+    if record.created_at is not None and record.last_modified_at is not None:
+        times = (record.created_at, record.last_modified_at)
+        arrays["arrayOfTwonumbersExample"] = [epoch_milliseconds(moment) for moment in times]
+    return {name: values for name, values in arrays.items() if values}
+
+
+def _is_int64(number: int | float) -> bool:
+    """Whether an array of integers takes the number."""
+    return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
+
+
+def _as_stored(number: int | float) -> int | float:
+    """A number as the resource would keep it: an integer beyond int64 is a double."""
+    return number if INT64_MIN <= number <= INT64_MAX else float(number)
+
+
+def _as_text(value: str | bool) -> str:
+    return value if isinstance(value, str) else encode(value)
+
+
+def form_encoded(arrays: ArrayFields) -> str:
+    """The arrays as ``application/x-www-form-urlencoded``, a pair for each element."""
+    return urlencode(
+        [
+            (name, value if isinstance(value, str) else encode(value))
+            for name, values in arrays.items()
+            for value in values
+        ]
+    )
+
+
+def date_times(record: ComplexRecord) -> dict[str, str]:
+    """The date/time sample record (interface 2.5) of lastModifiedAt, else of createdAt.
+
+    :raises ApiError: 400 if the record has neither.
+    """
+    moment = record.last_modified_at or record.created_at
+    if moment is None:
+        raise errors.ApiError([errors.shape_fault(f"lastModifiedAt: {MISSING}")])
+    milliseconds = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {
+        "dateOnlyExample": moment.date().isoformat(),
+        "timeOnlyExample": moment.time().isoformat(timespec="seconds"),
+        "dateTimeOnlyExample": moment.replace(tzinfo=None).isoformat(timespec="seconds"),
+        "dateTimeExample": milliseconds,
+        "dateTimeExampleDefaultFormat": milliseconds,
+        "dateTimeExampleRfc": format_datetime(moment, usegmt=True),
+    }

@@ -1,0 +1,67 @@
+"""Conditional request headers (RFC 9110, section 13.1) as far as the service has them: If-Match and If-None-Match.
+
+The entity tag of a resource is its version in quotes.
+"""
+
+import re
+
+from app import errors
+from app.resource.model import AnyVersion, EntityTags, ExpectedVersion, Preconditions
+from app.values.strict_json import INT64_MAX
+
+_ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
+"""An element of the list and the comma after it; empty elements are skipped (RFC 9110, 5.6.1.2)."""
+
+_VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+
+
+def parse(if_match: str | None, if_none_match: str | None, expected: ExpectedVersion | None = None) -> Preconditions:
+    """Preconditions of a request from its headers and the version that it names elsewhere.
+
+    :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
+    """
+    if if_match is None and if_none_match is None:
+        return Preconditions(expected=expected)
+    return Preconditions(
+        if_match=None if if_match is None else _entity_tags("If-Match", if_match, weak_counts=False),
+        if_none_match=None if if_none_match is None else _entity_tags("If-None-Match", if_none_match, weak_counts=True),
+        expected=expected,
+    )
+
+
+def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
+    """The versions listed; If-Match compares strongly, so a weak tag matches nothing there (RFC 9110, 8.8.3.2)."""
+    if text.strip() == "*":
+        return AnyVersion.ANY
+    versions: set[int] = set()
+    position = 0
+    while position < len(text):
+        match = _ENTITY_TAG.match(text, position)
+        if match is None:
+            raise errors.invalid_parameter(header, f'{errors.quoted(text)} is neither * nor a list of "entity tags".')
+        weak, tag = match.groups()
+        if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (weak_counts or not weak):
+            versions.add(int(tag))
+        position = match.end()
+    if position == 0:
+        raise errors.invalid_parameter(header, "The value is empty.")
+    return frozenset(versions)
+
+
+def matches(tags: EntityTags, version: int) -> bool:
+    """Whether a list of entity tags holds that of a version."""
+    return tags is AnyVersion.ANY or version in tags
+
+
+def refusal(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
+    """The error for an existing resource of this version, or None if all preconditions hold.
+
+    They are looked at in this order: If-Match, If-None-Match (412 each), the expected version (409).
+    """
+    if preconditions.if_match is not None and not matches(preconditions.if_match, version):
+        return errors.precondition_failed("If-Match")
+    if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
+        return errors.precondition_failed("If-None-Match")
+    if preconditions.expected is not None and preconditions.expected.comparable != version:
+        return errors.concurrent_modification(resource_id, preconditions.expected.sent, version)
+    return None

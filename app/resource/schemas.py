@@ -1,0 +1,275 @@
+"""Bodies of the interface: marshmallow schemas that load JSON into the frozen values of :mod:`app.resource.model`."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from marshmallow import ValidationError
+
+from app.resource.actions import REGISTRY, UpdateAction
+from app.resource.echo import PERSONS, SCALARS, ComplexRecord, read_timestamp
+from app.resource.model import KEY_PATTERN, OBJECT_TYPE_FIELDS, ExpectedVersion, ObjectType
+from app.values.json_fields import (
+    ARRAY_EXPECTED,
+    MISSING,
+    OBJECT_EXPECTED,
+    STORABLE_TEXT,
+    STRING_EXPECTED,
+    Check,
+    NestedObject,
+    Number,
+    ReadOnly,
+    StrictField,
+    StrictSchema,
+    Text,
+    check_int32,
+    check_int64,
+    check_items,
+    check_number,
+    check_text,
+    object_check,
+    refuse_shape,
+    refuse_value,
+)
+from app.values.strict_json import encode
+
+ACTIONS_AT_MOST = 500
+"""Update actions of one request, as on the platform."""
+
+KEY_REASON = (
+    "Keys may only contain alphanumeric characters, underscores and hyphens"
+    " and must have a length of 2 to 256 characters."
+)
+
+
+class JsonArray(StrictField):
+    """An array whose items go through one check.
+
+    :param item: the check of each item.
+    :param describes: the items' OpenAPI schema.
+    :param unique: refuse an item that stands in the array already.
+    :param length: the only length that is accepted.
+    """
+
+    def __init__(
+        self, item: Check, describes: dict[str, Any], *, unique: bool = False, length: int | None = None
+    ) -> None:
+        def check(value: Any) -> list[Any]:
+            items = check_items(value, item)
+            if length is not None and len(items) != length:
+                refuse_value(value, f"An array of {length} items is expected, not of {len(items)}.")
+            if unique:
+                _refuse_repeats(items)
+            return items
+
+        metadata: dict[str, Any] = {"type": "array", "items": describes}
+        if unique:
+            metadata["uniqueItems"] = True
+        if length is not None:
+            metadata |= {"minItems": length, "maxItems": length}
+        super().__init__(check, ARRAY_EXPECTED, metadata=metadata)
+
+
+def _refuse_repeats(items: list[Any]) -> None:
+    if len(set(items)) == len(items):
+        return
+    seen: set[Any] = set()
+    for position, item in enumerate(items):
+        if item in seen:
+            try:
+                refuse_value(item, "The items of this array are unique, and this one stands in it already.")
+            except ValidationError as error:
+                raise ValidationError(cast(Any, {position: error.messages})) from None
+        seen.add(item)
+
+
+_INT64 = {"type": "integer", "format": "int64"}
+_INT32 = {"type": "integer", "format": "int32"}
+_NUMBER = {"type": "number"}
+_DOUBLE = {"type": "number", "format": "double"}
+_TEXT = dict(STORABLE_TEXT)
+
+
+class ContainedObjectTypeSchema(StrictSchema):
+    """An ObjectType as a condition: its fields and their types, without the rules on how many items there are."""
+
+    arrayOfIntExample = JsonArray(check_int64, _INT64)
+    arrayOfUniqueIntExample = JsonArray(check_int64, _INT64)
+    arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER)
+    arrayOfFloatExample = JsonArray(check_number, _DOUBLE)
+    arrayOfNumberNoDefaultsExample = JsonArray(check_number, _NUMBER)
+    arrayOfStringExample = JsonArray(check_text, _TEXT)
+    arrayOfObjectType = JsonArray(
+        object_check({"integerExample": check_int64, "integerExampleInt32": check_int32}),
+        {
+            "type": "object",
+            "properties": {"integerExample": _INT64, "integerExampleInt32": _INT32},
+            "additionalProperties": False,
+        },
+    )
+
+    def make(self, data: dict[str, Any]) -> ObjectType:
+        text = encode({name: data[name] for name in OBJECT_TYPE_FIELDS if name in data})
+        return ObjectType(text, tuple(data.get("arrayOfStringExample", ())))
+
+
+class ObjectTypeSchema(ContainedObjectTypeSchema):
+    """ObjectType (interface 2.3): every field is optional."""
+
+    arrayOfUniqueIntExample = JsonArray(check_int64, _INT64, unique=True)
+    arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER, length=2)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDraft:
+    """The body of POST, PUT and PATCH on the collection (interface 4.6 to 4.8)."""
+
+    object_type: ObjectType
+    id: str | None = None
+    key: str | None = None
+    version: ExpectedVersion | None = None
+
+
+class ResourceDraftSchema(StrictSchema):
+    """``objectTypeProperty``, and what says which resource is meant; fields that the server makes are ignored."""
+
+    id = Text()
+    version = Number()
+    key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
+    object_type = NestedObject(ObjectTypeSchema, required=True, data_key="objectTypeProperty")
+    created_at = ReadOnly(data_key="createdAt")
+    last_modified_at = ReadOnly(data_key="lastModifiedAt")
+    created_by = ReadOnly(data_key="createdBy")
+    last_modified_by = ReadOnly(data_key="lastModifiedBy")
+    some_property = ReadOnly(data_key="someProperty")
+
+    def make(self, data: dict[str, Any]) -> ResourceDraft:
+        version = data.get("version")
+        return ResourceDraft(
+            object_type=data["object_type"],
+            id=data.get("id"),
+            key=data.get("key"),
+            version=None if version is None else ExpectedVersion(version),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """The body of update by id (interface 4.10)."""
+
+    version: ExpectedVersion
+    actions: tuple[UpdateAction, ...]
+
+
+def _action_schema(action: type[UpdateAction]) -> StrictSchema:
+    members: dict[str, Any] = {"action": Text(required=True), **action.FIELDS}
+    schema = cast("type[StrictSchema]", StrictSchema.from_dict(members, name=f"{action.__name__}Schema"))
+    return schema()
+
+
+ACTION_SCHEMAS: dict[str, StrictSchema] = {name: _action_schema(action) for name, action in REGISTRY.items()}
+"""The body schema of each action, by its discriminator."""
+
+
+def _check_action(value: Any) -> UpdateAction:
+    if not isinstance(value, dict):
+        refuse_shape(OBJECT_EXPECTED)
+    given = cast("dict[str, Any]", value)
+    name = given.get("action")
+    if not isinstance(name, str):
+        reason = STRING_EXPECTED if "action" in given else MISSING
+        raise ValidationError(cast(Any, {"action": [reason]}))
+    if name not in REGISTRY:
+        known = ", ".join(f"'{known}'" for known in REGISTRY)
+        raise ValidationError(cast(Any, {"action": [f"Invalid enum value. Expected one of: {known}"]}))
+    parameters: dict[str, Any] = ACTION_SCHEMAS[name].load(given)
+    del parameters["action"]
+    return REGISTRY[name](**parameters)
+
+
+def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
+    if isinstance(value, list):
+        count = len(cast("list[Any]", value))
+        if count > ACTIONS_AT_MOST:
+            refuse_value(count, f"At most {ACTIONS_AT_MOST} update actions are accepted in one request.")
+    return tuple(check_items(value, _check_action))
+
+
+class UpdateSchema(StrictSchema):
+    """``version`` and ``actions``, both required."""
+
+    version = Number(required=True)
+    actions = StrictField(_check_actions, ARRAY_EXPECTED, required=True)
+
+    def make(self, data: dict[str, Any]) -> Update:
+        return Update(ExpectedVersion(data["version"]), data["actions"])
+
+
+SCALAR_EXPECTED = "JSON String, Number or Boolean expected."
+
+
+def _check_scalar(value: Any) -> Any:
+    if isinstance(value, str):
+        return check_text(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        check_number(value)
+        return value
+    return refuse_shape(SCALAR_EXPECTED)
+
+
+def _check_timestamp(value: Any) -> Any:
+    return read_timestamp(check_text(value))
+
+
+class PersonSchema(StrictSchema):
+    """createdBy and lastModifiedBy of the complex record."""
+
+    firstName = Text()
+    lastName = Text()
+
+
+class Scalar(StrictField):
+    """A text, a number or a boolean, kept as it was sent."""
+
+    def __init__(self) -> None:
+        metadata = {"type": ["string", "number", "boolean"]}
+        super().__init__(_check_scalar, SCALAR_EXPECTED, metadata=metadata)
+
+
+class Timestamp(StrictField):
+    """A date-time of RFC 3339."""
+
+    def __init__(self, **arguments: Any) -> None:
+        metadata = {"type": "string", "format": "date-time"}
+        super().__init__(_check_timestamp, STRING_EXPECTED, metadata=metadata, **arguments)
+
+
+class ComplexRecordSchema(StrictSchema):
+    """The complex body record (interface 2.4): every field is optional."""
+
+    id = Scalar()
+    version = Scalar()
+    key = Scalar()
+    custom = Scalar()
+    eigthProperty = Scalar()
+    ninthProperty = Scalar()
+    tenthProperty = Scalar()
+    eleventhPropery = Scalar()
+    twelthProperty = Scalar()
+    thirteenthProperty = Scalar()
+    fourteenthProperty = Scalar()
+    fifteenthProperty = Scalar()
+    createdAt = Timestamp()
+    lastModifiedAt = Timestamp()
+    createdBy = NestedObject(PersonSchema)
+    lastModifiedBy = NestedObject(PersonSchema)
+
+    def make(self, data: dict[str, Any]) -> ComplexRecord:
+        persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
+        return ComplexRecord(
+            scalars={name: data[name] for name in SCALARS if name in data},
+            created_at=data.get("createdAt"),
+            last_modified_at=data.get("lastModifiedAt"),
+            names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),
+        )

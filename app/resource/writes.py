@@ -1,0 +1,215 @@
+"""The write rules: which resource a body means, what becomes of it, and what is answered when that cannot be.
+
+A write is one statement (see :mod:`app.resource.store`), which is its own transaction. If it changes nothing, a second
+statement finds out why, or creates the resource. No transaction block binds the two: the first has written nothing, and
+the second notices a write that came between, so a block would only hold the row lock for two more round trips.
+"""
+
+from dataclasses import replace
+
+from uuid_utils.compat import uuid7
+
+from app import errors
+from app.database.pool import Database
+from app.resource import preconditions, store
+from app.resource.actions import change_of
+from app.resource.model import (
+    ById,
+    ByKey,
+    Caller,
+    Change,
+    Merged,
+    NewResource,
+    ObjectType,
+    Preconditions,
+    Projection,
+    Refusal,
+    Refused,
+    Resource,
+    Sole,
+    Stored,
+    Target,
+    Value,
+    Written,
+    canonical_id,
+)
+from app.resource.schemas import ResourceDraft, Update
+from app.values.json_fields import MISSING
+
+_RACES_AT_MOST = 100
+"""Each lost race means that another write came through; so many in a row are given up."""
+
+
+def create_or_update(
+    database: Database,
+    caller: Caller,
+    draft: ResourceDraft,
+    conditions: Preconditions,
+    *,
+    staged: bool,
+) -> Written:
+    """POST on the collection (interface 4.6): the fields that are sent replace the stored ones, the others stay.
+
+    A body without id and key makes a new resource.
+    """
+    if draft.id is None and draft.key is None:
+        if not conditions.allows_creation:
+            raise errors.precondition_failed("If-Match")
+        with database.connection() as connection:
+            created = store.create(
+                connection, caller.project_key, _new(draft, staged=staged, sole=False), caller.client_id
+            )
+        if isinstance(created, Refused):
+            errors.unreachable("a resource without a key collides with none")
+        return created
+    merged = Projection(Merged(Stored.CURRENT_OBJECT, draft.object_type), Stored.CURRENT_SOME)
+    staged_merged = Projection(Merged(Stored.STAGED_OBJECT, draft.object_type), Stored.STAGED_SOME)
+    change = Change(current=Change().current if staged else merged, staged=staged_merged)
+    return _upsert(database, caller, draft, change, conditions, staged=staged)
+
+
+def create_or_overwrite(
+    database: Database,
+    caller: Caller,
+    draft: ResourceDraft,
+    conditions: Preconditions,
+    *,
+    staged: bool,
+) -> Written:
+    """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
+
+    A body without id and key means the project's only resource, and makes it if there is none.
+    """
+    change = _overwriting(draft.object_type, staged=staged)
+    return _upsert(database, caller, draft, change, conditions, staged=staged)
+
+
+def overwrite(
+    database: Database,
+    caller: Caller,
+    draft: ResourceDraft,
+    conditions: Preconditions,
+    *,
+    staged: bool,
+) -> Written:
+    """PATCH on the collection (interface 4.7): as PUT, but of a resource that is there.
+
+    :raises ApiError: 400 if neither the body nor If-Match says which version is expected.
+    """
+    if conditions.expected is None and conditions.if_match is None:
+        raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
+    target = _target(draft)
+    change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
+    for _ in range(_RACES_AT_MOST):
+        with database.connection() as connection:
+            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
+        if isinstance(outcome, Written):
+            return outcome
+        if outcome.reason is not Refusal.RACE:
+            raise _refusal(outcome, caller.project_key, target, conditions)
+    raise errors.over_capacity(_TOO_MANY_RACES)
+
+
+def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
+    """POST on a resource (interface 4.10): the actions in their order, all or none."""
+    target = _by_id(resource_id)
+    with database.connection() as connection:
+        outcome = store.write(
+            connection, caller.project_key, target, change_of(body.actions), conditions, caller.client_id
+        )
+    if isinstance(outcome, Refused):
+        raise _refusal(outcome, caller.project_key, target, conditions)
+    return outcome
+
+
+def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
+    """DELETE (interface 4.11): the resource as it was."""
+    target = _by_id(resource_id)
+    with database.connection() as connection:
+        outcome = store.delete(connection, caller.project_key, target, conditions)
+    if isinstance(outcome, Refused):
+        raise _refusal(outcome, caller.project_key, target, conditions)
+    return outcome.resource
+
+
+_TOO_MANY_RACES = "The resource is being created and deleted by others."
+
+
+def _upsert(
+    database: Database,
+    caller: Caller,
+    draft: ResourceDraft,
+    change: Change,
+    conditions: Preconditions,
+    *,
+    staged: bool,
+) -> Written:
+    target = _target(draft)
+    change = replace(change, key=_key_change(draft))
+    new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
+    for _ in range(_RACES_AT_MOST):
+        with database.connection() as connection:
+            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
+            if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
+                if not conditions.allows_creation:
+                    raise errors.precondition_failed("If-Match")
+                outcome = store.create(connection, caller.project_key, new, caller.client_id)
+        if isinstance(outcome, Written):
+            return outcome
+        if outcome.reason is not Refusal.RACE:
+            raise _refusal(outcome, caller.project_key, target, conditions)
+    raise errors.over_capacity(_TOO_MANY_RACES)
+
+
+def _by_id(text: str) -> ById:
+    resource_id = canonical_id(text)
+    if resource_id is None:
+        raise errors.not_found_by_id(text)
+    return ById(resource_id)
+
+
+def _target(draft: ResourceDraft) -> Target:
+    """The resource that a body means: its id's, else its key's, else the only one."""
+    if draft.id is not None:
+        return _by_id(draft.id)
+    return Sole() if draft.key is None else ByKey(draft.key)
+
+
+def _key_change(draft: ResourceDraft) -> Value | Stored:
+    """A key beside an id is set; a key alone is the one that found the resource."""
+    return Stored.KEY if draft.id is None or draft.key is None else Value(draft.key)
+
+
+def _overwriting(object_type: ObjectType, *, staged: bool) -> Change:
+    value = Value(object_type.text, object_type.searched)
+    current = Change().current if staged else Projection(value, Stored.CURRENT_SOME)
+    return Change(current=current, staged=Projection(value, Stored.STAGED_SOME))
+
+
+def _new(draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:
+    return NewResource(
+        id=uuid7(),
+        key=draft.key,
+        object_type=draft.object_type,
+        staged_only=staged,
+        sole=sole,
+    )
+
+
+def _refusal(refused: Refused, project_key: str, target: Target, conditions: Preconditions) -> errors.ApiError:
+    """The error for a write that did not come about."""
+    if refused.reason is Refusal.AMBIGUOUS:
+        return errors.invalid_input(
+            f"The project '{project_key}' has more than one Resource: the body needs an id or a key."
+        )
+    if refused.id is not None and refused.version is not None:
+        refusal = preconditions.refusal(conditions, refused.id, refused.version)
+        if refusal is not None:
+            return refusal
+    match target:
+        case ById(id=resource_id):
+            return errors.not_found_by_id(resource_id)
+        case ByKey(key=key):
+            return errors.not_found_by_key(key)
+        case Sole():
+            return errors.not_found_in_project(project_key)

@@ -1,0 +1,108 @@
+"""The test-shaped endpoints (interface 4.9 and 4.13)."""
+
+from flask import Response, request
+from werkzeug.http import parse_list_header
+
+from app import errors
+from app.http.answers import Blueprint, Endpoint, json_answer, raise_if_path_is_not_text
+from app.identity.gate import scopes
+from app.openapi.document import Answer, operation
+from app.resource import echo
+from app.resource.echo import ComplexRecord
+from app.resource.params import SampleQuery, SampleQuerySchema
+from app.resource.schemas import ComplexRecordSchema
+from app.values.strict_json import encode
+
+blueprint = Blueprint("samples", __name__, url_prefix="/<project_key:project_key>/resource")
+
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+
+
+def _echo(status: int, *media_types: str) -> Answer:
+    return Answer(status, "ObjectType", "what arrived", ("Preference-Applied",), media_types)
+
+
+@blueprint.route(
+    "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
+)
+class AllOptions(Endpoint):
+    """POST with all options."""
+
+    @scopes("manage_test")
+    @operation(
+        "postWithAllOptions",
+        *(_echo(status, _JSON, _FORM) for status in (200, 201, 203)),
+        headers=("Prefer",),
+        refusals=("NotAcceptable",),
+    )
+    @blueprint.arguments(ComplexRecordSchema())
+    @blueprint.arguments(SampleQuerySchema(), location="query")
+    def post(
+        self,
+        record: ComplexRecord,
+        query: SampleQuery,
+        project_key: str,
+        uri_parameter_one: str,
+        uri_parameter_two: str,
+    ) -> Response:
+        """Echo path, query and body (4.9).
+
+        Keeps nothing: every value that arrived stands in the array of its type. `Prefer: code=201` and the like choose
+        between the statuses, `Accept` between JSON and a form.
+        """
+        raise_if_path_is_not_text({"uriParameterOne": uri_parameter_one, "uriParameterTwo": uri_parameter_two})
+        media_type = request.accept_mimetypes.best_match([_JSON, _FORM]) if request.accept_mimetypes else _JSON
+        if media_type is None:
+            raise errors.not_acceptable([_JSON, _FORM])
+        arrays = echo.echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
+        if media_type == _JSON:
+            answer = json_answer(encode(arrays))
+        else:
+            answer = Response(echo.form_encoded(arrays), content_type=_FORM)
+        return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
+
+
+@blueprint.route("/description-with-urn-links")
+class DescriptionWithLinks(Endpoint):
+    """Description with links."""
+
+    @scopes("manage_test")
+    @operation(
+        "postDescriptionWithLinks",
+        _echo(200, _JSON),
+        Answer(202, "DateTimes", "the body's time in every format", ("Preference-Applied",)),
+        headers=("Prefer",),
+    )
+    @blueprint.arguments(ComplexRecordSchema())
+    @blueprint.arguments(SampleQuerySchema(), location="query")
+    def post(self, record: ComplexRecord, query: SampleQuery, project_key: str) -> Response:
+        """Echo query and body, or the body's time in every format (4.13).
+
+        Keeps nothing: every value that arrived stands in the array of its type. With `Prefer: code=202` the answer is
+        the body's `lastModifiedAt`, else its `createdAt`, in six formats.
+        """
+        if _preferred_status() == 202:
+            answer = json_answer(encode(echo.date_times(record)))
+        else:
+            answer = json_answer(encode(echo.echo((), query.one, query.two, record)))
+        return _with_preferred_status(answer, (200, 202), "Prefer")
+
+
+def _preferred_status() -> int | None:
+    """The status of ``Prefer: code=...`` (RFC 7240); of several, the first counts."""
+    for preference in parse_list_header(",".join(request.headers.getlist("Prefer"))):
+        name, _, value = preference.partition(";")[0].partition("=")
+        if name.strip().lower() == "code":
+            text = value.strip().strip('"')
+            return int(text) if text.isascii() and text.isdecimal() and len(text) == 3 else None
+    return None
+
+
+def _with_preferred_status(answer: Response, offered: tuple[int, ...], varies_by: str) -> Response:
+    status = _preferred_status()
+    if status in offered:
+        answer.status_code = status
+        answer.headers["Preference-Applied"] = f"code={status}"
+    answer.headers["Vary"] = varies_by
+    return answer

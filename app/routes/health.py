@@ -1,0 +1,62 @@
+"""What those who run the service ask it."""
+
+from flask import Response, current_app
+
+from app import errors
+from app.database.readiness import Readiness
+from app.http.answers import Blueprint, Endpoint, json_answer
+from app.identity.gate import public, raise_unless_bearer
+from app.openapi.document import Answer, operation
+from app.telemetry import metrics
+
+blueprint = Blueprint("operations", __name__, url_prefix="/health")
+
+public_metrics = Blueprint("metrics", __name__)
+"""Only there if ``METRICS_TOKEN`` is set."""
+
+
+def _readiness() -> Readiness:
+    return current_app.extensions["readiness"]
+
+
+@blueprint.route("/live")
+class Live(Endpoint):
+    """Whether the process answers at all."""
+
+    @public
+    @operation("isLive", Answer(200, "Status", "the process answers"))
+    def get(self) -> Response:
+        """Answer 200 as long as the process can.
+
+        Says nothing about the database: if this fails, a restart helps.
+        """
+        return json_answer('{"status":"live"}')
+
+
+@blueprint.route("/ready")
+class Ready(Endpoint):
+    """Whether requests will be served: the database answers in time, is migrated, and connections are to be had."""
+
+    @public
+    @operation("isReady", Answer(200, "Status", "requests will be served"))
+    def get(self) -> Response:
+        """Answer 200 if the database answers, else 503.
+
+        Nothing has to be restarted when it fails: service resumes by itself with the database.
+        """
+        faults = _readiness().faults()
+        if faults:
+            raise errors.over_capacity(" ".join(faults.values()))
+        return json_answer('{"status":"ready"}')
+
+
+@public_metrics.route("/metrics")
+class Metrics(Endpoint):
+    """The metrics, on the public port."""
+
+    @public
+    def get(self) -> Response:
+        """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
+        raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
+        _readiness().faults()
+        return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)

@@ -1,0 +1,189 @@
+"""seed, export and import: what goes out comes in again, and what cannot come in is told by line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.bulk import seed
+from app.bulk.transfer import LINES_AT_ONCE
+from app.cli import main
+from tests.support.api import EXAMPLE, Api
+
+
+@pytest.fixture
+def run(database_url: str) -> Any:
+    def run(*arguments: str, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(main, list(arguments), env={"DATABASE_URL": database_url}, input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def varied(api: Api) -> list[dict[str, Any]]:
+    """Resources of every kind: with and without key, someProperty and staged changes."""
+    plain = api.create({})
+    keyed = api.create({"arrayOfFloatExample": [-0.0, 1e-300, 0.1], "arrayOfStringExample": ['"\\\n€😀']}, key="a-key")
+    named = api.update(api.create(), {"action": "changeSomeProperty", "someProperty": 'some "text"\u2028'})
+    staged = api.create(key="staged")
+    answer = api.put(
+        json={"key": "staged", "objectTypeProperty": {"arrayOfIntExample": [7]}}, query_string="staged=true"
+    )
+    api.update(answer.get_json(), {"action": "changeSomeProperty", "someProperty": "soon", "staged": True})
+    return [plain, keyed, named, api.get(f"/{staged['id']}").get_json()]
+
+
+def export(run: Any, project: str) -> str:
+    result = run("export", "--project", project)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_an_export_has_a_line_for_each_resource_as_it_is_answered(
+    run: Any, api: Api, varied: list[dict[str, Any]]
+) -> None:
+    lines = [json.loads(line) for line in export(run, api.project).split("\n") if line]
+    staged = lines[-1].pop("staged")
+    assert lines == varied
+    assert staged == {"objectTypeProperty": {"arrayOfIntExample": [7]}, "someProperty": "soon"}
+
+
+@pytest.mark.usefixtures("varied")
+def test_what_was_exported_is_imported_as_it_was(run: Any, api: Api) -> None:
+    exported = export(run, api.project)
+    target = f"{api.project}-copy"
+    result = run("import", "--project", target, stdin=exported)
+    assert result.exit_code == 0
+    assert result.stderr == "4 lines: 4 imported, 0 already there, 0 refused.\n"
+    assert export(run, target) == exported
+
+
+@pytest.mark.usefixtures("varied")
+def test_an_import_can_be_repeated(run: Any, api: Api, tmp_path: Path) -> None:
+    file = tmp_path / "resources.ndjson"
+    assert run("export", "--project", api.project, "--output", str(file)).exit_code == 0
+    file.write_text(file.read_text() + json.dumps({"objectTypeProperty": EXAMPLE}) + "\n\n")
+    target = f"{api.project}-copy"
+    first = run("import", "--project", target, "--input", str(file))
+    second = run("import", "--project", target, "--input", str(file))
+    assert first.stderr == "5 lines: 5 imported, 0 already there, 0 refused.\n"
+    assert second.stderr == "5 lines: 0 imported, 5 already there, 0 refused.\n"
+
+
+def test_refused_lines_are_told_and_the_others_imported(run: Any, api: Api) -> None:
+    good = json.dumps({"key": "good", "objectTypeProperty": EXAMPLE})
+    lines = [
+        good,
+        "{",
+        '{"objectTypeProperty": {"arrayOfIntExample": [1, "x"]}}',
+        '{"key": "!", "objectTypeProperty": {}, "id": "no-uuid", "version": 0}',
+        '{"key": "good", "objectTypeProperty": {}}',
+        '{"objectTypeProperty": {}, "createdAt": "yesterday", "nonsense": 1}',
+        "[]",
+        '{"key": "fine", "objectTypeProperty": {"arrayOfStringExample": ["ok"]}}',
+    ]
+    result = run("import", "--project", api.project, stdin="\n".join(lines))
+    assert result.exit_code == 1
+    told = result.stderr.splitlines()
+    assert told[-1] == "8 lines: 2 imported, 0 already there, 6 refused."
+    assert [line.split(":")[0] for line in told[:-1]] == [f"line {number}" for number in range(2, 8)]
+    assert "line 1, column 2" in told[0]
+    assert "objectTypeProperty -> arrayOfIntExample -> 1" in told[1]
+    for field in ("'id'", "'version'", "'key'"):
+        assert field in told[2]
+    assert "A duplicate value" in told[3]
+    assert "nonsense: Unknown field." in told[4]
+    assert {item["key"] for item in api.get().get_json()["results"]} == {"good", "fine"}
+
+
+def test_more_lines_than_are_written_at_once(run: Any, api: Api) -> None:
+    count = LINES_AT_ONCE * 2 + 1
+    lines = "\n".join(json.dumps({"key": f"k-{number}", "objectTypeProperty": {}}) for number in range(count))
+    result = run("import", "--project", api.project, stdin=lines)
+    assert result.exit_code == 0
+    assert api.get().get_json()["total"] == count
+
+
+def test_seeded_resources_are_the_same_each_time() -> None:
+    first, second = (list(seed.resources("p", 50, 7)) for _ in range(2))
+    assert first == second
+    assert list(seed.resources("p", 20, 7)) == first[:20]
+    assert list(seed.resources("p", 50, 8)) != first
+    assert [resource.id for resource in first] == sorted(resource.id for resource in first)
+    assert {resource.id.version for resource in first} == {7}
+
+
+def test_seeded_resources_pass_the_services_own_checks(run: Any, api: Api) -> None:
+    result = run("seed", "--project", api.project, "--count", "300")
+    assert result.exit_code == 0
+    assert result.stderr == "Seeding: 300, done.\n"
+    assert api.get().get_json()["total"] == 300
+    copied = run("import", "--project", f"{api.project}-copy", stdin=export(run, api.project))
+    assert copied.stderr == "300 lines: 300 imported, 0 already there, 0 refused.\n"
+
+
+def test_seeding_twice_loads_nothing_the_second_time(run: Any, api: Api) -> None:
+    assert run("seed", "--project", api.project, "--count", "10", "--seed", "3").exit_code == 0
+    again = run("seed", "--project", api.project, "--count", "20", "--seed", "3")
+    assert again.exit_code == 1
+    assert "has resources of --seed 3 already" in again.stderr
+    assert api.get().get_json()["total"] == 10
+
+
+@pytest.mark.parametrize("command", ["seed", "export", "import"])
+def test_a_project_key_is_checked(run: Any, command: str) -> None:
+    result = run(command, "--project", "a/b", *(["--count", "1"] if command == "seed" else []))
+    assert result.exit_code == 2
+    assert "'a/b' is no project key" in result.stderr
+
+
+FEW, MANY = 2_100, 4_200
+"""Resources; both more than twice what is read or written at once."""
+
+TEXT = "dog " * 1_500
+"""With this each takes 6 kB: all that MANY have more than FEW are 12 MiB."""
+
+PEAK_AT_MOST_MIB = 143
+"""150 MB, whatever the number of resources."""
+
+GROWTH_AT_MOST_MIB = 4
+
+COMMAND = """
+import re, sys
+from pathlib import Path
+from app.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def peak_mib(database_url: str, *arguments: str) -> float:
+    """The most memory that a command of its own process had, while it ran."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments],
+        env=os.environ | {"DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout.splitlines()[-1]) / 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow_with_the_number_of_resources(database_url: str, project: str, tmp_path: Path) -> None:
+    peaks: dict[str, list[float]] = {"import": [], "export": []}
+    for count in (FEW, MANY):
+        file = tmp_path / f"{count}.ndjson"
+        file.write_text("".join(f'{{"objectTypeProperty":{{}},"someProperty":"{n} {TEXT}"}}\n' for n in range(count)))
+        name = ("--project", f"{project}-{count}")
+        peaks["import"].append(peak_mib(database_url, "import", *name, "--input", str(file)))
+        peaks["export"].append(peak_mib(database_url, "export", *name, "--output", str(tmp_path / "out")))
+        assert len((tmp_path / "out").read_bytes().splitlines()) == count
+    for command, (few, many) in peaks.items():
+        assert many - few < GROWTH_AT_MOST_MIB, (command, few, many)
+        assert many < PEAK_AT_MOST_MIB, (command, few, many)

@@ -1,0 +1,149 @@
+"""The command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+from flask import Flask
+
+from app import cli, create_app
+from app.cli import main
+from app.cli.commands import DEMO_PROJECT, prepare
+from app.config import Settings
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
+from app.serving.supervisor import ServeError
+from tests.support.api import Api
+
+
+def run(*arguments: str, url: str | None = None, **environment: str) -> Result:
+    variables = {"DATABASE_URL": url or "", **environment}
+    return CliRunner().invoke(main, list(arguments), env=variables)
+
+
+@pytest.fixture
+def empty_database(cluster: EmbeddedPostgres, project: str) -> str:
+    """A database without any table."""
+    return cluster.create_database(project)
+
+
+def test_a_token_is_printed_alone_and_works(app: Flask, database_url: str) -> None:
+    result = run("token", "--scope", "manage_test:p view_test:p", url=database_url)
+    assert result.exit_code == 0
+    token = result.stdout.rstrip("\n")
+    assert token.count(".") == 2
+    assert len(token.split()) == 1
+    assert Api(app, "p", token).get().status_code == 200
+    assert Api(app, "q", token).get().status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("token",), "Missing option '--scope'"),
+        (("token", "--scope", ""), "is no scope"),
+        (("token", "--scope", "manage_test"), "'manage_test' is no scope"),
+        (("token", "--scope", "manage_project:p"), "is no scope"),
+        (("token", "--scope", "view_test:p", "--lifetime", "0"), "--lifetime"),
+        (("client", "create", "--scope", "view_test:p"), "Missing option '--name'"),
+        (("db", "downgrade"), "No such command 'downgrade'"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: tuple[str, ...], complaint: str, database_url: str) -> None:
+    result = run(*arguments, url=database_url)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+def test_a_setting_that_does_not_fit_stops_every_command() -> None:
+    result = run("db", "status", PORT="eighty")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: PORT='eighty': a whole number is expected\n"
+
+
+def test_an_unreachable_database_is_told_in_a_line() -> None:
+    result = run("db", "status", url="host=/nowhere dbname=x")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_migrations_are_listed_applied_and_then_nothing_is_left(empty_database: str) -> None:
+    before = run("db", "status", url=empty_database)
+    assert before.exit_code == 1
+    assert before.stdout.splitlines()[0] == "missing  0001.resource"
+    upgraded = run("db", "upgrade", url=empty_database)
+    assert upgraded.exit_code == 0
+    assert upgraded.stdout.splitlines()[0] == "applied  0001.resource"
+    assert run("db", "status", url=empty_database).exit_code == 0
+    assert run("db", "upgrade", url=empty_database).stdout == "Nothing to apply.\n"
+
+
+def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: str) -> None:
+    result = run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database)
+    assert result.exit_code == 1
+    assert "sample-resource db upgrade" in result.stderr
+
+
+def test_the_first_client_brings_the_key_that_signs_its_tokens(empty_database: str) -> None:
+    assert run("db", "upgrade", url=empty_database).exit_code == 0
+    made = json.loads(run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database).stdout)
+    app = create_app(Settings(database_url=empty_database, pool_size=1))
+    credentials = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
+    answer = app.test_client().post("/oauth/token", data={"grant_type": "client_credentials", **credentials})
+    app.extensions["database"].close()
+    assert (answer.status_code, answer.get_json()["scope"]) == (200, "view_test:p")
+
+
+def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) -> None:
+    scopes = "manage_test:p view_test:p"
+    result = run("client", "create", "--name", "A client", "--scope", scopes, url=database_url)
+    assert result.exit_code == 0
+    made = json.loads(result.stdout)
+    assert made["name"] == "A client"
+    assert made["scope"] == scopes
+    with psycopg.connect(database_url) as connection:
+        row = connection.execute(
+            "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
+        ).fetchone()
+    assert row == (records.hash_secret(made["client_secret"]), scopes.split())
+
+
+def test_preparing_a_database_twice_makes_one_demo_client(empty_database: str) -> None:
+    settings = Settings(database_url=empty_database, port=8123, bind="::")
+    first, second = prepare(empty_database, settings), prepare(empty_database, settings)
+    assert "Its secret" in first
+    assert "Its secret" not in second
+    for text in (first, second):
+        assert f"http://[::1]:8123/{DEMO_PROJECT}/resource" in text or "127.0.0.1:8123" in text
+        assert "http://127.0.0.1:8123/docs" in text
+
+
+def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) -> None:
+    data = str(data_dir)
+    assert run("db", "upgrade", DATA_DIR=data).exit_code == 0
+    assert run("token", "--scope", "view_test:p", DATA_DIR=data).exit_code == 0
+
+
+def test_the_document_is_printed_without_a_database() -> None:
+    result = run("openapi")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["openapi"].startswith("3.1")
+
+
+def test_what_supervises_the_service_does_not_hold_it_in_memory() -> None:
+    heavy = {"flask", "marshmallow", "gevent", "joserfc", "app.cli.commands"}
+    script = f"import sys, app.cli; print(*{heavy} & {{*sys.modules}})"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
+def test_a_database_that_cannot_be_prepared_is_told_of_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ServeError) as refused:
+        cli.prepared(f"postgresql://nobody@/nothing?host={tmp_path}")
+    assert "connection" in str(refused.value)
+    assert "Traceback" not in str(refused.value)

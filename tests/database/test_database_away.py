@@ -1,0 +1,180 @@
+"""The database is away, busy or locked: 503 with Retry-After, soon, and service again as soon as it is back."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import psutil
+import psycopg
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app import create_app
+from app.config import Settings
+from app.database import migrate
+from app.database.pool import Database, Unavailable
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import EXAMPLE, Api, codes
+
+SOON_S = 5.0
+
+
+@pytest.fixture
+def impatient(settings: Settings) -> Iterator[Flask]:
+    """The application with little patience and a single database connection."""
+    app = create_app(replace(settings, pool_size=1, pool_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100))
+    yield app
+    app.extensions["database"].close()
+
+
+@pytest.fixture
+def impatient_api(impatient: Flask, api: Api) -> Api:
+    return Api(impatient, api.project, api.token)
+
+
+def assert_unavailable(answer: TestResponse) -> None:
+    assert answer.status_code == 503
+    assert codes(answer) == ["OverCapacity"]
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+def test_a_locked_resource_is_waited_for_only_so_long(impatient_api: Api, database_url: str) -> None:
+    created = impatient_api.create()
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM resource WHERE project_key = %s FOR UPDATE", (impatient_api.project,))
+        answer = impatient_api.post(f"/{created['id']}", json={"version": 1, "actions": [{"action": "doSomeThing"}]})
+        assert_unavailable(answer)
+        assert impatient_api.get(f"/{created['id']}").status_code == 200
+    assert impatient_api.update(created, {"action": "doSomeThing"})["version"] == 2
+
+
+def test_a_statement_that_takes_too_long_is_cut_off(impatient: Flask) -> None:
+    @impatient.get("/slow")
+    def slow() -> str:
+        with impatient.extensions["database"].connection() as connection:
+            connection.execute("SELECT pg_sleep(10)")
+        return "never"
+
+    impatient.view_functions["slow"].accepted_scopes = ()
+    assert_unavailable(impatient.test_client().get("/slow"))
+
+
+def test_connections_that_died_together_cost_one_request_and_not_each_its_own(
+    settings: Settings, database_url: str
+) -> None:
+    database = Database(database_url, replace(settings, pool_size=6))
+
+    def backends() -> set[int]:
+        with ExitStack() as held:
+            connections = [held.enter_context(database.connection()) for _ in range(6)]
+            return {connection.info.backend_pid for connection in connections}
+
+    try:
+        with psycopg.connect(database_url, autocommit=True) as other:
+            for pid in backends():
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        with pytest.raises(Unavailable), database.connection() as connection:
+            connection.execute("SELECT 1")
+        deadline = time.monotonic() + SOON_S
+        while database._checking.locked() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for _ in range(12):
+            with database.connection() as connection:
+                connection.execute("SELECT 1")
+    finally:
+        database.close()
+
+
+def test_a_forked_process_has_connections_of_its_own(settings: Settings, database_url: str) -> None:
+    database = Database(database_url, replace(settings, pool_size=1))
+
+    def backend() -> int:
+        with database.connection() as connection:
+            row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        return row[0]
+
+    try:
+        before = backend()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            with suppress(BaseException):
+                status = 0 if backend() not in (before, 0) else 2
+            os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert backend() == before
+    finally:
+        database.close()
+
+
+def test_an_exhausted_pool_is_not_waited_for(impatient: Flask, impatient_api: Api) -> None:
+    held, release = Event(), Event()
+
+    def hold() -> None:
+        with impatient.extensions["database"].connection():
+            held.set()
+            release.wait(SOON_S)
+
+    impatient_api.create()
+    holder = Thread(target=hold)
+    holder.start()
+    held.wait(SOON_S)
+    began = time.monotonic()
+    assert_unavailable(impatient_api.get())
+    assert time.monotonic() - began < 1
+    release.set()
+    holder.join()
+    assert impatient_api.get().status_code == 200
+
+
+def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path) -> None:
+    # Commits must outlive the server, though not the machine.
+    server = EmbeddedPostgres(data_dir, {"fsync": "off"})
+    url = server.start()
+    try:
+        migrate.upgrade(url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            records.ensure_signing_key(connection)
+            token = records.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+        app = create_app(Settings(database_url=url, pool_size=4))
+        api = Api(app, "p", token)
+        created = api.create()
+
+        assert server.pid is not None
+        backends = psutil.Process(server.pid).children()
+        os.kill(server.pid, signal.SIGKILL)
+        # The server's own processes outlive it for a moment, and may still serve the connections that they have.
+        assert psutil.wait_procs(backends, timeout=10)[1] == []
+        for send in (
+            lambda: api.get(f"/{created['id']}"),
+            lambda: api.post(json={"objectTypeProperty": EXAMPLE}),
+            lambda: api.request("GET", "//health/ready"),
+            lambda: api.get(),
+        ):
+            began = time.monotonic()
+            assert_unavailable(send())
+            assert time.monotonic() - began < SOON_S
+        assert api.request("GET", "//health/live").status_code == 200
+
+        server.start()
+        began = time.monotonic()
+        answer: Any = None
+        while time.monotonic() - began < 10:
+            answer = api.get(f"/{created['id']}")
+            if answer.status_code == 200:
+                break
+            assert_unavailable(answer)
+            time.sleep(0.1)
+        assert answer.get_json() == created
+        app.extensions["database"].close()
+    finally:
+        server.stop()

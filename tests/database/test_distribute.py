@@ -1,0 +1,303 @@
+"""``db distribute``: what it sends to Citus, what it refuses, and that the schema can be distributed at all.
+
+Citus itself is not at hand. In its place a database gets functions and a catalog of the same names and signatures,
+which record what they are called with.
+"""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from app import create_app
+from app.cli import main
+from app.config import Settings
+from app.database import distribute, migrate
+from app.database.pool import Connection
+from app.identity import records
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import EXAMPLE, Api, codes
+
+STANDIN = r"""
+SET allow_system_table_mods = on;
+INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+VALUES (99999, 'citus', 10, 'pg_catalog'::regnamespace, false, '13.0-1');
+RESET allow_system_table_mods;
+CREATE SCHEMA standin;
+CREATE TYPE standin.distribution_type AS ENUM ('hash', 'range', 'append');
+CREATE TABLE standin.calls (number int GENERATED ALWAYS AS IDENTITY, call text);
+CREATE TABLE standin.pg_dist_partition (
+    logicalrelid regclass PRIMARY KEY, partmethod "char" NOT NULL, partkey text, colocationid int NOT NULL);
+CREATE TABLE standin.pg_dist_object (classid oid NOT NULL, objid oid NOT NULL, PRIMARY KEY (classid, objid));
+CREATE FUNCTION standin.relation_is_a_known_shard(regclass) RETURNS boolean LANGUAGE sql STRICT AS $$
+    SELECT $1::text ~ '_\d{6}$' $$;
+CREATE FUNCTION standin.create_distributed_function(
+    function_name regprocedure, distribution_arg_name text DEFAULT NULL, colocate_with text DEFAULT 'default',
+    force_delegation bool DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO standin.calls (call) VALUES (format('function %s', function_name));
+    INSERT INTO standin.pg_dist_object VALUES ('pg_proc'::regclass, function_name);
+$$;
+CREATE FUNCTION standin.column_to_column_name(table_name regclass, column_var_text text) RETURNS text
+    LANGUAGE sql STRICT AS $$ SELECT column_var_text $$;
+CREATE FUNCTION standin.create_distributed_table(
+    table_name regclass, distribution_column text,
+    distribution_type standin.distribution_type DEFAULT 'hash',
+    colocate_with text DEFAULT 'default', shard_count int DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO standin.calls (call)
+    VALUES (format('distribute %s by %s with %s in %s', table_name, distribution_column, colocate_with, shard_count));
+    INSERT INTO standin.pg_dist_partition VALUES (table_name, 'h', distribution_column, coalesce(
+        (SELECT colocationid FROM standin.pg_dist_partition WHERE logicalrelid::text = colocate_with),
+        (SELECT 1 + max(colocationid) FROM standin.pg_dist_partition)));
+$$;
+CREATE FUNCTION standin.create_reference_table(table_name text) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO standin.calls (call) VALUES (format('reference %s', table_name));
+    INSERT INTO standin.pg_dist_partition VALUES (table_name::regclass, 'n', NULL, 1);
+$$;
+CREATE FUNCTION standin.truncate_local_data_after_distributing_table(function_name regclass) RETURNS void
+    LANGUAGE sql STRICT AS $$ INSERT INTO standin.calls (call) VALUES (format('truncate %s', function_name)) $$;
+GRANT USAGE ON SCHEMA standin TO PUBLIC;
+GRANT ALL ON ALL TABLES IN SCHEMA standin TO PUBLIC;
+"""
+
+
+def make_standin(cluster: EmbeddedPostgres, name: str) -> None:
+    with psycopg.connect(cluster.conninfo(name, superuser=True), autocommit=True) as connection:
+        connection.execute(STANDIN)
+        connection.execute(
+            psycopg.sql.SQL("ALTER DATABASE {} SET search_path = public, standin").format(
+                psycopg.sql.Identifier(connection.info.dbname)
+            )
+        )
+
+
+@pytest.fixture
+def empty_url(cluster: EmbeddedPostgres, project: str) -> str:
+    return cluster.create_database(project)
+
+
+@pytest.fixture
+def url(cluster: EmbeddedPostgres, empty_url: str, project: str) -> str:
+    """A migrated database in which Citus is stood in for."""
+    migrate.upgrade(empty_url)
+    make_standin(cluster, project)
+    return empty_url
+
+
+@pytest.fixture
+def citus(url: str) -> Iterator[Connection]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+def run(url: str, *arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["db", "distribute", *arguments], env={"DATABASE_URL": url})
+    return result.exit_code, result.output
+
+
+def calls(connection: Connection) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT call FROM standin.calls ORDER BY number").fetchall()]
+
+
+def tables_of_projects(connection: Connection) -> list[str]:
+    return [table for table in distribute.DISTRIBUTED if table in distribute._tables(connection)]
+
+
+def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
+    code, output = run(url)
+    assert code == 0, output
+    followers = tables_of_projects(citus)[1:]
+    assert calls(citus) == [
+        "function stemmed_languages()",
+        "function word_keys(text)",
+        "function word_stems(text)",
+        "function words_of(text,text)",
+        *(call for table in distribute.REFERENCE for call in (f"reference {table}", f"truncate {table}")),
+        "distribute resource by project_key with none in 32",
+        "truncate resource",
+        *(
+            call
+            for table in followers
+            for call in (f"distribute {table} by project_key with resource in ", f"truncate {table}")
+        ),
+    ]
+    assert "resource  is distributed by project_key now" in output.splitlines()
+    assert "api_client  is a reference table now" in output.splitlines()
+    assert "words_of(text,text)  is on the workers now" in output.splitlines()
+
+
+def test_extensions_are_passed_on_unless_they_were(url: str, citus: Connection) -> None:
+    citus.execute(
+        "INSERT INTO standin.pg_dist_object"
+        " SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extname = 'btree_gin'"
+    )
+    told = run(url)[1].splitlines()
+    assert "fuzzystrmatch  is on the workers now" in told
+    assert not any(line.startswith("btree_gin") for line in told)
+
+
+def test_every_extension_of_the_migrations_is_passed_on(citus: Connection) -> None:
+    rows = citus.execute("SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'citus')").fetchall()
+    assert sorted(distribute.EXTENSIONS) == sorted(row[0] for row in rows)
+
+
+def test_shards_are_no_tables_of_their_own(url: str, citus: Connection) -> None:
+    """The coordinator has a shard of each reference table, beside it in the same schema."""
+    citus.execute("CREATE TABLE api_client_102008 (id int)")
+    assert run(url)[0] == 0
+
+
+def test_repeating_it_does_nothing(url: str, citus: Connection) -> None:
+    run(url)
+    before = calls(citus)
+    code, output = run(url)
+    assert code == 0
+    assert calls(citus) == before
+    assert "resource  was distributed by project_key already" in output.splitlines()
+
+
+def test_what_was_interrupted_is_resumed(url: str, citus: Connection) -> None:
+    for step in distribute.distribute(citus, 32):
+        if step.name == distribute.REFERENCE[1]:
+            break
+    before = calls(citus)
+    assert run(url)[0] == 0
+    assert [call for call in calls(citus)[len(before) :] if call.startswith("reference")] == [
+        f"reference {table}" for table in distribute.REFERENCE[2:]
+    ]
+    assert len(set(calls(citus))) == len(calls(citus))
+
+
+def test_the_number_of_shards_can_be_chosen(url: str, citus: Connection) -> None:
+    assert run(url, "--shards", "96")[0] == 0
+    assert "distribute resource by project_key with none in 96" in calls(citus)
+    assert run(url, "--shards", "0")[0] == 2
+
+
+def test_a_database_without_citus_is_refused(database_url: str) -> None:
+    code, output = run(database_url)
+    assert code == 1
+    assert output.startswith("Error: The database has no extension citus. Neither has the server")
+    assert output.count("\n") == 1
+
+
+def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres, empty_url: str, project: str) -> None:
+    make_standin(cluster, project)
+    code, output = run(empty_url)
+    assert code == 1
+    assert "sample-resource db upgrade" in output
+    migrate.upgrade(empty_url)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("DELETE FROM _yoyo_migration WHERE migration_id = '0003.identity-lifecycle'")
+    assert "lacks 1 migrations" in run(empty_url)[1]
+
+
+def test_a_table_that_nobody_has_thought_of_is_refused_before_anything_is_done(url: str, citus: Connection) -> None:
+    citus.execute("CREATE TABLE a_new_one (id int)")
+    code, output = run(url)
+    assert code == 1
+    assert "a_new_one" in output
+    assert calls(citus) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "placement", "complaint"),
+    [
+        ("resource", "('resource', 'h', 'id', 7)", "distributed by id; it should be distributed by project_key"),
+        ("resource", "('resource', 'n', NULL, 7)", "is a reference table; it should be distributed"),
+        ("api_client", "('api_client', 'h', 'id', 7)", "it should be a reference table"),
+    ],
+)
+def test_a_table_that_stands_otherwise_is_refused(
+    url: str, citus: Connection, table: str, placement: str, complaint: str
+) -> None:
+    citus.execute(f"INSERT INTO standin.pg_dist_partition VALUES {placement}".encode())
+    code, output = run(url)
+    assert code == 1
+    assert f"The table {table}" in output
+    assert complaint in output
+
+
+def test_a_table_on_other_machines_than_the_resource_is_refused() -> None:
+    placement = distribute._Placement
+    with pytest.raises(distribute.CannotDistribute, match="not colocated with resource"):
+        distribute._raise_if_misplaced("word", placement("project_key", 2), placement("project_key", 1))
+
+
+# The schema
+
+
+def test_every_table_has_its_place(citus: Connection) -> None:
+    """A new table has to be entered in one of the lists."""
+    tables = distribute._tables(citus)
+    places = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL)
+    assert len(places) == len(set(places))
+    assert tables <= set(places)
+    assert {*distribute.REFERENCE, distribute.DISTRIBUTED[0]} <= tables
+
+
+def test_tables_with_projects_are_those_that_are_distributed(citus: Connection) -> None:
+    rows = citus.execute(
+        "SELECT table_name, is_nullable, data_type, collation_name FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND column_name = 'project_key'"
+    ).fetchall()
+    # Of one type and collation, or they could not be colocated.
+    assert sorted(rows) == [(table, "NO", "text", "C") for table in sorted(tables_of_projects(citus))]
+
+
+def test_every_unique_constraint_of_a_distributed_table_contains_the_project(citus: Connection) -> None:
+    rows = citus.execute(
+        "SELECT i.indexrelid::regclass::text, c.relname,"
+        " ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey))"
+        " FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
+        " WHERE (i.indisunique OR i.indisexclusion) AND c.relname = ANY (%(tables)s)",
+        {"tables": tables_of_projects(citus)},
+    ).fetchall()
+    assert len(rows) >= 3
+    for index, _, columns in rows:
+        assert "project_key" in columns, index
+    assert {table for _, table, _ in rows} == set(tables_of_projects(citus)), "each needs a primary key"
+
+
+def test_nothing_hangs_on_a_distributed_table(citus: Connection) -> None:
+    """No foreign keys, along which the local copy's removal would spread; no triggers, which Citus does not run."""
+    tables = [*tables_of_projects(citus), *distribute.REFERENCE]
+    found = citus.execute(
+        "SELECT conname FROM pg_constraint WHERE contype = 'f' AND (conrelid::regclass::text = ANY (%(tables)s)"
+        "  OR confrelid::regclass::text = ANY (%(tables)s))"
+        " UNION ALL SELECT tgname FROM pg_trigger"
+        " WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY (%(tables)s)",
+        {"tables": tables},
+    ).fetchall()
+    assert found == []
+
+
+# Errors
+
+
+def test_a_key_that_is_taken_is_told_without_the_name_of_the_constraint(
+    cluster: EmbeddedPostgres, empty_url: str, project: str
+) -> None:
+    """Citus passes on the code and the text of a worker's error, and not the constraint, which is that of a shard."""
+    migrate.upgrade(empty_url)
+    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
+        connection.execute("""
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                RAISE unique_violation USING
+                    MESSAGE = 'duplicate key value violates unique constraint "resource_key_unique_102008"';
+            END $$;
+            CREATE TRIGGER refuse BEFORE UPDATE OF key ON resource FOR EACH ROW
+                WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
+        """)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        records.ensure_signing_key(connection)
+        token = records.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+    app = create_app(Settings(database_url=empty_url))
+    try:
+        api = Api(app, project, token)
+        created = api.create(key="one")
+        answer = api.post(json={"id": created["id"], "key": "two", "objectTypeProperty": EXAMPLE})
+    finally:
+        app.extensions["database"].close()
+    assert (answer.status_code, codes(answer)) == (400, ["DuplicateField"]), answer.text

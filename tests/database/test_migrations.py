@@ -1,0 +1,64 @@
+"""The migration files, and several processes that apply them at once."""
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from app.database import migrate
+from app.serving.embedded import EmbeddedPostgres
+
+FILES = sorted(path.name for path in migrate.MIGRATIONS.glob("*.sql") if not path.name.endswith(".rollback.sql"))
+
+
+def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() -> None:
+    assert [int(name.split(".")[0]) for name in FILES] == list(range(1, len(FILES) + 1))
+    previous = ""
+    for name in FILES:
+        text = (migrate.MIGRATIONS / name).read_text()
+        found = re.search(r"^-- depends:(.*)$", text, re.MULTILINE)
+        assert found, name
+        assert found.group(1).strip() == previous
+        assert "lock_timeout" in text, f"{name} may wait for a lock for ever"
+        assert "statement_timeout" in text, f"{name} may run for ever"
+        assert (migrate.MIGRATIONS / name.replace(".sql", ".rollback.sql")).exists()
+        previous = name.removesuffix(".sql")
+
+
+def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    with ThreadPoolExecutor(8) as pool:
+        applied = list(pool.map(lambda _: migrate.upgrade(url), range(8)))
+    assert sorted(len(names) for names in applied) == [0] * 7 + [len(FILES)]
+    assert all(migration.applied for migration in migrate.status(url))
+
+
+def test_an_account_without_a_name_can_migrate(
+    cluster: EmbeddedPostgres, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(_uid: int) -> None:
+        raise KeyError("uid not found")
+
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "")
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    url = cluster.create_database(project)
+    assert len(migrate.upgrade(url)) == len(FILES)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT DISTINCT username FROM _yoyo_log").fetchall() == [(str(os.getuid()),)]
+
+
+def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'resource'").fetchall()
+    assert len(rows) >= 6
+    for name, definition in rows:
+        assert re.search(r"USING \w+ \(project_key\b", definition), name
+
+
+def test_an_old_server_is_refused_by_its_version() -> None:
+    with pytest.raises(migrate.UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
+        migrate._raise_if_too_old(140_011)
+    migrate._raise_if_too_old(150_000)

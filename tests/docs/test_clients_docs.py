@@ -1,0 +1,28 @@
+"""docs/clients.md shows code of the programs that ``make contract`` runs, and nothing else."""
+
+import re
+from textwrap import dedent, indent
+
+import pytest
+
+from tests.support.service import ROOT
+
+PAGE = (ROOT / "docs" / "clients.md").read_text()
+SHOWN = re.findall(r"^(?:<!-- (\S+) -->\n)?```(python|typescript)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_every_program_is_shown() -> None:
+    assert {source for source, _, _ in SHOWN} == {
+        "tests/clients/generated_python.py",
+        "tests/clients/generated_typescript.ts",
+        "tests/clients/ts_client.ts",
+        "tests/clients/commercetools_sdk.py",
+    }
+
+
+@pytest.mark.parametrize(("source", "language", "code"), SHOWN)
+def test_what_is_shown_stands_in_the_program(source: str, language: str, code: str) -> None:
+    program = (ROOT / source).read_text()
+    first = code.splitlines()[0]
+    depths = re.findall(rf"^( *){re.escape(first)}$", program, re.MULTILINE)
+    assert any(indent(dedent(code), depth) in program for depth in depths), code

@@ -1,0 +1,85 @@
+"""``docs/observability.md`` names what is there, all of it: fields of log lines, metrics, labels and their values."""
+
+import json
+import logging
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from prometheus_client.parser import text_string_to_metric_families
+
+from app import create_app
+from app.config import Settings
+from app.database.pool import REFUSAL_REASONS
+from app.http.request_log import _JsonLines
+from app.telemetry import metrics
+from tests.support.api import Api
+
+DOCS = (Path(__file__).resolve().parents[2] / "docs/observability.md").read_text()
+
+
+def table(head: str) -> list[list[str]]:
+    """The rows of the table with this head, without it."""
+    lines = DOCS.partition(f"\n{head}\n")[2].splitlines()
+    rows: list[list[str]] = []
+    for line in lines[1:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    assert rows, head
+    return rows
+
+
+def names(cell: str) -> set[str]:
+    return set(re.findall("`([^`]+)`", cell))
+
+
+METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | meaning |")}
+
+
+def test_the_metrics_are_these(app: Flask, api: Api) -> None:
+    api.create()
+    app.test_client().get("/health/ready")
+    metrics.report_pool("primary", {}, {})
+    exposed: dict[str, tuple[str, set[str]]] = {}
+    for family in text_string_to_metric_families(metrics.exposition().decode()):
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        exposed[family.name + ("_total" if family.type == "counter" else "")] = (family.type, labels)
+    assert {name: (kind, names(labels)) for name, (_, kind, labels, _) in METRICS.items()} == exposed
+
+
+@pytest.mark.parametrize(
+    ("metric", "values"),
+    [
+        ("database_refusals_total", set(REFUSAL_REASONS)),
+        ("token_checks_total", set(metrics.TOKEN_CHECK_RESULTS)),
+        ("replica_reads_total", set(metrics.REPLICA_READ_SOURCES)),
+        ("ready", {"database", "migrations", "pool"}),
+        ("pool_connections", {"idle", "in_use"}),
+        ("http_requests_total", {metrics.UNKNOWN_URL, metrics.UNPARSED}),
+    ],
+)
+def test_values_of_labels_are_named(metric: str, values: set[str]) -> None:
+    assert values <= names(METRICS[f"sample_resource_{metric}"][3])
+
+
+def test_the_fields_of_a_line_are_these(
+    settings: Settings, api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
+    caplog.set_level(logging.INFO, "app.request")
+    app = create_app(replace(settings, base_domain="example.com"))
+    answer = app.test_client().get(
+        f"/{api.project}/resource",
+        base_url="http://api.europe-west1.gcp.example.com",
+        headers={"Authorization": f"Bearer {api.token}"},
+    )
+    assert answer.status_code == 200
+    line = json.loads(_JsonLines().format(caplog.records[-1]))
+    documented = [row[0].strip("`") for row in table("| field | meaning |")]
+    assert documented == list(line)
+    (example,) = re.findall(r"^```json\n(.*?)\n```", DOCS, re.MULTILINE | re.DOTALL)
+    assert list(json.loads(example)) == [name for name in documented if name not in ("region", "cloudProvider")]
+    app.extensions["database"].close()

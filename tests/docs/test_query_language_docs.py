@@ -1,0 +1,77 @@
+"""The reference of the query language, docs/query-language.md, does what it says."""
+
+import re
+from urllib.parse import parse_qsl, urlencode
+from uuid import uuid4
+
+import pytest
+from flask import Flask
+
+from app.query.fields import RESOURCE
+from app.query.language import LENGTH_AT_MOST
+from app.query.predicate.operators import NEGATIONS, OPERATORS
+from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
+from tests.conftest import TokenFor
+from tests.support.api import Api
+from tests.support.pages import Page, keys
+from tests.support.predicates import SORTED, found, refusals
+
+PAGE = Page("query-language.md")
+
+
+@pytest.fixture(scope="module")
+def library(app: Flask, token_for: TokenFor) -> Api:
+    """The resources of the page."""
+    project = f"p-{uuid4().hex[:20]}"
+    api = Api(app, project, token_for(f"manage_test:{project}"))
+    for body in PAGE.resources():
+        some = body.pop("someProperty", None)
+        created = api.create(body["objectTypeProperty"], key=body["key"])
+        if some is not None:
+            api.update(created, {"action": "changeSomeProperty", "someProperty": some})
+    return api
+
+
+def test_every_field_is_listed_with_what_it_holds() -> None:
+    assert PAGE.rows("Fields") == [[row.name, row.kind.value] for row in RESOURCE.values()]
+
+
+def test_every_operator_has_an_example_that_uses_it() -> None:
+    listed = {operator: example for operator, _, example, _ in PAGE.rows("Operators")}
+    assert set(listed) == set(OPERATORS) | set(NEGATIONS)
+    for operator, example in listed.items():
+        assert f" {operator} " in f"{example} "
+
+
+@pytest.mark.parametrize(
+    ("where", "finds"), [row[-2:] for title in ("Operators", "Combining", "Values") for row in PAGE.rows(title)]
+)
+def test_an_example_finds_what_it_says(library: Api, where: str, finds: str) -> None:
+    assert found(library, where) == keys(finds)
+    assert found(library, where, path="") == keys(finds)
+    head = library.head(query_string={"where": where})
+    assert head.status_code == (200 if finds else 404)
+
+
+@pytest.mark.parametrize(("query", "finds"), PAGE.rows("Variables"))
+def test_an_example_with_variables_finds_what_it_says(library: Api, query: str, finds: str) -> None:
+    answer = library.get(SORTED, query_string=urlencode(parse_qsl(query, strict_parsing=True)))
+    assert sorted(resource["key"] for resource in answer.get_json()["results"]) == keys(finds)
+
+
+@pytest.mark.parametrize(("where", "message"), PAGE.rows("Errors"))
+def test_an_error_is_the_one_shown(library: Api, where: str, message: str) -> None:
+    assert refusals(library, where) == [message]
+
+
+def test_the_syntax_error_is_the_one_shown(library: Api) -> None:
+    shown = PAGE.block("text").removeprefix("Malformed parameter: where: ")
+    assert refusals(library, shown.splitlines()[1]) == [shown]
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    assert [int(number) for number in re.findall(r"[0-9]+", PAGE.section("Limits"))] == [
+        LENGTH_AT_MOST,
+        DEPTH_AT_MOST,
+        TERMS_AT_MOST,
+    ]

@@ -1,0 +1,109 @@
+"""The reference of the search, docs/search.md, does what it says."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from uuid import uuid4
+
+import pytest
+from flask import Flask
+
+from app.query.filters.parser import TERMS_AT_MOST
+from app.query.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
+from app.query.language import LENGTH_AT_MOST
+from app.resource import words
+from app.resource.facets import TERMS_AT_MOST as LISTED_AT_MOST
+from tests.conftest import TokenFor
+from tests.support.api import Api
+from tests.support.pages import Page, keys
+
+PAGE = Page("search.md")
+
+
+@pytest.fixture(scope="module")
+def library(app: Flask, token_for: TokenFor) -> Api:
+    """The resources of the page, and a client that may search them by either endpoint."""
+    project = f"p-{uuid4().hex[:20]}"
+    api = Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
+    for body in PAGE.resources():
+        created = api.create(body["objectTypeProperty"], key=body["key"])
+        if "someProperty" in body:
+            api.update(created, {"action": "changeSomeProperty", "someProperty": body["someProperty"]})
+        if "staged" in body:
+            staged = {"key": body["key"], "objectTypeProperty": body["staged"]}
+            assert api.put(json=staged, query_string={"staged": "true"}).status_code == 200
+    return api
+
+
+def ask(library: Api, query: list[tuple[str, str]], *, by_form: bool) -> Any:
+    encoded = urlencode(query)
+    if not by_form:
+        return library.get("/searchApiPattern", query_string=encoded)
+    form = {"data": encoded, "content_type": "application/x-www-form-urlencoded"}
+    return library.post("/product-projection-search", **form)
+
+
+def pairs(query: str) -> list[tuple[str, str]]:
+    return parse_qsl(query, keep_blank_values=True, strict_parsing=True)
+
+
+@pytest.mark.parametrize("by_form", [False, True])
+@pytest.mark.parametrize(
+    ("query", "finds"),
+    [(pairs(query), finds) for title in ("Projections", "Text") for query, finds in PAGE.rows(title)]
+    + [([("filter", row[0])], row[2]) for row in PAGE.rows("Filters") if len(row) == 3 and ":" in row[0]]
+    + [([("filter.query", row[0])], row[2]) for row in PAGE.rows("Filters") if len(row) == 3 and ":" in row[0]],
+)
+def test_an_example_finds_what_it_says(library: Api, query: list[tuple[str, str]], finds: str, by_form: bool) -> None:
+    answer = ask(library, query, by_form=by_form)
+    assert answer.status_code == 200, answer.text
+    page = answer.get_json()
+    assert sorted(result["key"] for result in page["results"]) == keys(finds)
+    assert page["total"] == page["count"] == len(keys(finds))
+
+
+@pytest.mark.parametrize(("facet", "result"), PAGE.rows("Facets"))
+def test_a_facet_counts_what_it_says(library: Api, facet: str, result: str) -> None:
+    answer = ask(library, [("facet", facet)], by_form=False)
+    assert answer.status_code == 200, answer.text
+    (counted,) = answer.get_json()["facets"].values()
+    assert counted == json.loads(result)
+
+
+def test_the_kinds_of_filters_narrow_what_the_table_says(library: Api) -> None:
+    table = [row for row in PAGE.rows("Filters") if row[0].startswith("filter")]
+    assert [row[0] for row in table] == ["filter.query", "filter", "filter.facets"]
+    for name, results, facets in table:
+        query = [(name, 'key:"kennel"'), ("facet", "version"), ("facet", "key")]
+        page = ask(library, query, by_form=False).get_json()
+        assert (page["total"] == 1) is (results == "yes")
+        assert (page["facets"]["version"]["total"] == 1) is facets.startswith("yes")
+        assert (page["facets"]["key"]["total"] == 1) is (facets == "yes")
+
+
+@pytest.mark.parametrize(("query", "message"), PAGE.rows("Errors"))
+def test_an_error_is_the_one_shown(library: Api, query: str, message: str) -> None:
+    for by_form in (False, True):
+        answer = ask(library, pairs(query), by_form=by_form)
+        assert answer.status_code == 400
+        assert [error["message"] for error in answer.get_json()["errors"]] == [message]
+
+
+def test_the_syntax_error_is_the_one_shown(library: Api) -> None:
+    shown = PAGE.block("text")
+    answer = ask(library, [("filter.query", shown.splitlines()[1])], by_form=True)
+    assert answer.get_json()["message"] == shown
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    stated = [int(number) for number in re.findall(r"[0-9]+", PAGE.section("Limits").partition(" 503 ")[0])]
+    assert stated == [
+        LENGTH_AT_MOST,
+        FACETS_AT_MOST,
+        TERMS_AT_MOST,
+        RANGES_AT_MOST,
+        words.WORDS_AT_MOST,
+        words.CHARACTERS_AT_MOST,
+    ]
+    assert f"the {LISTED_AT_MOST} values" in PAGE.section("Facets")

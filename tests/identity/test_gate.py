@@ -1,0 +1,159 @@
+"""The gate: no view is reached without the scopes that it is marked with, and none without a mark."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask, Response
+from flask.views import MethodView
+
+from app import create_app
+from app.config import Settings
+from app.identity.gate import accepted_scopes, public, scopes
+from app.identity.server import SCOPE_NAMES
+from tests.conftest import TokenFor
+from tests.support.api import Api, codes
+from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
+
+FOR_EVERYONE = {
+    "GET /.well-known/jwks.json",
+    "GET /.well-known/oauth-authorization-server",
+    "GET /docs",
+    "GET /docs/<segment:asset>",
+    "GET /health/live",
+    "GET /health/ready",
+    "GET /openapi.json",
+    "POST /oauth/introspect",
+    "POST /oauth/revoke",
+    "POST /oauth/token",
+}
+"""All that is reached without a token; whoever adds to it thinks twice here."""
+
+
+def test_every_view_has_a_mark(app: Flask) -> None:
+    unmarked = [name for name, view in endpoints(app).items() if accepted_scopes(view) is None]
+    assert unmarked == []
+
+
+def test_views_for_everyone_are_these(app: Flask) -> None:
+    assert {name for name, view in endpoints(app).items() if is_public(view)} == FOR_EVERYONE
+
+
+def test_no_view_of_a_project_is_for_everyone(app: Flask) -> None:
+    assert not any(is_public(view) for view in endpoints_of_a_project(app).values())
+
+
+def test_marks_name_scopes_of_the_interface_only(app: Flask) -> None:
+    named = {scope for view in endpoints(app).values() for scope in accepted_scopes(view) or ()}
+    assert named <= set(SCOPE_NAMES)
+
+
+def test_a_mark_without_scopes_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="public"):
+        scopes()
+
+
+class _Reached(Exception):
+    pass
+
+
+@pytest.fixture
+def extended(settings: Settings) -> Iterator[Flask]:
+    """An application with views whose author forgot something."""
+    application = create_app(settings)
+
+    def unmarked(**_: str) -> Response:
+        raise _Reached
+
+    class HalfMarked(MethodView):
+        @public
+        def get(self) -> Response:
+            return Response("reached")
+
+        def post(self) -> Response:
+            raise _Reached
+
+        def head(self) -> Response:
+            raise _Reached
+
+    class MarkedAsAWhole(MethodView):
+        def get(self) -> Response:
+            raise _Reached
+
+    application.add_url_rule("/unmarked", view_func=unmarked, methods=["GET", "POST"])
+    application.add_url_rule("/<project_key:project_key>/unmarked", view_func=unmarked, endpoint="in_project")
+    application.add_url_rule("/half", view_func=HalfMarked.as_view("half"))
+    application.add_url_rule("/whole", view_func=public(MarkedAsAWhole.as_view("whole")))
+    application.add_url_rule("/only-rule", endpoint="nobody")
+    yield application
+    application.extensions["database"].close()
+
+
+def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, token_for: TokenFor) -> None:
+    everything = token_for(*(f"{name}:{project}" for name in SCOPE_NAMES), *(f"{name}:" for name in SCOPE_NAMES))
+    for method, path in (
+        ("GET", "/unmarked"),
+        ("HEAD", "/unmarked"),
+        ("POST", "/unmarked"),
+        ("GET", f"/{project}/unmarked"),
+        ("POST", "/half"),
+        ("HEAD", "/half"),
+        ("GET", "/whole"),
+    ):
+        for token, status in ((None, 401), (everything, 403)):
+            answer = Api(extended, project, token).request(method, f"/{path}")
+            assert answer.status_code == status, (method, path)
+    assert Api(extended, project, None).request("GET", "//half").text == "reached"
+
+
+def test_strangers_learn_nothing_from_faults_in_their_requests(app: Flask, project: str) -> None:
+    """Authentication comes before parsing: the same 401 whatever else is wrong; but 404 and 405 come first."""
+    stranger = Api(app, project, None)
+    for answer in (
+        stranger.post(data="no json", content_type="text/plain"),
+        stranger.get("?unknown=1&limit=-1"),
+        stranger.get("/no-such-id"),
+        stranger.delete("/no-such-id?version=x"),
+    ):
+        assert answer.status_code == 401
+        assert codes(answer) == ["invalid_token"]
+    assert stranger.request("GET", "//nowhere/at/all").status_code == 404
+    assert stranger.request("DELETE", "").status_code == 405
+
+
+def test_options_tells_methods_and_reaches_no_view(app: Flask, project: str) -> None:
+    answer = Api(app, project, None).request("OPTIONS")
+    assert answer.status_code == 200
+    assert "PATCH" in answer.headers["Allow"]
+    assert answer.data == b""
+
+
+def test_only_configured_hosts_and_proxies_are_believed(settings: Settings) -> None:
+    path = "/.well-known/oauth-authorization-server"
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
+    direct = create_app(settings)
+    assert direct.test_client().get(path, headers=forwarded).get_json()["issuer"] == "http://localhost"
+    behind = create_app(replace(settings, trusted_proxies=1, trusted_hosts="api.example.com, .internal"))
+    client = behind.test_client()
+    assert client.get(path, headers=forwarded).get_json()["issuer"] == "https://api.example.com"
+    appended = forwarded | {"X-Forwarded-Host": "attacker.example, api.example.com"}
+    assert client.get(path, headers=appended).get_json()["issuer"] == "https://api.example.com"
+    for host, status in (("a.internal", 200), ("attacker.example", 400), ("localhost", 400)):
+        answer = client.get(path, base_url=f"http://{host}")
+        assert answer.status_code == status, host
+        if status == 400:
+            assert codes(answer) == ["InvalidInput"]
+
+
+@pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a?b", "[::1", ""])
+def test_no_address_begins_with_a_malformed_host(app: Flask, host: str) -> None:
+    answer = app.test_client().get("/.well-known/oauth-authorization-server", headers={"Host": host})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+
+
+def test_an_issuer_that_is_an_address_names_itself(settings: Settings) -> None:
+    application = create_app(replace(settings, token_issuer="https://api.example.com"))
+    body = application.test_client().get("/.well-known/oauth-authorization-server").get_json()
+    assert body["issuer"] == "https://api.example.com"
+    assert body["token_endpoint"] == "https://api.example.com/oauth/token"

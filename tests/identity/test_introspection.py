@@ -1,0 +1,81 @@
+"""POST /oauth/introspect (RFC 7662)."""
+
+import time
+
+import pytest
+from flask import Flask
+
+from app.config import Settings
+from app.database.pool import Connection
+from app.identity import records
+from tests.conftest import TokenFor
+from tests.support.oauth import OAuthClient, part, refused
+
+
+@pytest.fixture
+def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
+    return OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
+
+
+def test_a_valid_token_is_told_with_times_in_seconds(client: OAuthClient, project: str) -> None:
+    token = client.token(scope=f"view_test:{project}")
+    claims = part(token, 1)
+    assert client.introspect(token) == {
+        "active": True,
+        "scope": f"view_test:{project}",
+        "client_id": client.id,
+        "token_type": "Bearer",
+        "exp": claims["exp"],
+        "iss": Settings().token_issuer,
+        "sub": client.id,
+        "aud": Settings().token_issuer,
+        "iat": claims["iat"],
+        "jti": claims["jti"],
+    }
+    assert abs(claims["exp"] - time.time() - records.TOKEN_LIFETIME_S) < 60
+
+
+def test_any_client_may_ask_about_any_token(
+    app: Flask, connection: Connection, client: OAuthClient, token_for: TokenFor
+) -> None:
+    other = OAuthClient(app, connection, "view_test:elsewhere")
+    assert other.introspect(client.token())["client_id"] == client.id
+    assert other.introspect(token_for("view_test:p", client_id="command-line"))["client_id"] == "command-line"
+
+
+def test_of_any_other_text_only_that_is_told(client: OAuthClient, token_for: TokenFor) -> None:
+    valid = client.token()
+    texts = ("nonsense", valid[:-8], valid + "x", valid.replace(".", ""), "ü", "\0", "x" * 20_000, "a.b.c", "..")
+    expired = token_for("view_test:p", lifetime_s=-1)
+    for token in (*texts, expired):
+        assert client.introspect(token) == {"active": False}
+
+
+def test_only_clients_may_ask(client: OAuthClient) -> None:
+    token = client.token()
+    refused(client.post("/oauth/introspect", {"token": token}, headers={}), 401, "invalid_client")
+    bearer = {"Authorization": f"Bearer {token}"}
+    refused(client.post("/oauth/introspect", {"token": token}, headers=bearer), 401, "invalid_client")
+
+
+def test_a_token_is_needed_and_not_in_the_address(client: OAuthClient) -> None:
+    message = refused(client.post("/oauth/introspect", {}), 400, "invalid_request")
+    assert message == "Missing required parameter: token."
+    refused(client.post(f"/oauth/introspect?token={client.token()}", {}), 400, "invalid_request")
+
+
+def test_no_cache_keeps_the_answer(client: OAuthClient) -> None:
+    answer = client.post("/oauth/introspect", {"token": "x"})
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.content_type == "application/json; charset=utf-8"
+
+
+def test_what_another_process_revoked_counts_at_once(client: OAuthClient, connection: Connection) -> None:
+    first, second = client.token(), client.token()
+    assert client.introspect(first)["active"] is True
+    records.revoke_token(connection, part(first, 1)["jti"], part(first, 1)["exp"])
+    assert client.introspect(first) == {"active": False}
+    assert client.introspect(second)["active"] is True
+    other = OAuthClient(client.app, connection, "view_test:elsewhere")
+    records.revoke_client(connection, client.id)
+    assert other.introspect(second) == {"active": False}

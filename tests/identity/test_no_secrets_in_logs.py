@@ -1,0 +1,158 @@
+"""No secret and no token stands in a log line or an error, in this file's requests and in the whole run's.
+
+The run as a whole is watched by :mod:`tests.support.secrecy`, which fails it at its end; here are the requests that are
+most likely to betray something, and the service as a process with everything that it writes.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.database.pool import Connection
+from app.identity import records
+from app.resource import store
+from tests.conftest import TokenFor
+from tests.support.api import Api
+from tests.support.oauth import OAuthClient, basic
+from tests.support.secrecy import Secrecy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_watch_sees_leaks(token_for: TokenFor, connection: Connection, app: Flask) -> None:
+    token, secret = token_for("view_test:p"), OAuthClient(app, connection, "view_test:p").made.client_secret
+    watch = Secrecy()
+    watch.keep(token)
+    watch.keep(secret)
+    watch.tell(f"nothing to see, {token[:8]} and {secret[:8]}")
+    assert watch.leaks() == []
+    watch.tell(f"password={secret}")
+    assert len(watch.leaks()) == 1
+    watch.tell(f"Bearer {token}")
+    assert len(watch.leaks()) == 3
+    watch.tell(token.rpartition(".")[2])
+    assert watch.texts == 4
+
+
+def test_the_run_is_watched(api: Api, secrecy: Secrecy) -> None:
+    before = secrecy.texts
+    assert api.get("/no-such-id").status_code == 404
+    assert secrecy.texts >= before + 2  # a log line and an error body
+
+
+def test_crashes_and_refusals_betray_nothing(
+    app: Flask, api: Api, connection: Connection, secrecy: Secrecy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = OAuthClient(app, connection, "view_test:p")
+    token = client.token()
+
+    def crash(*arguments: object) -> None:
+        raise RuntimeError("a fault of the service")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "get_by_id", crash)
+        patch.setattr(records, "authenticated_client", crash)
+        assert api.get("/an-id").status_code == 500
+        assert client.grant().status_code == 500
+        assert client.post("/oauth/introspect", {"token": token}).status_code == 500
+    secret = client.made.client_secret
+    for headers, form in (
+        (basic(client.id, f"{secret}x"), {}),
+        (basic(secret, client.id), {}),
+        (basic(secret, secret), {}),
+        ({"Authorization": f"Basic {secret}"}, {}),
+        ({"Authorization": f"Bearer {token}"}, {}),
+        (client.header, client.fields),
+        (client.header, {"client_id": secret}),
+        ({}, {"client_id": secret, "client_secret": client.id}),
+    ):
+        answer = client.post("/oauth/token", {"grant_type": "client_credentials", **form}, headers)
+        assert answer.status_code in (400, 401)
+        assert secret not in answer.text
+        assert token not in answer.text
+    for answer in (
+        client.post(f"/oauth/token?client_secret={secret}", {}),
+        client.post(f"/oauth/introspect?token={token}", {}),
+        client.grant(scope=f"view_test:p {secret}"),
+        Api(app, "p", f"{token}x").get(),
+        Api(app, "p", None).get(f"?access_token={token}"),
+        Api(app, "another", token).get(),
+    ):
+        assert answer.status_code >= 400
+        assert secret not in answer.text
+        assert token not in answer.text
+    assert secrecy.leaks() == []
+
+
+def test_the_process_writes_nothing_secret(
+    app: Flask, connection: Connection, database_url: str, tmp_path: Path
+) -> None:
+    """Gunicorn too, whose parser meets requests that the application never sees."""
+    client = OAuthClient(app, connection, "view_test:p")
+    token, secret = client.token(), client.made.client_secret
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
+            cwd=ROOT,
+            env=os.environ | {"DATABASE_URL": database_url, "PORT": str(port), "WORKERS": "1"},
+            stdout=output,
+            stderr=output,
+        )
+    answers = b""
+    try:
+        encoded = client.header["Authorization"].removeprefix("Basic ")
+        for head in (
+            f"Authorization: Bearer {token}",
+            f"Authorization Bearer {token}",
+            f"Authorization : Bearer {token}",
+            f"Authorization: Bearer {token}\r\nAuthorization: Basic {encoded}",
+            f"Authorization: Basic {encoded}",
+            f"Authorization Basic {encoded}",
+            f"{token}: x",
+            f"Authorization: Bearer\r\n {token}",
+            f"Content-Length: {secret}",
+            f"Authorization: Bearer {token}\0",
+        ):
+            answers += _exchange(port, f"GET /p/resource?access_token={token} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n")
+        for line in (f"GET {token}", f"GET /{token} HTTP/7", token, f"GET /p/resource/{secret} HTTP/1.1 {token}"):
+            answers += _exchange(port, f"{line}\r\n\r\n")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    written = log.read_text()
+    assert '"message": "request"' in written
+    assert "Refused request" in written
+    for hidden in (token, token.rpartition(".")[2], secret, encoded):
+        assert hidden not in written
+        assert hidden not in answers.decode()
+
+
+def _exchange(port: int, request: str) -> bytes:
+    """Send bytes as they are, and read what comes back until the connection ends or falls silent."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), timeout=2)
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+    answer = b""
+    with connection:
+        connection.sendall(request.encode())
+        connection.shutdown(socket.SHUT_WR)
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer

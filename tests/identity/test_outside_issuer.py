@@ -1,0 +1,239 @@
+"""Tokens of an outside issuer, which is a process of its own on loopback."""
+
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.config import InvalidSetting, OutsideIssuerSettings, Settings
+from app.database.pool import Connection
+from app.identity import outside_issuer
+from app.identity.outside_issuer import OutsideIssuer, keys_of
+from app.identity.tokens import TokenVerifier
+from tests.conftest import TokenFor
+from tests.identity.test_bearer_tokens import assert_refused, encoded
+from tests.support.api import Api, codes
+from tests.support.issuer import AUDIENCE, NAME, Issuer, running_issuer
+from tests.support.oauth import OAuthClient, part
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    with running_issuer() as running:
+        yield running
+
+
+@pytest.fixture
+def service(settings: Settings, issuer: Issuer) -> Iterator[Flask]:
+    """An application that trusts the issuer, and has not fetched its keys yet."""
+    application = create_app(replace(settings, auth_issuer=NAME, auth_audience=AUDIENCE, auth_jwks_url=issuer.jwks_url))
+    yield application
+    application.extensions["database"].close()
+
+
+def for_(project: str) -> str:
+    return f"manage_test:{project}"
+
+
+@pytest.mark.parametrize("alg", ["ES256", "ES384", "ES512", "RS256", "PS256", "Ed25519", "EdDSA"])
+def test_asymmetric_algorithms_are_accepted(service: Flask, issuer: Issuer, project: str, alg: str) -> None:
+    assert Api(service, project, issuer.sign(alg, scope=for_(project))).get().status_code == 200
+
+
+def test_its_own_tokens_go_on_being_accepted(service: Flask, project: str, token_for: TokenFor) -> None:
+    assert Api(service, project, token_for(for_(project))).get().status_code == 200
+
+
+def test_a_service_that_does_not_trust_it_refuses(app: Flask, issuer: Issuer, project: str) -> None:
+    assert_refused(app, project, issuer.sign(scope=for_(project)))
+
+
+@pytest.mark.parametrize(
+    ("claims", "author"),
+    [
+        ({}, "their-client"),
+        ({"client_id": None}, "their-app"),
+        ({"client_id": None, "azp": None}, "someone"),
+    ],
+)
+def test_who_writes(service: Flask, issuer: Issuer, project: str, claims: dict[str, None], author: str) -> None:
+    api = Api(service, project, issuer.sign(scope=for_(project), **claims))
+    assert api.create()["createdBy"] == {"typeId": "api-client", "id": author}
+
+
+def test_types_of_tokens(service: Flask, issuer: Issuer, project: str) -> None:
+    for typ in ("at+jwt", "application/at+jwt", "JWT", None):
+        assert Api(service, project, issuer.sign(header={"typ": typ}, scope=for_(project))).get().status_code == 200
+    for typ in ("logout+jwt", "dpop+jwt", "secevent+jwt"):
+        assert_refused(service, project, issuer.sign(header={"typ": typ}, scope=for_(project)))
+
+
+def test_unknown_headers_are_ignored_and_critical_ones_refused(service: Flask, issuer: Issuer, project: str) -> None:
+    assert Api(service, project, issuer.sign(header={"x": 1}, scope=for_(project))).get().status_code == 200
+    assert_refused(service, project, issuer.sign(header={"b64": True, "crit": ["b64"]}, scope=for_(project)))
+
+
+def test_claims_that_are_wrong(service: Flask, issuer: Issuer, project: str) -> None:
+    now = int(time.time())
+    for claims in (
+        {"iss": "https://another.example"},
+        {"iss": Settings().token_issuer},
+        {"iss": None},
+        {"aud": "another-service"},
+        {"aud": ["another-service"]},
+        {"aud": None},
+        {"exp": now - 1},
+        {"exp": None},
+        {"nbf": now + 600},
+        {"iat": now + 600},
+        {"scope": [for_(project)]},
+        {"client_id": 5},
+        {"client_id": None, "azp": None, "sub": None},
+    ):
+        assert_refused(service, project, issuer.sign(**{"scope": for_(project), **claims}))
+    assert Api(service, project, issuer.sign(aud=["x", AUDIENCE], scope=for_(project))).get().status_code == 200
+
+
+def test_too_few_scopes(service: Flask, issuer: Issuer, project: str) -> None:
+    for scope in (None, "", "openid profile", f"view_products:{project}", "manage_test:another"):
+        assert Api(service, project, issuer.sign(scope=scope)).get().status_code == 403
+
+
+def test_hmac_with_its_public_keys_or_its_symmetric_key(service: Flask, issuer: Issuer, project: str) -> None:
+    token = issuer.sign(scope=for_(project))
+    for kid in (part(token, 0)["kid"], "symmetric", None):
+        header = {"alg": "HS256", "kid": kid}
+        signed = f"{encoded(header)}.{token.split('.')[1]}"
+        forged = f"{signed}.{encoded(hmac.digest(b'anything', signed.encode(), 'sha256'))}"
+        assert_refused(service, project, forged)
+        assert_refused(service, project, f"{encoded({'alg': 'none', 'kid': kid})}.{token.split('.')[1]}.")
+
+
+def test_one_issuer_cannot_speak_for_the_other(service: Flask, issuer: Issuer, project: str) -> None:
+    """Keys belong to their issuer: a right signature under another's name is wrong."""
+    own = {"iss": Settings().token_issuer, "aud": Settings().token_issuer, "jti": "x"}
+    assert_refused(service, project, issuer.sign(header={"typ": "at+jwt"}, scope=for_(project), **own))
+
+
+def test_keys_are_fetched_once(service: Flask, issuer: Issuer, project: str) -> None:
+    before = issuer.fetches
+    for _ in range(5):
+        assert Api(service, project, issuer.sign(scope=for_(project))).get().status_code == 200
+    assert issuer.fetches == before + 1
+
+
+def test_invented_key_ids_do_not_become_fetches(service: Flask, issuer: Issuer, project: str) -> None:
+    before = issuer.fetches
+    for number in range(20):
+        assert_refused(service, project, issuer.sign(header={"kid": f"invented-{number}"}, scope=for_(project)))
+    assert issuer.fetches == before + 1
+
+
+def test_new_keys_are_fetched_when_a_token_names_one(
+    service: Flask, issuer: Issuer, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside_issuer, "FETCHES_AT_LEAST_APART_S", 0.5)
+    before = issuer.sign(scope=for_(project))
+    assert Api(service, project, before).get().status_code == 200
+    issuer.rotate()
+    time.sleep(0.5)
+    assert Api(service, project, issuer.sign(scope=for_(project))).get().status_code == 200
+    # What the issuer has withdrawn is refused, though the token was found valid before.
+    assert_refused(service, project, before)
+
+
+@pytest.mark.parametrize("path", ["/missing", "/redirect", "/huge", "/deep", "/empty", "/list", "/slow"])
+def test_an_issuer_that_answers_nonsense_is_503_and_harms_nothing_else(
+    settings: Settings,
+    issuer: Issuer,
+    project: str,
+    token_for: TokenFor,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outside_issuer, "FETCH_TIMEOUT_S", 0.5)
+    url = issuer.url(path)
+    application = create_app(replace(settings, auth_issuer=NAME, auth_audience=AUDIENCE, auth_jwks_url=url))
+    try:
+        began = time.monotonic()
+        for _ in range(3):
+            answer = Api(application, project, issuer.sign(scope=for_(project))).get()
+            assert answer.status_code == 503
+            assert codes(answer) == ["OverCapacity"]
+            assert "Retry-After" in answer.headers
+        assert time.monotonic() - began < 2
+        assert Api(application, project, token_for(for_(project))).get().status_code == 200
+    finally:
+        application.extensions["database"].close()
+
+
+def test_known_keys_outlive_an_issuer_that_does_not_answer(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = time.monotonic()
+    monkeypatch.setattr(outside_issuer.time, "monotonic", lambda: clock)
+    source = OutsideIssuer(OutsideIssuerSettings(NAME, AUDIENCE, issuer.jwks_url))
+    verifier = TokenVerifier([source])
+    token = issuer.sign()
+    assert verifier.verify(token)
+    monkeypatch.setattr(outside_issuer, "fetch", lambda _: (_ for _ in ()).throw(OSError("away")))
+    clock += outside_issuer.TRUSTED_WITHOUT_ANSWER_FOR_S - 1
+    assert verifier.verify(token)
+    clock += 20
+    with pytest.raises(Exception, match="not available") as raised:
+        verifier.verify(token)
+    assert getattr(raised.value, "status", None) == 503
+
+
+def test_without_a_key_id_only_a_key_that_is_alone_is_taken(issuer: Issuer) -> None:
+    source = OutsideIssuer(OutsideIssuerSettings(NAME, AUDIENCE, issuer.jwks_url))
+    assert source.find_key(None) is None
+    whole = json.loads(outside_issuer.fetch(issuer.jwks_url))
+    alone = [key for key in whole["keys"] if isinstance(key, dict) and key.get("kid", "").startswith("ES256")]
+    assert len(keys_of(json.dumps({"keys": alone}).encode())) == 1
+    usable = keys_of(json.dumps(whole).encode())
+    assert {kid.rpartition("-")[0] for kid in usable} == {"ES256", "ES384", "ES512", "RSA", "Ed25519"}
+
+
+def test_introspection_and_revocation(service: Flask, issuer: Issuer, connection: Connection, project: str) -> None:
+    client = OAuthClient(service, connection, for_(project))
+    token = issuer.sign(scope=for_(project))
+    told = client.introspect(token)
+    assert (told["active"], told["iss"], told["client_id"]) == (True, NAME, "their-client")
+    assert client.revoke(token).status_code == 200
+    assert client.introspect(token)["active"] is True  # only its issuer can end it
+
+
+def test_the_three_settings_go_together() -> None:
+    full = {"AUTH_ISSUER": NAME, "AUTH_AUDIENCE": AUDIENCE, "AUTH_JWKS_URL": "https://issuer.example/jwks"}
+    assert Settings.from_environment(full).outside_issuer == OutsideIssuerSettings(*full.values())
+    assert Settings.from_environment({}).outside_issuer is None
+    for missing in full:
+        with pytest.raises(InvalidSetting, match=f"{missing}.*all three or none"):
+            Settings.from_environment({name: value for name, value in full.items() if name != missing})
+    with pytest.raises(InvalidSetting, match="the service itself"):
+        Settings.from_environment(full | {"TOKEN_ISSUER": NAME})
+
+
+def test_addresses_of_key_sets() -> None:
+    full = {"AUTH_ISSUER": NAME, "AUTH_AUDIENCE": AUDIENCE}
+    for url in ("https://a.example/k", "http://127.0.0.1:8/k", "http://[::1]/k", "http://localhost/k"):
+        assert Settings.from_environment(full | {"AUTH_JWKS_URL": url}).auth_jwks_url == url
+    for url in (
+        "http://a.example/k",
+        "http://127.0.0.1.a.example/k",
+        "http://localhost.a.example/k",
+        "http://user@127.0.0.1/k",
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/k",
+        "https:///k",
+        "https://a.example/k#f",
+        "https://a.example:port/k",
+        "https://a b/k",
+        "127.0.0.1",
+    ):
+        with pytest.raises(InvalidSetting, match="AUTH_JWKS_URL"):
+            Settings.from_environment(full | {"AUTH_JWKS_URL": url})

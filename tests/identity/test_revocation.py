@@ -1,0 +1,243 @@
+"""The end of tokens and clients before their time: POST /oauth/revoke (RFC 7009) and the command line."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+
+from app import create_app, errors
+from app.cli import main
+from app.config import Settings
+from app.database.pool import Connection
+from app.identity import own_issuer, records
+from app.identity.own_issuer import OwnIssuer
+from app.identity.records import Trust
+from app.identity.tokens import InvalidToken, TokenVerifier
+from tests.conftest import TokenFor
+from tests.support.api import Api, codes
+from tests.support.oauth import OAuthClient, part, refused
+
+IN_FORCE_WITHIN_S = 5.0
+
+
+@pytest.fixture
+def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
+    return OAuthClient(app, connection, f"manage_test:{project}")
+
+
+@pytest.fixture
+def other_worker(settings: Settings) -> Iterator[Flask]:
+    """An application of its own on the same database, as another worker process is one."""
+    application = create_app(settings)
+    yield application
+    application.extensions["database"].close()
+
+
+@pytest.fixture
+def command(database_url: str) -> Callable[..., str]:
+    """Runs ``sample-resource`` with arguments and returns what it prints."""
+
+    def run(*arguments: str, stdin: str | None = None) -> str:
+        result = CliRunner().invoke(main, arguments, input=stdin, env={"DATABASE_URL": database_url})
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    return run
+
+
+def seconds_until_refused(api: Api) -> float:
+    began = time.monotonic()
+    while api.get().status_code == 200:
+        assert time.monotonic() - began < IN_FORCE_WITHIN_S
+        time.sleep(0.05)
+    answer = api.get()
+    assert answer.status_code == 401
+    assert answer.get_json()["error"] == "invalid_token"
+    return time.monotonic() - began
+
+
+def test_a_revoked_token_is_dead_here_at_once_and_elsewhere_in_time(
+    client: OAuthClient, project: str, other_worker: Flask
+) -> None:
+    token, kept = client.token(), client.token()
+    here, there = Api(client.app, project, token), Api(other_worker, project, token)
+    assert (here.get().status_code, there.get().status_code) == (200, 200)
+    answer = client.revoke(token)
+    assert (answer.status_code, answer.get_json()) == (200, {})
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert here.get().status_code == 401
+    seconds_until_refused(there)
+    assert Api(client.app, project, kept).get().status_code == 200
+    assert Api(other_worker, project, kept).get().status_code == 200
+
+
+def test_revoking_twice_and_revoking_nonsense_is_fine(client: OAuthClient, token_for: TokenFor) -> None:
+    token = client.token()
+    for text in (token, token, "nonsense", token[:-4], token_for("view_test:p", lifetime_s=-1)):
+        assert client.revoke(text).status_code == 200
+    hinted = {"token": client.token(), "token_type_hint": "refresh_token"}
+    assert client.post("/oauth/revoke", hinted).status_code == 200
+    assert client.introspect(hinted["token"]) == {"active": False}
+
+
+def test_a_client_revokes_its_own_tokens_only(client: OAuthClient, connection: Connection, project: str) -> None:
+    other = OAuthClient(client.app, connection, "view_test:elsewhere")
+    token = client.token()
+    refused(other.revoke(token), 400, "invalid_grant")
+    assert Api(client.app, project, token).get().status_code == 200
+    refused(client.post("/oauth/revoke", {"token": token}, headers={}), 401, "invalid_client")
+    refused(client.post("/oauth/revoke", {}), 400, "invalid_request")
+    assert Api(client.app, project, token).get().status_code == 200
+
+
+def test_a_revoked_client_gets_no_token_and_its_tokens_die(
+    client: OAuthClient, project: str, other_worker: Flask, command: Callable[..., str]
+) -> None:
+    token = client.token()
+    workers = [Api(client.app, project, token), Api(other_worker, project, token)]
+    assert [api.get().status_code for api in workers] == [200, 200]
+    printed = json.loads(command("client", "revoke", client.id))
+    assert printed["client_id"] == client.id
+    for api in workers:
+        seconds_until_refused(api)
+    refused(client.grant(), 401, "invalid_client")
+    refused(client.post("/oauth/introspect", {"token": token}), 401, "invalid_client")
+    again = json.loads(command("client", "revoke", client.id))
+    assert again["revoked_at"] == printed["revoked_at"]
+
+
+def test_clients_are_listed_without_secrets(
+    client: OAuthClient, project: str, connection: Connection, command: Callable[..., str]
+) -> None:
+    records.revoke_client(connection, OAuthClient(client.app, connection, "view_test:p").id)
+    lines = [json.loads(line) for line in command("client", "list").splitlines()]
+    own = next(line for line in lines if line["client_id"] == client.id)
+    assert set(own) == {"client_id", "name", "scope", "created_at"}
+    assert own["scope"] == f"manage_test:{project}"
+    assert any("revoked_at" in line for line in lines)
+    assert client.made.client_secret not in command("client", "list")
+
+
+def test_an_unknown_client_cannot_be_revoked(database_url: str) -> None:
+    result = CliRunner().invoke(main, ["client", "revoke", "nobody"], env={"DATABASE_URL": database_url})
+    assert result.exit_code == 1
+    assert result.output == "Error: There is no client 'nobody'.\n"
+
+
+def test_tokens_of_the_command_line_can_be_revoked_too(
+    app: Flask, project: str, other_worker: Flask, command: Callable[..., str], database_url: str
+) -> None:
+    token = command("token", "--scope", f"view_test:{project}").strip()
+    workers = [Api(app, project, token), Api(other_worker, project, token)]
+    assert [api.get().status_code for api in workers] == [200, 200]
+    assert command("revoke-token", stdin=f"{token}\n") == f"revoked  {part(token, 1)['jti']}\n"
+    for api in workers:
+        seconds_until_refused(api)
+    again = CliRunner().invoke(main, ["revoke-token"], input=token, env={"DATABASE_URL": database_url})
+    assert again.exit_code == 1
+    assert again.output == "Error: Nothing to revoke, the token is not valid: revoked.\n"
+
+
+def test_expired_revocations_are_cleared_away(client: OAuthClient, connection: Connection) -> None:
+    records.revoke_token(connection, "long-gone", time.time() - 7200)
+    records.revoke_token(connection, "just-gone", time.time() - 60)
+    client.revoke(client.token())
+    rows = connection.execute("SELECT id FROM revoked_token WHERE id IN ('long-gone', 'just-gone')").fetchall()
+    assert rows == [("just-gone",)]
+
+
+def test_requests_send_no_statement_for_it(client: OAuthClient, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(client.app, project, client.token())
+    loads = 0
+    original = records.load_trust
+
+    def counted(*arguments: object) -> Trust:
+        nonlocal loads
+        loads += 1
+        return original(*arguments)
+
+    monkeypatch.setattr(records, "load_trust", counted)
+    began = time.monotonic()
+    for _ in range(100):
+        assert api.get().status_code == 200
+    assert loads <= 1 + (time.monotonic() - began) / own_issuer.RENEWED_AFTER_S
+
+
+def test_without_the_database_tokens_are_trusted_for_seconds_and_then_not(
+    database_url: str, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen from the verifier: failing closed is 503, and never a revoked token that passes."""
+    away = False
+
+    def load(since: object) -> Trust:
+        if away:
+            raise errors.over_capacity("away")
+        with psycopg.connect(database_url) as connection:
+            return records.load_trust(connection, since)
+
+    clock = time.monotonic()
+    monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
+    verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
+    token = token_for(f"view_test:{project}")
+    assert verifier.verify(token)
+    away = True
+    clock += own_issuer.TRUSTED_FOR_S - 0.1
+    assert verifier.verify(token)
+    clock += 0.2
+    for _ in range(3):
+        with pytest.raises(errors.ApiError) as raised:
+            verifier.verify(token)
+        assert raised.value.status == 503
+        assert "Retry-After" in raised.value.headers
+    away = False
+    clock += 1
+    assert verifier.verify(token)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        records.revoke_token(connection, part(token, 1)["jti"], part(token, 1)["exp"])
+    clock += own_issuer.RENEWED_AFTER_S
+    with pytest.raises(InvalidToken, match="revoked"):
+        verifier.verify(token)
+
+
+def test_a_request_does_not_wait_twice_for_a_silent_database(
+    database_url: str, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = time.monotonic()
+    silent_for = 0.0
+
+    def load(since: object) -> Trust:
+        nonlocal clock
+        clock += silent_for
+        if silent_for:
+            raise errors.over_capacity("silent")
+        with psycopg.connect(database_url) as connection:
+            return records.load_trust(connection, since)
+
+    monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
+    verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
+    token = token_for(f"view_test:{project}")
+    assert verifier.verify(token)
+    clock += own_issuer.RENEWED_AFTER_S
+    silent_for = 0.5
+    assert verifier.verify(token)
+    clock += 0.5
+    silent_for = 4.0
+    with pytest.raises(errors.ApiError) as raised:
+        verifier.verify(token)
+    assert raised.value.status == 503
+
+
+def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings, token_for: TokenFor) -> None:
+    alone = create_app(replace(settings, database_url="host=127.0.0.1 port=1", pool_timeout_ms=200))
+    try:
+        answer = Api(alone, "p", token_for("manage_test:p")).get()
+        assert answer.status_code == 503
+        assert codes(answer) == ["OverCapacity"]
+        assert "Retry-After" in answer.headers
+    finally:
+        alone.extensions["database"].close()

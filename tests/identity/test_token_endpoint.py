@@ -1,0 +1,236 @@
+"""POST /oauth/token: client credentials for access tokens (RFC 6749, section 4.4), as real clients send them."""
+
+import base64
+import logging
+import time
+from io import BytesIO
+from urllib.parse import quote, urlencode
+
+import pytest
+from flask import Flask
+
+from app.database.pool import Connection
+from app.identity.records import TOKEN_LIFETIME_S
+from tests.support.api import Api, codes
+from tests.support.oauth import FORM, OAuthClient, basic, part, refused
+
+
+@pytest.fixture
+def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
+    return OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
+
+
+def test_a_token_of_all_scopes_opens_the_project(client: OAuthClient, project: str) -> None:
+    answer = client.grant()
+    assert answer.status_code == 200
+    assert answer.content_type == "application/json; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+    body = answer.get_json()
+    assert list(body) == ["access_token", "expires_in", "scope", "token_type"]
+    assert body["expires_in"] == TOKEN_LIFETIME_S == 172_800
+    assert body["token_type"] == "Bearer"
+    assert body["scope"] == f"manage_test:{project} view_test:{project}"
+    api = Api(client.app, project, body["access_token"])
+    created = api.create()
+    assert created["createdBy"] == {"typeId": "api-client", "id": client.id}
+
+
+def test_a_token_has_the_profile_of_rfc_9068(client: OAuthClient) -> None:
+    token = client.token()
+    claims = part(token, 1)
+    assert part(token, 0)["typ"] == "at+jwt"
+    assert part(token, 0)["alg"] == "ES256"
+    assert set(claims) == {"iss", "aud", "sub", "client_id", "iat", "exp", "jti", "scope"}
+    assert claims["sub"] == claims["client_id"] == client.id
+    assert claims["exp"] == claims["iat"] + TOKEN_LIFETIME_S
+    assert abs(claims["iat"] - time.time()) < 60
+    assert part(client.token(), 1)["jti"] != claims["jti"]
+
+
+def test_the_answer_echoes_what_was_asked_for_and_granted(client: OAuthClient, project: str) -> None:
+    both = f"view_test:{project} manage_test:{project}"
+    assert client.grant(scope=both).get_json()["scope"] == both
+    one = client.grant(scope=f"view_test:{project}").get_json()
+    assert one["scope"] == f"view_test:{project}"
+    assert Api(client.app, project, one["access_token"]).post(json={"objectTypeProperty": {}}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "grant_type=client_credentials&scope=manage_test:{p} view_test:{p}",
+        "grant_type=client_credentials&scope=manage_test:{p}%20view_test:{p}",
+        "grant_type=client_credentials&scope=manage_test%3A{p}+view_test%3A{p}",
+        "grant_type=client_credentials&scope= manage_test:{p}  view_test:{p} manage_test:{p}",
+        "grant_type=client_credentials&scope=manage_test:{p} view_test:{p}&refresh_token=false&audience=a&audience=b&x",
+    ],
+    ids=["raw", "percent", "plus", "spaces", "unknown-fields"],
+)
+def test_forms_put_together_by_hand_are_understood(client: OAuthClient, project: str, body: str) -> None:
+    answer = client.post("/oauth/token", body.replace("{p}", project))
+    assert answer.status_code == 200
+    assert answer.get_json()["scope"] == f"manage_test:{project} view_test:{project}"
+
+
+def test_credentials_may_be_form_fields(client: OAuthClient) -> None:
+    form = {"grant_type": "client_credentials", **client.fields}
+    assert client.post("/oauth/token", form, headers={}).status_code == 200
+    wrong = form | {"client_secret": "wrong"}
+    refused(client.post("/oauth/token", wrong, headers={}), 401, "invalid_client")
+
+
+def test_the_clients_id_may_stand_beside_the_header_but_no_second_secret(client: OAuthClient) -> None:
+    form = {"grant_type": "client_credentials"}
+    assert client.post("/oauth/token", form | {"client_id": client.id}).status_code == 200
+    refused(client.post("/oauth/token", form | {"client_id": "another"}), 400, "invalid_request")
+    refused(client.post("/oauth/token", form | client.fields), 400, "invalid_request")
+
+
+def test_credentials_in_the_header_may_be_percent_encoded(client: OAuthClient) -> None:
+    encoded = "".join(f"%{ord(character):02X}" for character in client.made.client_secret)
+    header = basic(quote(client.id), encoded)
+    assert client.post("/oauth/token", {"grant_type": "client_credentials"}, header).status_code == 200
+
+
+def test_parameters_may_stand_in_the_query_and_form_fields_come_first(client: OAuthClient, project: str) -> None:
+    query = urlencode({"grant_type": "client_credentials", "scope": f"view_test:{project}", "ignored": "x"})
+    in_query = client.app.test_client().post(f"/oauth/token?{query}", headers=client.header)
+    assert in_query.get_json()["scope"] == f"view_test:{project}"
+    both = client.post(f"/oauth/token?{query}", {"scope": f"manage_test:{project}"})
+    assert both.get_json()["scope"] == f"manage_test:{project}"
+
+
+@pytest.mark.parametrize("name", ["client_id", "client_secret", "token"])
+def test_secrets_may_not_stand_in_the_address(client: OAuthClient, name: str) -> None:
+    value = {**client.fields, "token": "x"}[name]
+    answer = client.post(f"/oauth/token?{name}={value}", {"grant_type": "client_credentials"})
+    refused(answer, 400, "invalid_request")
+    assert value not in answer.text or value == "x"
+
+
+def test_refused_credentials(client: OAuthClient) -> None:
+    form = {"grant_type": "client_credentials"}
+    for headers in (
+        {},
+        basic(client.id, "wrong"),
+        basic(client.id, ""),
+        basic(client.id, client.made.client_secret + "x"),
+        basic("unknown", client.made.client_secret),
+        basic("", client.made.client_secret),
+        basic("nul\0", "x"),
+        basic("%00", "x"),
+        basic("%ff", "x"),
+        basic("ä", "ö"),
+        basic("x" * 10_000, "x"),
+        {"Authorization": f"Bearer {client.token()}"},
+        {"Authorization": "Basic"},
+        {"Authorization": "Basic !"},
+        {"Authorization": "Basic " + base64.b64encode(b"no colon").decode()},
+        {"Authorization": "Basic " + base64.b64encode(b"\xff:\xff").decode()},
+    ):
+        message = refused(client.post("/oauth/token", form, headers), 401, "invalid_client")
+        assert message == "Please provide valid client credentials using HTTP Basic Authentication."
+
+
+def test_grants(client: OAuthClient) -> None:
+    missing = client.post("/oauth/token", {})
+    assert refused(missing, 400, "invalid_request") == "Missing required parameter: grant_type."
+    assert refused(client.grant(grant_type=""), 400, "invalid_request") == "Missing required parameter: grant_type."
+    for grant_type in ("invalid_type", "password", "refresh_token", "authorization_code", "Client_Credentials"):
+        message = refused(client.grant(grant_type=grant_type), 400, "unsupported_grant_type")
+        assert message == f"Invalid parameter: grant_type: Invalid grant type: '{grant_type}'"
+
+
+def test_scopes_beyond_the_clients_are_refused_as_a_whole(client: OAuthClient, project: str) -> None:
+    for scope in (
+        f"view_products:{project}",
+        "view_test:another-project",
+        f"view_test:{project} view_products:{project}",
+        f"view_test:{project}x",
+    ):
+        message = refused(client.grant(scope=scope), 400, "invalid_scope")
+        assert message.startswith("Permissions exceeded. Only the following permissions can be requested: manage_test:")
+
+
+def test_what_is_no_scope_is_refused(client: OAuthClient, project: str) -> None:
+    for scope in ("manage_project:" + project, "view_test", "view_test:", f"view_test:{project}:store", "nul\0", " "):
+        message = refused(client.grant(scope=scope), 400, "invalid_scope")
+        assert message == "Malformed parameter: scope: Invalid scope."
+    assert client.grant(scope="").status_code == 200  # without a value as if it were not there: RFC 6749, section 3.1
+
+
+def test_requests_that_are_no_form_are_refused(client: OAuthClient) -> None:
+    twice = "grant_type=client_credentials&grant_type=client_credentials"
+    for body in (twice, b"grant_type=\xff", b"grant_type=%FF", "&".join(["a=b"] * 2000)):
+        refused(client.post("/oauth/token", body), 400, "invalid_request")
+    as_json = client.app.test_client().post(
+        "/oauth/token", json={"grant_type": "client_credentials"}, headers=client.header
+    )
+    assert FORM in refused(as_json, 400, "invalid_request")
+    too_large = client.post("/oauth/token", "grant_type=" + "x" * 40_000)
+    assert too_large.status_code == 413
+    assert codes(too_large) == ["ContentTooLarge"]
+    in_chunks = client.app.test_client().post(
+        "/oauth/token",
+        input_stream=BytesIO(b"grant_type=client_credentials&scope=" + b"x" * 40_000),
+        environ_overrides={"wsgi.input_terminated": True},
+        headers=client.header,
+        content_type=FORM,
+    )
+    assert in_chunks.status_code == 413
+
+
+def test_only_post(client: OAuthClient) -> None:
+    for path in ("/oauth/token", "/oauth/introspect", "/oauth/revoke"):
+        answer = client.app.test_client().get(path)
+        assert answer.status_code == 405
+        assert "POST" in answer.headers["Allow"]
+
+
+def test_a_refusal_is_logged_with_client_and_correlation_id_but_no_secret(
+    client: OAuthClient, caplog: pytest.LogCaptureFixture, app_log: logging.Logger
+) -> None:
+    app_log.addHandler(caplog.handler)
+    try:
+        header = basic(client.id, "a-wrong-secret") | {"X-Correlation-ID": "corr-12345"}
+        client.post("/oauth/token", {"grant_type": "client_credentials"}, header)
+        # A secret in the place of the id, as happens when the two are swapped.
+        swapped = basic(client.made.client_secret, client.id)
+        client.post("/oauth/token", {"grant_type": "client_credentials"}, swapped)
+    finally:
+        app_log.removeHandler(caplog.handler)
+    logged = [record.__dict__["fields"] for record in caplog.records if record.getMessage() == "client refused"]
+    assert logged[0] == {
+        "path": "/oauth/token",
+        "client": client.id,
+        "error": "invalid_client",
+        "correlation_id": "corr-12345",
+    }
+    assert logged[1]["client"] is None
+    for record in caplog.records:
+        assert "a-wrong-secret" not in str(record.__dict__)
+        assert client.made.client_secret not in str(record.__dict__)
+
+
+def test_refusing_costs_no_slow_hash(client: OAuthClient) -> None:
+    """A refusal is one look at an index and one SHA-256, also for unknown clients: thousands a second, not tens."""
+    headers = [basic(client.id, "wrong"), basic("unknown", "wrong")]
+    spent = time.process_time()
+    for _ in range(50):
+        for header in headers:
+            client.post("/oauth/token", {"grant_type": "client_credentials"}, header)
+    assert (time.process_time() - spent) / 100 < 0.02
+
+
+def test_metadata_names_the_endpoints(app: Flask) -> None:
+    answer = app.test_client().get("/.well-known/oauth-authorization-server", base_url="https://api.example.com")
+    body = answer.get_json()
+    assert answer.content_type == "application/json; charset=utf-8"
+    assert body["issuer"] == "https://api.example.com"
+    assert body["token_endpoint"] == "https://api.example.com/oauth/token"
+    assert body["jwks_uri"] == "https://api.example.com/.well-known/jwks.json"
+    assert body["introspection_endpoint"] == "https://api.example.com/oauth/introspect"
+    assert body["revocation_endpoint"] == "https://api.example.com/oauth/revoke"
+    assert body["grant_types_supported"] == ["client_credentials"]
+    assert body["token_endpoint_auth_methods_supported"] == ["client_secret_basic", "client_secret_post"]
+    assert body["response_types_supported"] == []

@@ -1,0 +1,202 @@
+"""The OpenAPI document: valid, complete, and of the interface's own words."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from flask import Flask
+from openapi_spec_validator import validate
+
+from app import create_app
+from app.config import Settings
+from app.errors import CATALOGUE
+from app.resource.actions import REGISTRY
+from tests.support.api import Api
+from tests.support.contract import Contract
+from tests.support.endpoints import endpoints_of_a_project
+
+INTERFACE = {
+    "4.1": ("get", "/{projectKey}/resource"),
+    "4.2": ("get", "/{projectKey}/resource/{id}"),
+    "4.3": ("get", "/{projectKey}/resource/key={key}"),
+    "4.4": ("get", "/{projectKey}/resource/searchApiPattern"),
+    "4.5": ("head", "/{projectKey}/resource"),
+    "4.6": ("post", "/{projectKey}/resource"),
+    "4.7": ("patch", "/{projectKey}/resource"),
+    "4.8": ("put", "/{projectKey}/resource"),
+    "4.9": (
+        "post",
+        "/{projectKey}/resource/artificially-complex/path/uri-parameter-one={uriParameterOne}/{uriParameterTwo}",
+    ),
+    "4.10": ("post", "/{projectKey}/resource/{id}"),
+    "4.11": ("delete", "/{projectKey}/resource/{id}"),
+    "4.12": ("get", "/{projectKey}/resource/sorted-query-parameters"),
+    "4.13": ("post", "/{projectKey}/resource/description-with-urn-links"),
+    "4.14": ("post", "/{projectKey}/resource/product-projection-search"),
+}
+
+
+@pytest.fixture
+def document(app: Flask) -> dict[str, Any]:
+    return app.extensions["openapi"]
+
+
+def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [operation for path in document["paths"].values() for operation in path.values()]
+
+
+def test_the_document_is_valid(document: dict[str, Any]) -> None:
+    validate(document)
+
+
+def test_it_is_served_as_it_is(api: Api, document: dict[str, Any]) -> None:
+    answer = api.get("//openapi.json")
+    assert answer.status_code == 200
+    assert answer.get_json() == json.loads(json.dumps(document))
+
+
+@pytest.mark.parametrize("section", INTERFACE)
+def test_every_endpoint_stands_under_the_interfaces_path(document: dict[str, Any], section: str) -> None:
+    method, path = INTERFACE[section]
+    assert f"({section})" in document["paths"][path][method]["summary"]
+
+
+def test_every_endpoint_of_a_project_is_described(app: Flask, document: dict[str, Any]) -> None:
+    described = [op for path, ops in document["paths"].items() if path.startswith("/{projectKey}") for op in ops]
+    assert len(described) == len(endpoints_of_a_project(app))
+
+
+def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
+    ids = [operation["operationId"] for operation in operations(document)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_either_scope_suffices_where_two_are_accepted(document: dict[str, Any]) -> None:
+    security = document["paths"]["/{projectKey}/resource"]["get"]["security"]
+    assert security == [
+        {"clientCredentials": ["manage_test:{projectKey}"]},
+        {"clientCredentials": ["view_test:{projectKey}"]},
+        {"bearer": []},
+    ]
+
+
+def test_parameters_of_the_interface_are_there(document: dict[str, Any]) -> None:
+    def names(method: str, path: str) -> set[str]:
+        parameters = document["paths"][path][method]["parameters"]
+        return {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
+
+    listed = {
+        "stringParameter",
+        "floatParameter",
+        "integerParameter",
+        "withMarkdownDescription",
+        "objectParameter",
+        "arrayOfString",
+        "arrayOfStringWithDescription",
+    }
+    assert names(*INTERFACE["4.1"]) >= listed
+    assert names(*INTERFACE["4.5"]) >= listed
+    assert names(*INTERFACE["4.12"]) == {
+        "where", "sort", "limit", "offset", "withTotal", "expand", "var.<name>",
+    }  # fmt: skip
+    assert names(*INTERFACE["4.4"]) == names(*INTERFACE["4.14"]) == {
+        "text.<language>", "fuzzy", "fuzzyLevel", "staged", "filter", "filter.facets", "filter.query", "facet",
+        "sort", "limit", "offset", "withTotal",
+    }  # fmt: skip
+    assert names(*INTERFACE["4.9"]) == names(*INTERFACE["4.13"]) == {"queryParameterOne", "queryParameterTwo"}
+
+
+def test_every_parameter_has_a_schema_a_meaning_and_an_example_that_the_schema_takes(
+    document: dict[str, Any],
+) -> None:
+    for operation in operations(document):
+        for parameter in operation["parameters"]:
+            where = (operation["operationId"], parameter["name"])
+            assert parameter["schema"].get("type"), where
+            assert parameter["description"], where
+            example = parameter["example"] if "example" in parameter else parameter["schema"]["examples"][0]
+            jsonschema_rs.validate(parameter["schema"] | {"components": document["components"]}, example)
+
+
+def test_every_operation_says_in_full_what_it_does(document: dict[str, Any]) -> None:
+    for operation in operations(document):
+        assert len(operation["description"]) > len(operation["summary"]), operation["operationId"]
+        assert "\n" not in operation["description"].replace("\n\n", "")
+
+
+def test_nothing_is_answered_to_head_but_status_and_headers(document: dict[str, Any]) -> None:
+    responses = document["paths"]["/{projectKey}/resource"]["head"]["responses"]
+    assert {"200", "400", "401", "403", "404"} <= set(responses)
+    assert not [status for status, response in responses.items() if "content" in response]
+
+
+def test_links_lead_to_operations_that_take_what_they_pass(document: dict[str, Any]) -> None:
+    by_id = {operation["operationId"]: operation for operation in operations(document)}
+    for link in document["components"]["links"].values():
+        taken = {parameter["name"] for parameter in by_id[link["operationId"]]["parameters"]}
+        assert set(link["parameters"]) <= taken
+
+
+def test_every_refusal_has_an_example_for_each_code(document: dict[str, Any]) -> None:
+    seen: set[str] = set()
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            examples = response.get("content", {}).get("application/json", {}).get("examples", {})
+            for code, example in examples.items():
+                assert example == {"$ref": f"#/components/examples/{code}"}
+                value = document["components"]["examples"][code]["value"]
+                assert value["statusCode"] == int(status) == CATALOGUE[code].status
+                seen.add(code)
+    # Not of an endpoint: another method.
+    assert set(CATALOGUE) - seen == {"MethodNotAllowed"}
+
+
+def test_every_body_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+    contract = Contract(app)
+    bodies = [operation["requestBody"] for operation in operations(document) if "requestBody" in operation]
+    assert len(bodies) == 10
+    for body in bodies:
+        (media,) = body["content"].values()
+        assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"])
+
+
+def test_every_answer_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+    contract = Contract(app)
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            media = response.get("content", {}).get("application/json")
+            if media is not None and int(status) < 400:
+                assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"]), operation
+
+
+def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> None:
+    discriminator = document["components"]["schemas"]["UpdateAction"]["discriminator"]
+    assert discriminator["propertyName"] == "action"
+    assert set(discriminator["mapping"]) == set(REGISTRY)
+    for action, reference in discriminator["mapping"].items():
+        schema = document["components"]["schemas"][reference.rpartition("/")[2]]
+        assert schema["properties"]["action"]["const"] == action
+
+
+def test_servers_name_region_and_cloud_provider_if_there_is_a_domain(settings: Settings) -> None:
+    app = create_app(Settings(database_url=settings.database_url, base_domain="example.com"))
+    (server,) = app.extensions["openapi"]["servers"]
+    assert server["url"] == "https://api.{region}.{cloudProvider}.example.com"
+    assert set(server["variables"]) == {"region", "cloudProvider"}
+    validate(app.extensions["openapi"])
+
+
+def test_an_answer_that_breaks_the_document_is_noticed(app: Flask) -> None:
+    contract = Contract(app)
+    with app.test_request_context("/p/resource"):
+        contract.check(app.response_class('{"limit": 1}', content_type="application/json"))
+        contract.check(app.response_class("x", 418))
+    assert len(contract.violations) == 2
+
+
+def test_the_document_in_the_repository_is_the_one_that_is_served(app: Flask) -> None:
+    """So that a change of the contract shows in review; ``sample-resource openapi > docs/openapi.json`` renews it."""
+    kept = (Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text()
+    assert kept == json.dumps(app.extensions["openapi"], indent=2) + "\n"

@@ -1,0 +1,45 @@
+"""Made-up requests, sensible and not, against the whole service: each is answered as the document says.
+
+Nothing crashes, no status, content type, header or body is undocumented, nothing that the document allows is refused,
+and nothing that it forbids is taken. What the generator needs to know beyond the document is in ``tests/fuzzing``.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from app.database.pool import Connection
+from app.identity import records
+from tests.conftest import TokenFor
+from tests.support.service import running_service
+
+FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
+
+
+def test_made_up_requests_find_nothing(
+    database_url: str, connection: Connection, project: str, token_for: TokenFor, tmp_path: Path
+) -> None:
+    scopes = tuple(f"{name}:{project}" for name in ("manage_test", "view_products"))
+    client = records.create_client(connection, "schemathesis", scopes)
+    with running_service(tmp_path / "log", DATABASE_URL=database_url) as port:
+        base_url = f"http://127.0.0.1:{port}"
+        run = subprocess.run(
+            [Path(sys.executable).with_name("st"), "run", f"{base_url}/openapi.json", "--no-color"],
+            cwd=FUZZING,
+            env=os.environ
+            | {
+                "BASE_URL": base_url,
+                "PROJECT": project,
+                "TOKEN": token_for(*scopes),
+                "CLIENT_ID": client.client_id,
+                "CLIENT_SECRET": client.client_secret,
+            },
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+    assert run.returncode == 0, run.stdout
+    for phase in ("Examples", "Coverage", "Fuzzing", "Stateful"):
+        assert f"✅ {phase}" in run.stdout, run.stdout

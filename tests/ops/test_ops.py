@@ -1,0 +1,176 @@
+"""``ops/`` asks only for metrics that there are, with labels that they have, and nothing is counted in vain."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from flask import Flask
+from prometheus_client.parser import text_string_to_metric_families
+
+from app.telemetry import metrics
+from tests.support.api import Api
+from tests.support.pages import Page
+
+OPS = Path(__file__).resolve().parents[2] / "ops"
+
+RULES: dict[str, dict[str, Any]] = {
+    rule["alert"]: rule
+    for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"]
+    for rule in group["rules"]
+}
+DASHBOARD: dict[str, Any] = json.loads((OPS / "grafana/dashboards/sample-resource.json").read_text())
+QUERIES = {
+    f"{panel['title']}: {target['legendFormat']}": target["expr"]
+    for panel in DASHBOARD["panels"]
+    for target in panel.get("targets", [])
+}
+EXPRESSIONS = {**{name: rule["expr"] for name, rule in RULES.items()}, **QUERIES}
+
+PROMETHEUS_OWN = {"up": {"job", "instance"}}
+WORDS = {
+    *("sum", "min", "max", "by", "rate", "increase", "histogram_quantile", "avg_over_time", "absent", "vector"),
+    *("and", "or", "le"),
+}
+EVERYWHERE = {"job", "instance"}
+"""Labels that Prometheus adds."""
+
+
+@pytest.fixture
+def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
+    """Every series of a scrape with the names of its labels, after a request of each kind that fills them."""
+    created = api.create()
+    assert api.get(f"/{created['id']}").status_code == 200
+    assert app.test_client().get("/health/ready").status_code == 200
+    metrics.report_pool("primary", {}, {})
+    found: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(metrics.exposition().decode()):
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+def selectors(expression: str) -> Iterator[tuple[str, set[str]]]:
+    """The metrics that an expression names, each with the labels that it asks for."""
+    for name, matchers in re.findall(
+        r'\b([a-z_]+)\b(\{(?:[^"{}]|"[^"]*")*\})?', re.sub(r"\[[^]]*\]", "", _bare(expression))
+    ):
+        if name not in WORDS:
+            yield name, set(re.findall(r'([a-z_]+)\s*(?:=~|!~|!=|=)\s*"', matchers))
+
+
+def _bare(expression: str) -> str:
+    """Without the labels that are grouped by, which are looked at on their own."""
+    return re.sub(r"\bby\s*\([^)]*\)", "", expression)
+
+
+def test_expressions_are_taken_apart() -> None:
+    expression = 'sum by (a, le) (rate(one_total{x=~"/{y}/(z|w)",q!="2"}[$__rate_interval])) / vector(0) or two == 0'
+    assert list(selectors(expression)) == [("one_total", {"x", "q"}), ("two", set())]
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_an_expression_names_only_what_is_there(name: str, exposed: dict[str, set[str]]) -> None:
+    expression = EXPRESSIONS[name]
+    asked = dict(selectors(expression))
+    assert asked
+    known = exposed | PROMETHEUS_OWN
+    assert set(asked) <= set(known)
+    has = {label for metric in asked for label in known[metric]} | EVERYWHERE
+    for metric, labels in asked.items():
+        assert labels <= known[metric] | EVERYWHERE, metric
+    for grouped in re.findall(r"\bby\s*\(([^)]*)\)", expression):
+        assert {label.strip() for label in grouped.split(",")} <= has
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
+    kept = {label.strip() for group in re.findall(r"\bby\s*\(([^)]*)\)", QUERIES[name]) for label in group.split(",")}
+    assert set(re.findall(r"\{\{(\w+)\}\}", name.partition(": ")[2])) <= kept
+
+
+@pytest.mark.parametrize(
+    ("label", "known"),
+    [
+        ("result", set(metrics.TOKEN_CHECK_RESULTS)),
+        ("check", {"database", "migrations", "pool"}),
+        ("state", {"idle", "in_use"}),
+    ],
+)
+def test_values_that_are_asked_for_are_values_that_there_are(label: str, known: set[str]) -> None:
+    asked = {value for expression in EXPRESSIONS.values() for value in re.findall(rf'\b{label}="([^"]*)"', expression)}
+    assert asked
+    assert asked <= known
+
+
+def test_routes_that_are_asked_for_are_routes_that_there_are(app: Flask) -> None:
+    from app.http.request_log import route_template
+
+    routes = [route_template(rule.rule) for rule in app.url_map.iter_rules()] + ["/metrics"]
+    patterns = {
+        pattern for expression in EXPRESSIONS.values() for pattern in re.findall(r'\broute[=!]~"([^"]*)"', expression)
+    }
+    assert patterns
+    for pattern in patterns:
+        assert any(re.fullmatch(pattern.replace("{", r"\{").replace("}", r"\}"), route) for route in routes), pattern
+
+
+def test_every_metric_is_on_the_dashboard(exposed: dict[str, set[str]]) -> None:
+    shown = {name for query in QUERIES.values() for name, _ in selectors(query)}
+
+    def family(name: str) -> str:
+        return re.sub("_(bucket|sum|count)$", "", name)
+
+    assert {family(name) for name in exposed} - {family(name) for name in shown} == {
+        "sample_resource_pool_requests_total"
+    }
+
+
+def test_every_alert_says_what_it_is_and_how_urgent() -> None:
+    for name, rule in RULES.items():
+        assert rule["labels"]["severity"] in ("page", "ticket"), name
+        assert rule["annotations"]["summary"], name
+        assert rule["annotations"]["description"].endswith("."), name
+        assert re.search(r"[<>]|==", rule["expr"]), name
+
+
+def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
+    rows = Page("operations.md").rows("Alerts")
+    assert [(name, severity) for name, severity, _, _ in rows] == [
+        (name, rule["labels"]["severity"]) for name, rule in RULES.items()
+    ]
+    assert all(meaning and advice for _, _, meaning, advice in rows)
+
+
+def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
+    configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
+    assert configuration["rule_files"] == ["alerts.yml"]
+    (job,) = configuration["scrape_configs"]
+    assert job["job_name"] == "sample-resource"
+    assert job["static_configs"] == [{"targets": ["app:9090"]}]
+
+
+def test_grafana_finds_the_source_that_the_panels_name() -> None:
+    (source,) = yaml.safe_load((OPS / "grafana/provisioning/datasources/prometheus.yml").read_text())["datasources"]
+    named = {target["datasource"]["uid"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])}
+    assert named == {source["uid"]}
+    ids = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_panels_are_drawn_beside_each_other_and_say_what_they_show() -> None:
+    taken: dict[tuple[int, int], str] = {}
+    for panel in DASHBOARD["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        for cell in product(range(place["x"], place["x"] + place["w"]), range(place["y"], place["y"] + place["h"])):
+            assert taken.setdefault(cell, panel["title"]) is panel["title"], f"over {taken[cell]}"
+        if panel["type"] != "row":
+            assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
+            assert {panel["datasource"]["uid"]} == {target["datasource"]["uid"] for target in panel["targets"]}
+            names = [target["refId"] for target in panel["targets"]]
+            assert len(names) == len(set(names)), panel["title"]

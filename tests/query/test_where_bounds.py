@@ -1,0 +1,220 @@
+"""How long, deep and many-termed predicates may be, and that none is slow to parse; which indexes they can use."""
+
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.query.fields import Stage
+from app.query.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression
+from app.query.predicate import parser
+from app.query.predicate.compiler import compile_condition
+from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
+from app.query.predicate.resolver import InvalidPredicates, read
+from tests.support.api import Api
+from tests.support.effort import assert_under_50_ms
+from tests.support.predicates import found, refusals
+
+TOO_MANY_TERMS = "The predicates have more than 500 terms; each comparison is one, and each value of a list."
+
+
+def refused(*texts: str, **variables: list[str]) -> tuple[str, ...]:
+    with pytest.raises(InvalidPredicates) as error:
+        read(texts, variables)
+    return error.value.reasons
+
+
+def test_the_length_of_a_text_is_bounded() -> None:
+    text = 'key = "x"'
+    read([text.ljust(LENGTH_AT_MOST)], {})
+    assert refused(text.ljust(LENGTH_AT_MOST + 1)) == ("The predicate has 16385 characters, 16384 are accepted.",)
+
+
+def test_the_depth_is_bounded(api: Api) -> None:
+    def nested(depth: int, opening: str = "(") -> str:
+        return opening * depth + 'key = "x"' + ")" * depth
+
+    api.create(key="xx")
+    assert found(api, nested(DEPTH_AT_MOST)) == []
+    assert found(api, nested(DEPTH_AT_MOST, "not(")) == []
+    assert found(api, nested(DEPTH_AT_MOST - 1, "not (")) == ["xx"]
+    reason = "The predicate is nested deeper than 32 parentheses (line 1, column 33)."
+    assert refusals(api, nested(DEPTH_AT_MOST + 1)) == [reason]
+    for hidden in ('key = "(((("', 'key = "\\"("', "key = `(`"):
+        with pytest.raises(InvalidPredicates) as error:
+            read([hidden.replace("(", "(" * 40) + " and x"], {})
+        assert "deeper" not in str(error.value)
+
+
+def test_the_number_of_terms_is_bounded() -> None:
+    def terms(count: int) -> str:
+        return " or ".join(["key is defined"] * count)
+
+    half = TERMS_AT_MOST // 2
+    read([terms(TERMS_AT_MOST)], {})
+    read([terms(half), terms(half)], {})
+    assert refused(terms(TERMS_AT_MOST + 1)) == (TOO_MANY_TERMS,)
+    assert refused(terms(half), terms(half + 1)) == (TOO_MANY_TERMS,)
+    for text in ("and or", '"a" or "b", "c"', "a<b=c,(d"):
+        read([" or ".join(["key = " + f'"{text.replace(chr(34), chr(92) + chr(34))}"'] * 400)], {})
+
+
+def test_each_value_of_a_list_is_a_term() -> None:
+    def values(count: int) -> str:
+        return f"version in ({','.join('1' * count)})"
+
+    read([values(TERMS_AT_MOST)], {})
+    assert refused(values(TERMS_AT_MOST + 2)) == (TOO_MANY_TERMS,)
+    assert refused(values(TERMS_AT_MOST), 'key = "x"') == (TOO_MANY_TERMS,)
+    assert refused("version in :v", v=["1"] * (TERMS_AT_MOST + 1)) == (TOO_MANY_TERMS,)
+
+
+def test_the_number_of_faults_in_an_answer_is_bounded() -> None:
+    assert len(refused(" or ".join(["x is defined"] * 400), *["y = 1"] * 100)) == FAULTS_AT_MOST
+
+
+def test_many_faults_are_found_as_soon_as_few() -> None:
+    text = " or ".join(["arrayOfIntExampel is defined"] * 400)
+    assert_under_50_ms(partial(refused, text), InvalidExpression)
+
+
+def test_the_largest_predicate_can_be_answered(api: Api) -> None:
+    api.create({"arrayOfIntExample": [7]}, key="xx")
+    assert found(api, "arrayOfIntExample contains any :v", v=[str(number) for number in range(500)]) == ["xx"]
+    assert found(api, " or ".join(f"arrayOfIntExample > {number}" for number in range(7, 200))) == []
+    assert found(api, " and ".join(["not(version = 2)"] * 250)) == ["xx"]
+    deep = "arrayOfObjectType(" + "not(" * 31 + "integerExample > 1" + ")" * 32
+    assert found(api, deep) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a is empty or " * 720 + "a is empty",
+        "a is not empty and " * 490 + "a=1",
+        "abcd = 123456 or " * 490 + "a=1",
+        "(a=1)or" * 1400 + "(a=1)",
+        "a=1or " * 1600 + "a=1",
+        "key in (" + ",".join(['"x"'] * 2500) + ")",
+        "(" * 10_000,
+        ")" * 10_000,
+        "not(" * 2500,
+        '"' * 10_000,
+        'a = "' + '\\"' * 5000,
+        'a = "' + "x" * 10_000,
+        "a" * 10_000 + " ",
+        "`" * 10_000,
+        "`" + "a" * 10_000,
+        ":" * 10_000,
+        " " * 10_000,
+        "\n" * 10_000,
+        "a = -" + "1" * 10_000,
+        "a = 1." + "1" * 10_000,
+        "a = 1e" + "1" * 10_000,
+        "a = 1e-" + "9" * 10_000,
+        "and " * 2500,
+        "a = :" + "a" * 10_000,
+    ],
+)
+def test_ten_kilobytes_are_parsed_in_under_50_milliseconds(text: str) -> None:
+    assert_under_50_ms(partial(parser.parse, text), InvalidExpression)
+
+
+def test_a_predicate_is_parsed_once() -> None:
+    text = 'key = "a text that no other test has"'
+    assert parser.parse(text) is parser.parse(text)
+    long = f'key = "{"x" * 5000}"'
+    assert parser.parse(long) == parser.parse(long)
+
+
+# Indexes
+
+
+def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.CURRENT) -> str:
+    clause = compile_condition(read([where], {}), stage)
+    statement = f"""
+        EXPLAIN (COSTS off) SELECT count(*) FROM resource r
+        WHERE r.project_key = %(project_key)s AND {clause.indexed}"""
+    rows = connection.execute(statement, {"project_key": "p", **clause.parameters}).fetchall()
+    return "\n".join(line for (line,) in rows)
+
+
+@pytest.fixture(scope="module")
+def planner(database_url: str) -> Any:
+    """A connection that sees twenty thousand resources, and whose planner scans a table only if it must."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(_MANY)
+        connection.execute(_SOME_STAGED)
+        connection.execute("SELECT gin_clean_pending_list('resource_object'), gin_clean_pending_list('resource_words')")
+        connection.execute(
+            "SELECT gin_clean_pending_list('resource_staged_object'), gin_clean_pending_list('resource_staged_words')"
+        )
+        connection.execute("ANALYZE resource")
+        connection.execute("SET LOCAL enable_seqscan = off")
+        yield connection
+        connection.rollback()
+
+
+_MANY = """
+INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+    object_type)
+SELECT 'p', gen_random_uuid(), 1, 'key-' || i, now() - i * interval '1 day', now() - i * interval '1 hour', 'c', 'c',
+    jsonb_build_object(
+        'arrayOfIntExample', jsonb_build_array(i, i + 1),
+        'arrayOfFloatExample', jsonb_build_array(i / 2.0),
+        'arrayOfStringExample', jsonb_build_array('x' || i, 'y' || i),
+        'arrayOfObjectType', jsonb_build_array(jsonb_build_object('integerExample', i, 'integerExampleInt32', i + 1))
+    )::text
+FROM generate_series(1, 20000) i
+"""
+
+_SOME_STAGED = """
+UPDATE resource SET staged_object_type = object_type, staged_some_property = 'staged'
+WHERE project_key = 'p' AND version = 1 AND created_at > now() - interval '1000 days'
+"""
+
+CANONICAL = "fffa6d40-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("where", "index", "column"),
+    [
+        (f'id = "{CANONICAL}"', "resource_pkey", "id = "),
+        (f'id in ("{CANONICAL}", "x")', "resource_pkey", "id = "),
+        (f'id > "{CANONICAL}"', "resource_pkey", "id > "),
+        ('key = "x"', "resource_key_unique", "key = "),
+        ('key in ("x", "y")', "resource_key_unique", "key = "),
+        ('key >= "x"', "resource_key_unique", "key >= "),
+        ('not(key != "x")', "resource_key_unique", "key = "),
+        ('createdAt > "2999-01-01"', "resource_created_at", "created_at > "),
+        ('lastModifiedAt <= "2000-01-01"', "resource_last_modified_at", "last_modified_at <= "),
+        ("arrayOfIntExample = 5", "resource_object", "object @> "),
+        ("arrayOfIntExample in (5, 6)", "resource_object", "object @> "),
+        ('arrayOfStringExample contains any ("x", "y")', "resource_object", "object @> "),
+        ('arrayOfStringExample contains all ("x", "y")', "resource_object", "object @> "),
+        ("objectTypeProperty(arrayOfFloatExample = 0.5)", "resource_object", "object @> "),
+        ("arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)", "resource_object", "object @> "),
+        ("arrayOfObjectType(integerExample = 1 or integerExample = 2)", "resource_object", "object @> "),
+        ("arrayOfObjectType(integerExample in (1, 2))", "resource_object", "object @> "),
+        ("arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)", "resource_object", "object @> "),
+        ("arrayOfIntExample = 5 and arrayOfIntExample > 7 and not(version = 1)", "resource_object", "object @> "),
+    ],
+)
+def test_a_selective_condition_uses_an_index(planner: Any, where: str, index: str, column: str) -> None:
+    seen = plan(planner, where)
+    conditions = [line for line in seen.splitlines() if "Index Cond" in line]
+    assert index in seen, seen
+    assert conditions, seen
+    assert all(column in condition for condition in conditions), seen
+
+
+def test_an_array_of_objects_is_searched_by_one_document_if_that_says_all(planner: Any) -> None:
+    assert "jsonb_path_exists" not in plan(planner, "arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)")
+    assert "jsonb_path_exists" in plan(planner, "arrayOfObjectType(integerExample = 1 and integerExampleInt32 > 2)")
+
+
+def test_the_staged_projection_uses_the_indexes_of_both_columns(planner: Any) -> None:
+    seen = plan(planner, "arrayOfIntExample = 5", Stage.STAGED)
+    assert "resource_object" in seen
+    assert "resource_staged_object" in seen

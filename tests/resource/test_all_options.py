@@ -1,0 +1,353 @@
+"""POST with all options (interface 4.9): the answer shows what arrived of path, query and body."""
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import Api, codes, details
+
+FORM = "application/x-www-form-urlencoded"
+
+RECORD: dict[str, Any] = {
+    "eigthProperty": "the 8th",
+    "createdBy": {"firstName": "John", "lastName": "Doe"},
+    "ninthProperty": "the 9th",
+    "key": "the 3rd",
+    "tenthProperty": "the 10th",
+    "custom": "the 4th",
+    "eleventhPropery": "the 11th",
+    "id": "the 1st",
+    "twelthProperty": "the 12th",
+    "lastModifiedBy": {"lastName": "Roe", "firstName": "Jane"},
+    "thirteenthProperty": "the 13th",
+    "lastModifiedAt": "2016-02-28T16:41:41.090Z",
+    "fourteenthProperty": "the 14th",
+    "fifteenthProperty": "the 15th",
+    "createdAt": "2015-02-28T16:41:41.090Z",
+    "version": "the 2nd",
+}
+"""Every field, in no order."""
+
+TEXTS = [
+    "the 1st",
+    "the 2nd",
+    "the 3rd",
+    "the 4th",
+    *(f"the {number}th" for number in range(8, 16)),
+    "John",
+    "Doe",
+    "Jane",
+    "Roe",
+]
+"""The record's texts in the order of the interface."""
+
+
+def send(api: Api, record: Any = None, path: str = "a/b", query: str = "", **options: Any) -> Any:
+    """Send a record to the endpoint; ``path`` is its last two parameters."""
+    target = f"/artificially-complex/path/uri-parameter-one={path}{query}"
+    return api.post(target, json={} if record is None else record, **options)
+
+
+def echoed(api: Api, record: Any = None, path: str = "a/b", query: str = "") -> dict[str, Any]:
+    """What the endpoint answers."""
+    answer = send(api, record, path, query)
+    assert answer.status_code == 200, answer.text
+    assert answer.content_type == "application/json; charset=utf-8"
+    return answer.get_json()
+
+
+def test_everything_that_arrives_stands_in_the_array_of_its_type(api: Api) -> None:
+    query = "?queryParameterTwo=two&queryParameterOne=1.5"
+    assert echoed(api, RECORD, "first/second", query) == {
+        "arrayOfTwonumbersExample": [1425141701090, 1456677701090],
+        "arrayOfFloatExample": [1.5],
+        "arrayOfNumberNoDefaultsExample": [1.5],
+        "arrayOfStringExample": ["first", "second", "two", *TEXTS],
+    }
+
+
+def test_what_does_not_arrive_is_left_out(api: Api) -> None:
+    assert echoed(api) == {"arrayOfStringExample": ["a", "b"]}
+
+
+def test_numbers_and_booleans_of_the_record_are_sorted_by_their_type(api: Api) -> None:
+    record = {
+        "version": 3,
+        "id": 7,
+        "key": "text",
+        "custom": True,
+        "eigthProperty": 1.5,
+        "ninthProperty": 7,
+        "tenthProperty": False,
+        "eleventhPropery": 2**63,
+        "twelthProperty": -(2**63),
+        "thirteenthProperty": "",
+    }
+    assert echoed(api, record, query="?queryParameterOne=20.0") == {
+        "arrayOfIntExample": [7, 3, 7, -(2**63)],
+        "arrayOfUniqueIntExample": [7, 3, -(2**63)],
+        "arrayOfFloatExample": [20],
+        "arrayOfNumberNoDefaultsExample": [20, 7, 3, 1.5, 7, 2**63, -(2**63)],
+        "arrayOfStringExample": ["a", "b", "text", "true", "false", ""],
+    }
+
+
+def test_a_number_without_fraction_is_an_integer_however_it_is_written(api: Api) -> None:
+    body = '{"id": 3.0, "version": 1e2, "key": -0.0, "custom": 2.5}'
+    target = "/artificially-complex/path/uri-parameter-one=a/b"
+    answer = api.post(target, data=body, content_type="application/json").get_json()
+    assert answer["arrayOfIntExample"] == answer["arrayOfUniqueIntExample"] == [3, 100, 0]
+    assert answer["arrayOfNumberNoDefaultsExample"] == [3, 100, 0, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("path", "first", "second"),
+    [
+        ("lastName%20%3D%20%22Doe%22/second", 'lastName = "Doe"', "second"),
+        ("lastName=%22Doe%22/a=b", 'lastName="Doe"', "a=b"),
+        ("a%2Fb/c%2fd", "a/b", "c/d"),
+        ("%2F/%2F%2F", "/", "//"),
+        ("100%25/%25", "100%", "%"),
+        ("%252F/%25252F", "%2F", "%252F"),
+        ("%2525/%2541", "%25", "%41"),
+        ("%253D/%253d", "%3D", "%3d"),
+        ("key%3D/key%3D1", "key=", "key=1"),
+        ("key=1/searchApiPattern", "key=1", "searchApiPattern"),
+        ("/second", "", "second"),
+        ("%C3%A4%F0%9F%90%95/%E2%80%A8", "ä🐕", "\u2028"),
+        ("a%CC%81/%C3%A1", "a\u0301", "\u00e1"),
+        ("'/%22", "'", '"'),
+        ("a+b/c%2Bd", "a+b", "c+d"),
+        ("a%3Fb/c%23d", "a?b", "c#d"),
+        ("a;b=c/d,e&f", "a;b=c", "d,e&f"),
+        ("%09/%0A", "\t", "\n"),
+        ("%20/%20", " ", " "),
+        ("%5C/%3C%3E", "\\", "<>"),
+        (f"{2000 * 'x'}/{2000 * 'y'}", 2000 * "x", 2000 * "y"),
+    ],
+)
+def test_any_text_in_the_path_arrives(api: Api, path: str, first: str, second: str) -> None:
+    assert echoed(api, path=path) == {"arrayOfStringExample": [first, second]}
+
+
+@pytest.mark.parametrize("equal_sign", ["%3D", "%3d"])
+def test_the_equal_sign_may_be_encoded(api: Api, equal_sign: str) -> None:
+    answer = api.post(f"/artificially-complex/path/uri-parameter-one{equal_sign}a/b", json={})
+    assert answer.get_json() == {"arrayOfStringExample": ["a", "b"]}
+
+
+@pytest.mark.parametrize("path", ["a/", "a", "/", "", "a/b/", "a/b/c", "a//b", "//a"])
+def test_an_empty_second_parameter_or_another_segment_is_an_unknown_url(api: Api, path: str) -> None:
+    answer = send(api, path=path)
+    assert answer.status_code == 404
+    assert codes(answer) == ["ResourceNotFound"]
+
+
+@pytest.mark.parametrize("path", ["%FF/b", "a/%C3", "%C0%AF/b", "a/%ED%A0%80", "%F4%90%80%80/b", "a%2Fb/%FF"])
+def test_bytes_that_are_no_utf_8_are_malformed(api: Api, path: str) -> None:
+    answer = send(api, path=path)
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+
+
+def test_a_character_that_no_text_can_hold_is_malformed(api: Api) -> None:
+    answer = send(api, path="a%00/%00")
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput", "InvalidInput"]
+    assert "uriParameterOne" in details(answer)[0]
+    assert "uriParameterTwo" in details(answer)[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("queryParameterOne=abc", "queryParameterOne"),
+        ("queryParameterOne=", "queryParameterOne"),
+        ("queryParameterOne=1&queryParameterOne=1", "queryParameterOne"),
+        ("queryParameterOne=1e400", "queryParameterOne"),
+        ("queryParameterOne=NaN", "queryParameterOne"),
+        ("queryParameterTwo=", "queryParameterTwo"),
+        ("queryParameterTwo=%00", "queryParameterTwo"),
+        ("queryParameterTwo=a&queryParameterTwo=b", "queryParameterTwo"),
+        ("queryParameterThree=a", "queryParameterThree"),
+    ],
+)
+def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
+    answer = send(api, query=f"?{query}")
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+    assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
+
+
+@pytest.mark.parametrize(
+    ("literal", "number"),
+    [("-1", -1), ("0.1", 0.1), ("1e3", 1000), ("9223372036854775808", 2**63), ("1e-300", 1e-300)],
+)
+def test_a_query_number_arrives(api: Api, literal: str, number: float) -> None:
+    answer = echoed(api, query=f"?queryParameterOne={literal}")
+    assert answer["arrayOfFloatExample"] == answer["arrayOfNumberNoDefaultsExample"] == [number]
+
+
+@pytest.mark.parametrize(
+    ("created_at", "last_modified_at", "milliseconds"),
+    [
+        ("2015-02-28T16:41:41.090Z", "2016-02-28T16:41:41.090Z", [1425141701090, 1456677701090]),
+        ("1970-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", [0, -1]),
+        ("1970-01-01t01:00:00+01:00", "1969-12-31T23:30:00.5-00:30", [0, 500]),
+        ("1970-01-01T00:00:00.123456789Z", "1970-01-01T00:00:00.1z", [123, 100]),
+        ("2016-12-31T23:59:60Z", "2000-02-29T00:00:00Z", [1483228800000, 951782400000]),
+    ],
+)
+def test_any_timestamp_of_rfc_3339_is_accepted(
+    api: Api, created_at: str, last_modified_at: str, milliseconds: list[int]
+) -> None:
+    answer = echoed(api, {"createdAt": created_at, "lastModifiedAt": last_modified_at})
+    assert answer == {"arrayOfTwonumbersExample": milliseconds, "arrayOfStringExample": ["a", "b"]}
+
+
+def test_one_timestamp_alone_makes_no_pair(api: Api) -> None:
+    for name in ("createdAt", "lastModifiedAt"):
+        assert echoed(api, {name: RECORD[name]}) == {"arrayOfStringExample": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "yesterday", "2015-02-28", "2015-02-28T16:41:41", "2015-02-30T00:00:00Z", "2015-13-01T00:00:00Z",
+     "2015-01-01T24:00:00Z", "2015-01-01T00:00:61Z", "2015-01-01T00:00:00+24:00", "0000-01-01T00:00:00Z",
+     "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:60Z", "٢٠١٥-01-01T00:00:00Z"],
+)  # fmt: skip
+def test_what_is_no_timestamp_is_refused(api: Api, text: str) -> None:
+    answer = send(api, {"createdAt": text})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidField"]
+    assert details(answer) == ["createdAt"]
+    assert answer.get_json()["errors"][0]["invalidValue"] == text
+
+
+@pytest.mark.parametrize(
+    ("record", "place"),
+    [
+        ({"unknown": 1}, "unknown"),
+        ({"eighthProperty": "spelt otherwise"}, "eighthProperty"),
+        ({"eleventhProperty": "spelt otherwise"}, "eleventhProperty"),
+        ({"id": None}, "id"),
+        ({"custom": {}}, "custom"),
+        ({"custom": []}, "custom"),
+        ({"createdAt": 5}, "createdAt"),
+        ({"createdBy": "John"}, "createdBy"),
+        ({"createdBy": None}, "createdBy"),
+        ({"createdBy": {"firstName": 5}}, "createdBy -> firstName"),
+        ({"createdBy": {"lastName": None}}, "createdBy -> lastName"),
+        ({"lastModifiedBy": {"middleName": "x"}}, "lastModifiedBy -> middleName"),
+    ],
+)
+def test_a_record_of_another_shape_is_refused(api: Api, record: dict[str, Any], place: str) -> None:
+    answer = send(api, record)
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidJsonInput"]
+    [detail] = details(answer)
+    assert detail.startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    ("record", "place"),
+    [
+        ({"id": "a\x00"}, "id"),
+        ({"fifteenthProperty": "\ud800"}, "fifteenthProperty"),
+        ({"createdBy": {"lastName": "\x00"}}, "createdBy -> lastName"),
+        ({"version": 10**400}, "version"),
+    ],
+)
+def test_a_value_that_its_field_cannot_have_is_refused(api: Api, record: dict[str, Any], place: str) -> None:
+    answer = send(api, record)
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidField"]
+    assert details(answer) == [place]
+
+
+@pytest.mark.parametrize(
+    ("prefer", "status"),
+    [
+        ("code=200", 200),
+        ("code=201", 201),
+        ("code=203", 203),
+        ('code="201"', 201),
+        ("Code=203", 203),
+        ("respond-async, code=201, wait=5", 201),
+        ("code=203; explained=no", 203),
+        ("code = 201", 201),
+    ],
+)
+def test_the_client_chooses_the_status(api: Api, prefer: str, status: int) -> None:
+    answer = send(api, RECORD, headers={"Prefer": prefer})
+    assert answer.status_code == status
+    assert answer.headers["Preference-Applied"] == f"code={status}"
+    assert answer.get_json() == echoed(api, RECORD)
+
+
+@pytest.mark.parametrize(
+    "prefer", ["code=202", "code=404", "code=500", "code=abc", "code=", "code", "", "status=201", "code=0201"]
+)
+def test_an_unknown_status_is_ignored(api: Api, prefer: str) -> None:
+    answer = send(api, headers={"Prefer": prefer})
+    assert answer.status_code == 200
+    assert "Preference-Applied" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "accept", ["application/json", "*/*", "application/*", f"{FORM};q=0.5, application/json", "text/html, */*;q=0.1"]
+)
+def test_json_is_what_most_clients_get(api: Api, accept: str) -> None:
+    answer = send(api, headers={"Accept": accept})
+    assert answer.status_code == 200
+    assert answer.content_type == "application/json; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "accept", [FORM, f"application/json;q=0.5, {FORM}", f"application/json;q=0, {FORM}", "application/json;q=0, */*"]
+)
+@pytest.mark.parametrize(("prefer", "status"), [({}, 200), ({"Prefer": "code=203"}, 203)])
+def test_a_form_has_a_pair_for_each_element(api: Api, accept: str, prefer: dict[str, str], status: int) -> None:
+    record = {"version": 3, "id": 1.5, "custom": True, "key": "ä & =+\n"}
+    answer = send(api, record, "%2F/b", "?queryParameterOne=2", headers={"Accept": accept, **prefer})
+    assert answer.status_code == status
+    assert answer.mimetype == FORM
+    assert parse_qsl(answer.text, strict_parsing=True) == [
+        ("arrayOfIntExample", "3"),
+        ("arrayOfUniqueIntExample", "3"),
+        ("arrayOfFloatExample", "2"),
+        ("arrayOfNumberNoDefaultsExample", "2"),
+        ("arrayOfNumberNoDefaultsExample", "1.5"),
+        ("arrayOfNumberNoDefaultsExample", "3"),
+        ("arrayOfStringExample", "/"),
+        ("arrayOfStringExample", "b"),
+        ("arrayOfStringExample", "ä & =+\n"),
+        ("arrayOfStringExample", "true"),
+    ]
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/xml, text/*", "application/json;q=0"])
+def test_what_cannot_be_answered_is_not_acceptable(api: Api, accept: str) -> None:
+    answer = send(api, headers={"Accept": accept})
+    assert answer.status_code == 406
+    assert len(codes(answer)) == 1
+
+
+def test_nothing_is_kept(api: Api) -> None:
+    send(api, RECORD)
+    assert api.get().get_json()["total"] == 0
+
+
+def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+    assert send(Api(app, api.project, token_for(f"view_test:{api.project}"))).status_code == 403
+    assert send(Api(app, api.project, None)).status_code == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
+def test_other_methods_are_not_allowed(api: Api, method: str) -> None:
+    answer = api.request(method, "/artificially-complex/path/uri-parameter-one=a/b")
+    assert answer.status_code == 405
+    assert "POST" in answer.headers["Allow"]

@@ -1,0 +1,90 @@
+"""``expand``: the API client that a reference names, beside it."""
+
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+
+from app.identity import records
+from tests.conftest import TokenFor
+from tests.database.test_statements import recorder as recorder
+from tests.support.api import Api, codes
+from tests.support.predicates import SORTED
+
+
+@pytest.fixture
+def client(database_url: str, project: str) -> records.NewClient:
+    """An API client that is stored, with a name that needs escaping."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        return records.create_client(connection, 'Shop "Ö" \\ 1', (f"manage_test:{project}", f"view_test:{project}"))
+
+
+@pytest.fixture
+def known(app: Flask, api: Api, client: records.NewClient, token_for: TokenFor) -> Api:
+    """Requests of that client."""
+    return Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=client.client_id))
+
+
+def listed(api: Api, *expand: str) -> dict[str, Any]:
+    answer = api.get(SORTED, query_string={"expand": list(expand)})
+    assert answer.status_code == 200, answer.text
+    (resource,) = answer.get_json()["results"]
+    return resource
+
+
+def test_a_client_that_is_there_is_added(known: Api, client: records.NewClient) -> None:
+    created = known.create(key="a-key")
+    plain = {"typeId": "api-client", "id": client.client_id}
+    scopes = [f"manage_test:{known.project}", f"view_test:{known.project}"]
+    full = plain | {"obj": {"id": client.client_id, "name": 'Shop "Ö" \\ 1', "scopes": scopes}}
+    assert listed(known) == created
+    assert listed(known, "createdBy") == created | {"createdBy": full}
+    assert listed(known, "lastModifiedBy") == created | {"lastModifiedBy": full}
+    both = created | {"createdBy": full, "lastModifiedBy": full}
+    assert listed(known, "createdBy", "lastModifiedBy") == both
+    assert listed(known, "lastModifiedBy", "createdBy", "createdBy") == both
+
+
+def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: records.NewClient) -> None:
+    created = api.create()
+    assert listed(api, "createdBy", "lastModifiedBy") == created
+    updated = known.update(created, {"action": "changeSomeProperty", "someProperty": "x"})
+    expanded = listed(api, "createdBy", "lastModifiedBy")
+    assert expanded["createdBy"] == updated["createdBy"]
+    assert expanded["lastModifiedBy"]["obj"]["id"] == client.client_id
+
+
+def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
+    scopes = ("view_test:another", f"view_test:{api.project}", f"manage_test:{api.project}-2")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        made = records.create_client(connection, "Shared", scopes)
+    Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=made.client_id)).create()
+    assert listed(api, "createdBy")["createdBy"]["obj"]["scopes"] == [f"view_test:{api.project}"]
+
+
+@pytest.mark.parametrize("path", ["createdby", "createdBy.id", "objectTypeProperty", "createdBy[*]", "key", "x", " "])
+def test_another_path_is_refused(api: Api, path: str) -> None:
+    answer = api.get(SORTED, query_string={"expand": ["createdBy", path]})
+    assert codes(answer) == ["InvalidInput"]
+    assert answer.get_json()["message"] == (
+        f'Malformed parameter: expand: "{path}" cannot be expanded.'
+        " Expandable references are: `createdBy`, `lastModifiedBy`."
+    )
+
+
+def test_the_other_lists_do_not_take_it(api: Api) -> None:
+    assert api.get("", query_string={"expand": "createdBy"}).status_code == 400
+    assert api.head("", query_string={"expand": "createdBy"}).status_code == 400
+
+
+def test_a_page_is_one_statement_with_all_of_it(known: Api, recorder: Any) -> None:
+    known.create(key="a-key")
+    query = {
+        "where": ['key = "a-key" and arrayOfObjectType(integerExample > 1)', "version = :v"],
+        "var.v": "1",
+        "expand": ["createdBy", "lastModifiedBy"],
+    }
+    with recorder() as seen:
+        assert known.get(SORTED, query_string=query).get_json()["count"] == 1
+    assert len(seen) == 1

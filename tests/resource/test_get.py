@@ -1,0 +1,204 @@
+"""Reading one resource by id and by key (interface 4.2 and 4.3), and conditional reads."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import EXAMPLE, Api, codes
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+def test_a_resource_has_the_contract_s_fields_and_those_that_name_and_date_it(api: Api) -> None:
+    created = api.create(key="a-key")
+    answer = api.get(f"/{created['id']}")
+    assert answer.status_code == 200
+    assert answer.content_type == "application/json; charset=utf-8"
+    resource = answer.get_json()
+    author = {"typeId": "api-client", "id": "test-client"}
+    assert resource == {
+        "id": created["id"],
+        "version": 1,
+        "key": "a-key",
+        "createdAt": created["createdAt"],
+        "lastModifiedAt": created["createdAt"],
+        "createdBy": author,
+        "lastModifiedBy": author,
+        "objectTypeProperty": EXAMPLE,
+    }
+    assert UUID(resource["id"]).version == 7
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", resource["createdAt"])
+    age = datetime.now(UTC) - datetime.fromisoformat(resource["createdAt"])
+    assert timedelta(seconds=-1) < age < timedelta(minutes=1)
+
+
+def test_what_is_absent_is_left_out(api: Api) -> None:
+    resource = api.get(f"/{api.create({})['id']}").get_json()
+    assert resource["objectTypeProperty"] == {}
+    assert "key" not in resource
+    assert "someProperty" not in resource
+
+
+def test_the_key_finds_what_the_id_finds(api: Api) -> None:
+    created = api.create(key="Some_key-1")
+    by_key, by_id = api.get("/key=Some_key-1"), api.get(f"/{created['id']}")
+    assert by_key.get_json() == by_id.get_json() == created
+    assert by_key.headers["ETag"] == by_id.headers["ETag"] == '"1"'
+    assert api.get("/key=some_key-1").status_code == 404
+
+
+def test_the_longest_key_is_found(api: Api) -> None:
+    created = api.create(key=256 * "k")
+    assert api.get(f"/key={256 * 'k'}").get_json() == created
+
+
+def test_a_key_may_be_a_fixed_word_or_an_id(api: Api) -> None:
+    for key in ("searchApiPattern", "sorted-query-parameters", UNKNOWN):
+        created = api.create(key=key)
+        assert api.get(f"/key={key}").get_json() == created
+        assert api.get(f"/key%3D{key}").get_json() == created
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [(UNKNOWN, UNKNOWN), ("no-uuid", "no-uuid"), ("1", "1"), ("a%2Fb", "a/b"), ("%C3%A4", "ä"), ("%25", "%")],
+)
+def test_an_id_that_nothing_has_is_not_found(api: Api, path: str, name: str) -> None:
+    answer = api.get(f"/{path}")
+    assert answer.status_code == 404
+    assert answer.get_json() == {
+        "statusCode": 404,
+        "message": f"The Resource with ID '{name}' was not found.",
+        "errors": [{"code": "ResourceNotFound", "message": f"The Resource with ID '{name}' was not found."}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("unknown", "unknown"),
+        ("", ""),
+        ("a", "a"),
+        (257 * "k", 257 * "k"),
+        ("a%2Fb", "a/b"),
+        ("a%252Fb", "a%2Fb"),
+        ("a%20b", "a b"),
+        ("%F0%9F%90%95", "🐕"),
+        ("a=b", "a=b"),
+        ("a%00b", "a\x00b"),
+    ],
+)
+def test_a_key_that_nothing_has_or_can_have_is_not_found(api: Api, path: str, name: str) -> None:
+    api.create(key="a-key")
+    answer = api.get(f"/key={path}")
+    assert answer.status_code == 404
+    assert codes(answer) == ["ResourceNotFound"]
+    assert answer.get_json()["message"] == f"The Resource with key '{name}' was not found."
+
+
+@pytest.mark.parametrize("path", ["%FF", "key=%FF", "%00", "key=%ED%A0%80", "%ED%A0%80", 5000 * "x"])
+def test_a_path_that_is_no_text_is_not_found(api: Api, path: str) -> None:
+    answer = api.get(f"/{path}")
+    assert answer.status_code == 404
+    assert codes(answer) == ["ResourceNotFound"]
+
+
+def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create(key="a-key")
+    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
+    assert other.get(f"/{created['id']}").status_code == 404
+    assert other.get("/key=a-key").status_code == 404
+
+
+def test_the_optional_parameters_make_no_difference(api: Api) -> None:
+    created = api.create()
+    query = {"optionalQueryParameter": "a", "secondOptionalQueryParameter": "ü 🐕"}
+    assert api.get(f"/{created['id']}", query_string=query).get_json() == created
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "optionalQueryParameter=",
+        "optionalQueryParameter=a&optionalQueryParameter=b",
+        "optionalQueryParamter=a",
+        "secondOptionalQueryParameter=%00",
+    ],
+)
+def test_a_malformed_query_is_refused_before_the_resource_is_looked_for(api: Api, query: str) -> None:
+    answer = api.get(f"/{UNKNOWN}?{query}")
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+
+
+def test_reading_by_key_takes_no_parameters(api: Api) -> None:
+    api.create(key="a-key")
+    assert api.get("/key=a-key?optionalQueryParameter=a").status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
+@pytest.mark.parametrize("tags", ['"2"', 'W/"2"', '"1", "2"', '"x" ,W/"2","3"', "*", '  "2"  '])
+def test_a_client_that_has_the_version_is_told_so(api: Api, path: str, tags: str) -> None:
+    resource = api.update(api.create(key="a-key"), {"action": "doSomeThing"})
+    answer = api.get(path.format(**resource), headers={"If-None-Match": tags})
+    assert answer.status_code == 304
+    assert answer.data == b""
+    assert answer.headers["ETag"] == '"2"'
+
+
+@pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
+@pytest.mark.parametrize("tags", ['"1"', 'W/"1"', '"02"', '"2.0"', '""', '"a", "b"', '"22"'])
+def test_a_client_that_has_another_version_is_sent_the_resource(api: Api, path: str, tags: str) -> None:
+    resource = api.update(api.create(key="a-key"), {"action": "doSomeThing"})
+    answer = api.get(path.format(**resource), headers={"If-None-Match": tags})
+    assert answer.status_code == 200
+    assert answer.get_json() == resource
+    assert answer.headers["ETag"] == '"2"'
+
+
+@pytest.mark.parametrize("tags", ["1", 'w/"1"', '"1', '"1" "2"', '"1", 2', '"1", *', "W/1", ""])
+def test_an_entity_tag_that_is_not_quoted_is_malformed(api: Api, tags: str) -> None:
+    created = api.create()
+    answer = api.get(f"/{created['id']}", headers={"If-None-Match": tags})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+    assert "If-None-Match" in answer.get_json()["message"]
+
+
+def test_a_condition_on_what_is_not_there_is_not_found(api: Api) -> None:
+    for header in ("If-Match", "If-None-Match"):
+        for path in (f"/{UNKNOWN}", "/key=unknown"):
+            assert api.get(path, headers={header: "*"}).status_code == 404
+
+
+def test_a_read_that_wants_another_version_fails(api: Api) -> None:
+    created = api.create()
+    stale = api.get(f"/{created['id']}", headers={"If-Match": '"2"'})
+    assert stale.status_code == 412
+    assert codes(stale) == ["PreconditionFailed"]
+    assert api.get(f"/{created['id']}", headers={"If-Match": '"1"'}).status_code == 200
+
+
+def test_head_answers_like_get_without_a_body(api: Api) -> None:
+    created = api.create(key="a-key")
+    for path in (f"/{created['id']}", "/key=a-key"):
+        answer = api.head(path)
+        assert answer.status_code == 200
+        assert answer.data == b""
+        assert answer.headers["ETag"] == '"1"'
+    assert api.head(f"/{UNKNOWN}").status_code == 404
+    assert api.head("/key=unknown").status_code == 404
+
+
+def test_scopes_to_view_or_to_manage_suffice(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create(key="a-key")
+    for path in (f"/{created['id']}", "/key=a-key"):
+        for scope, status in (("view_test", 200), ("manage_test", 200), ("view_published_products", 403)):
+            reader = Api(app, api.project, token_for(f"{scope}:{api.project}"))
+            assert reader.get(path).status_code == status
+        assert Api(app, api.project, token_for(f"view_test:{api.project}-2")).get(path).status_code == 403
+        assert Api(app, api.project, None).get(path).status_code == 401

@@ -1,0 +1,226 @@
+"""The list of flat resources (interface 4.1)."""
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import EXAMPLE, Api, codes
+
+OTHER: dict[str, Any] = {
+    "arrayOfIntExample": [40],
+    "arrayOfUniqueIntExample": [50, -(2**63)],
+    "arrayOfTwonumbersExample": [6, 7.5],
+    "arrayOfFloatExample": [-0.5, 2, 1e300, 1e-300],
+    "arrayOfNumberNoDefaultsExample": [2**53 + 1, 0.1],
+    "arrayOfStringExample": ["dog", 'a "quoted" text', "süß & 🐕", "a b", "a+b", " "],
+    "arrayOfObjectType": [{"integerExample": 777, "integerExampleInt32": 5}, {"integerExample": 8}],
+}
+
+
+def found(api: Api, **query: Any) -> set[str]:
+    """The keys of the resources that a query finds."""
+    answer = api.get(query_string=query)
+    assert answer.status_code == 200, answer.text
+    page = answer.get_json()
+    assert page["count"] == page["total"] == len(page["results"])
+    return {result["key"] for result in page["results"]}
+
+
+@pytest.fixture
+def pair(api: Api) -> Api:
+    """A project with two resources, of the keys ``example`` and ``other``."""
+    api.create(key="example")
+    api.create(OTHER, key="other")
+    return api
+
+
+def test_an_empty_project_has_an_empty_page(api: Api) -> None:
+    answer = api.get()
+    assert answer.status_code == 200
+    assert answer.content_type == "application/json; charset=utf-8"
+    assert answer.get_json() == {"limit": 20, "offset": 0, "count": 0, "total": 0, "results": []}
+
+
+def test_a_result_is_the_flat_object_beside_what_names_and_dates_it(api: Api) -> None:
+    plain = api.create()
+    keyed = api.update(api.create({}, key="empty-one"), {"action": "changeSomeProperty", "someProperty": "not shown"})
+    kept = ("id", "version", "createdAt", "lastModifiedAt")
+    assert api.get().get_json()["results"] == [
+        {name: plain[name] for name in kept} | EXAMPLE,
+        {name: keyed[name] for name in kept} | {"key": "empty-one"},
+    ]
+
+
+def test_results_come_by_id_if_no_order_is_asked_for(api: Api) -> None:
+    made = [api.create({"arrayOfIntExample": [number]})["id"] for number in range(5)]
+    assert [result["id"] for result in api.get().get_json()["results"]] == sorted(made)
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ({}, {"example", "other"}),
+        ({"stringParameter": "cat"}, {"example"}),
+        ({"stringParameter": "dog"}, {"example", "other"}),
+        ({"stringParameter": "do"}, set()),
+        ({"stringParameter": "Dog"}, set()),
+        ({"stringParameter": 'a "quoted" text'}, {"other"}),
+        ({"stringParameter": "süß & 🐕"}, {"other"}),
+        ({"stringParameter": "a+b"}, {"other"}),
+        ({"stringParameter": " "}, {"other"}),
+        ({"stringParameter": "777"}, set()),
+        ({"floatParameter": "0.82"}, {"example"}),
+        ({"floatParameter": "8.2e-1"}, {"example"}),
+        ({"floatParameter": "2"}, {"other"}),
+        ({"floatParameter": "2.0"}, {"other"}),
+        ({"floatParameter": "-0.5"}, {"other"}),
+        ({"floatParameter": "1e300"}, {"other"}),
+        ({"floatParameter": "1" + 300 * "0"}, {"other"}),
+        ({"floatParameter": "1E-300"}, {"other"}),
+        ({"floatParameter": "10"}, set()),
+        ({"integerParameter": "2"}, {"example"}),
+        ({"integerParameter": "2.0"}, {"example"}),
+        ({"integerParameter": "5e0"}, {"example"}),
+        ({"integerParameter": "40"}, {"other"}),
+        ({"integerParameter": "50"}, {"other"}),
+        ({"integerParameter": "-9223372036854775808"}, {"other"}),
+        ({"integerParameter": "777"}, set()),
+        ({"withMarkdownDescription": "6"}, {"example"}),
+        ({"withMarkdownDescription": "0.1"}, {"other"}),
+        ({"withMarkdownDescription": "9007199254740993"}, {"other"}),
+        ({"withMarkdownDescription": "9007199254740992"}, set()),
+        ({"withMarkdownDescription": "0.82"}, set()),
+        ({"arrayOfString": ["dog", "bird"]}, {"example"}),
+        ({"arrayOfString": ["dog"]}, {"example", "other"}),
+        ({"arrayOfString": ["cat", "a b"]}, set()),
+        ({"arrayOfStringWithDescription": ["cat", "a b"]}, {"example", "other"}),
+        ({"arrayOfStringWithDescription": ["bird", "nothing"]}, {"example"}),
+        ({"arrayOfStringWithDescription": ["nothing"]}, set()),
+        ({"stringParameter": "dog", "integerParameter": "40"}, {"other"}),
+        ({"stringParameter": "cat", "integerParameter": "40"}, set()),
+        ({"arrayOfString": ["dog"], "arrayOfStringWithDescription": ["cat", "bird"]}, {"example"}),
+    ],
+)
+def test_each_parameter_is_a_condition_on_its_array(pair: Api, query: dict[str, Any], keys: set[str]) -> None:
+    assert found(pair, **query) == keys
+
+
+@pytest.mark.parametrize(
+    ("contained", "keys"),
+    [
+        ({}, {"example", "other"}),
+        ({"arrayOfIntExample": [3, 1]}, {"example"}),
+        ({"arrayOfIntExample": []}, {"example", "other"}),
+        ({"arrayOfTwonumbersExample": [7.5]}, {"other"}),
+        ({"arrayOfUniqueIntExample": [50, 50]}, {"other"}),
+        ({"arrayOfObjectType": [{"integerExample": 777}]}, {"example", "other"}),
+        ({"arrayOfObjectType": [{"integerExample": 777, "integerExampleInt32": 1}]}, {"example"}),
+        ({"arrayOfObjectType": [{"integerExample": 777, "integerExampleInt32": 22}]}, set()),
+        ({"arrayOfObjectType": [{"integerExample": 777}, {"integerExample": 8}]}, {"other"}),
+        ({"arrayOfIntExample": [40], "arrayOfStringExample": ["dog"]}, {"other"}),
+        (EXAMPLE, {"example"}),
+        (OTHER, {"other"}),
+    ],
+)
+def test_an_object_parameter_is_contained(pair: Api, contained: dict[str, Any], keys: set[str]) -> None:
+    assert found(pair, objectParameter=json.dumps(contained)) == keys
+
+
+def test_an_empty_array_in_an_object_parameter_asks_for_the_field(api: Api) -> None:
+    api.create({"arrayOfIntExample": []}, key="has-it")
+    api.create({"arrayOfFloatExample": [1]}, key="has-another")
+    assert found(api, objectParameter='{"arrayOfIntExample": []}') == {"has-it"}
+
+
+def test_a_number_beyond_int64_is_found_as_it_was_stored(api: Api) -> None:
+    literal = "9223372036854775809"
+    stored = {"arrayOfFloatExample": [int(literal)], "arrayOfNumberNoDefaultsExample": [int(literal)]}
+    api.create(stored, key="huge")
+    assert found(api, floatParameter=literal) == {"huge"}
+    assert found(api, withMarkdownDescription=literal) == {"huge"}
+    assert found(api, objectParameter=json.dumps(stored)) == {"huge"}
+
+
+def test_both_zeros_are_the_same_number_to_a_condition(api: Api) -> None:
+    api.create({"arrayOfFloatExample": [-0.0], "arrayOfIntExample": [0]}, key="zero")
+    for name in ("floatParameter", "integerParameter"):
+        for literal in ("0", "-0", "0.0", "-0.0", "0e5"):
+            assert found(api, **{name: literal}) == {"zero"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("floatParameter", "abc"),
+        ("floatParameter", "NaN"),
+        ("floatParameter", "Infinity"),
+        ("floatParameter", "1e400"),
+        ("floatParameter", "true"),
+        ("floatParameter", "1,5"),
+        ("integerParameter", "2.5"),
+        ("integerParameter", "9223372036854775808"),
+        ("integerParameter", "-9223372036854775809"),
+        ("integerParameter", "1e400"),
+        ("integerParameter", "1e19"),
+        ("integerParameter", '"2"'),
+        ("withMarkdownDescription", "-1e400"),
+        ("withMarkdownDescription", "some text"),
+        ("stringParameter", "a\x00b"),
+        ("arrayOfString", "\x00"),
+        ("arrayOfStringWithDescription", "\x00"),
+        ("objectParameter", "{"),
+        ("objectParameter", "[]"),
+        ("objectParameter", "5"),
+        ("objectParameter", "null"),
+        ("objectParameter", '{"unknownField": []}'),
+        ("objectParameter", '{"arrayOfIntExample": 5}'),
+        ("objectParameter", '{"arrayOfIntExample": [1.5]}'),
+        ("objectParameter", '{"arrayOfIntExample": [true]}'),
+        ("objectParameter", '{"arrayOfIntExample": null}'),
+        ("objectParameter", '{"arrayOfIntExample": [9223372036854775808]}'),
+        ("objectParameter", '{"arrayOfFloatExample": [NaN]}'),
+        ("objectParameter", '{"arrayOfStringExample": ["\\u0000"]}'),
+        ("objectParameter", '{"arrayOfStringExample": ["\\ud800"]}'),
+        ("objectParameter", '{"arrayOfObjectType": [{"integerExampleInt32": 2147483648}]}'),
+        ("objectParameter", '{"arrayOfIntExample": [1], "arrayOfIntExample": [1]}'),
+        ("objectParameter", 50_000 * "["),
+    ],
+)
+def test_a_value_that_its_parameter_cannot_have_is_refused(api: Api, name: str, value: str) -> None:
+    answer = api.get(query_string={name: value})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+    assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
+
+
+def test_pages_are_cut_as_asked(api: Api) -> None:
+    for number in range(5):
+        api.create({"arrayOfIntExample": [number, 7]}, key=f"key-{number}")
+    api.create({"arrayOfIntExample": [8]}, key="another")
+    query = {"integerParameter": "7", "sort": "key desc", "limit": "2", "offset": "1"}
+    page = api.get(query_string=query).get_json()
+    assert [result["key"] for result in page.pop("results")] == ["key-3", "key-2"]
+    assert page == {"limit": 2, "offset": 1, "count": 2, "total": 5}
+    assert "total" not in api.get(query_string={"withTotal": "false"}).get_json()
+
+
+def test_nothing_of_another_project_is_seen_or_counted(app: Flask, api: Api, token_for: TokenFor) -> None:
+    api.create(key="mine")
+    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
+    assert other.get().get_json()["total"] == 0
+    other.create(key="theirs")
+    assert found(api) == {"mine"}
+
+
+def test_scopes_to_view_or_to_manage_suffice(app: Flask, project: str, token_for: TokenFor) -> None:
+    for scope, status in (
+        ("view_test", 200),
+        ("manage_test", 200),
+        ("view_products", 403),
+        ("manage_project", 403),
+    ):
+        assert Api(app, project, token_for(f"{scope}:{project}")).get().status_code == status
+    assert Api(app, project, None).get().status_code == 401

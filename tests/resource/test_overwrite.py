@@ -1,0 +1,153 @@
+"""PATCH on the collection (interface 4.7): overwrite a resource that is there."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import EXAMPLE, Api, codes, details
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
+
+
+def test_the_contract_s_body_overwrites_the_only_resource(api: Api) -> None:
+    created = api.create()
+    answer = api.patch({"version": 1, "objectTypeProperty": NEW})
+    assert answer.status_code == 200
+    assert answer.headers["ETag"] == '"2"'
+    assert "Location" not in answer.headers
+    overwritten = answer.get_json()
+    assert overwritten["id"] == created["id"]
+    assert overwritten["version"] == 2
+    assert overwritten["objectTypeProperty"] == NEW
+    assert overwritten["createdAt"] == created["createdAt"]
+    assert api.get(f"/{created['id']}").get_json() == overwritten
+
+
+def test_id_or_key_say_which_of_several_is_meant(api: Api) -> None:
+    first, second = api.create(key="first"), api.create(key="second")
+    by_key = api.patch({"key": "first", "version": 1, "objectTypeProperty": NEW})
+    by_id = api.patch({"id": second["id"], "version": 1, "objectTypeProperty": {}})
+    assert (by_key.status_code, by_id.status_code) == (200, 200)
+    assert by_key.get_json()["id"] == first["id"]
+    assert api.get("/key=first").get_json()["objectTypeProperty"] == NEW
+    assert api.get("/key=second").get_json() == by_id.get_json()
+    assert by_id.get_json()["objectTypeProperty"] == {}
+
+
+def test_several_without_id_and_key_are_refused_and_stay(api: Api) -> None:
+    resources = [api.create(), api.create()]
+    answer = api.patch({"version": 1, "objectTypeProperty": NEW})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+    assert "id" in answer.get_json()["message"]
+    assert "key" in answer.get_json()["message"]
+    for resource in resources:
+        assert api.get(f"/{resource['id']}").get_json() == resource
+
+
+def test_what_is_not_there_is_not_found_and_not_made(api: Api) -> None:
+    for name in ({}, {"key": "unknown"}, {"id": UNKNOWN}, {"id": "no-uuid"}, {"id": UNKNOWN, "key": "unknown"}):
+        answer = api.patch({**name, "version": 1, "objectTypeProperty": NEW})
+        assert answer.status_code == 404
+        assert codes(answer) == ["ResourceNotFound"]
+    assert api.get().get_json()["total"] == 0
+
+
+def test_the_only_resource_of_another_project_is_not_meant(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create(key="a-key")
+    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
+    for name in ({}, {"key": "a-key"}, {"id": created["id"]}):
+        assert other.patch({**name, "version": 1, "objectTypeProperty": NEW}).status_code == 404
+    assert api.get("/key=a-key").get_json() == created
+
+
+def test_a_version_is_required(api: Api) -> None:
+    for _ in range(2):
+        answer = api.patch({"objectTypeProperty": NEW})
+        assert answer.status_code == 400
+        assert codes(answer) == ["InvalidJsonInput"]
+        assert details(answer) == ["version: Missing required value"]
+        api.create()
+
+
+def test_a_precondition_stands_for_the_version(api: Api) -> None:
+    api.create()
+    answer = api.patch({"objectTypeProperty": NEW}, headers={"If-Match": '"1"'})
+    assert answer.status_code == 200
+    assert answer.get_json()["version"] == 2
+    assert api.patch({"objectTypeProperty": {}}, headers={"If-Match": '"1"'}).status_code == 412
+    assert api.patch({"objectTypeProperty": {}}, headers={"If-Match": "*"}).get_json()["version"] == 3
+
+
+@pytest.mark.parametrize("version", [2, 0, -1, 1.5, 0.999, 10**30, 1e300, -(2**70), 2**63])
+def test_a_version_that_differs_is_a_conflict(api: Api, version: float) -> None:
+    created = api.create()
+    answer = api.patch({"version": version, "objectTypeProperty": NEW})
+    assert answer.status_code == 409
+    assert codes(answer) == ["ConcurrentModification"]
+    assert answer.get_json()["errors"][0]["currentVersion"] == 1
+    assert answer.get_json()["message"].startswith(f"Object {created['id']} has a different version than expected.")
+    assert api.get(f"/{created['id']}").get_json() == created
+
+
+@pytest.mark.parametrize("literal", ["1", "1.0", "1e0", "10e-1", "0.1E+1"])
+def test_a_version_that_is_equal_is_accepted_however_it_is_written(api: Api, literal: str) -> None:
+    api.create()
+    body = f'{{"version": {literal}, "objectTypeProperty": {{}}}}'
+    assert api.patch(data=body, content_type="application/json").status_code == 200
+
+
+@pytest.mark.parametrize("literal", ['"1"', "true", "null", "[1]", "{}", "NaN", "1e400"])
+def test_a_version_that_is_no_number_is_malformed(api: Api, literal: str) -> None:
+    api.create()
+    body = f'{{"version": {literal}, "objectTypeProperty": {{}}}}'
+    assert api.patch(data=body, content_type="application/json").status_code == 400
+
+
+def test_an_overwrite_that_changes_nothing_keeps_version_and_time(api: Api) -> None:
+    created = api.create(key="a-key")
+    body = {"version": 1, "objectTypeProperty": dict(reversed(EXAMPLE.items()))}
+    for _ in range(2):
+        assert api.patch(body).get_json() == created
+
+
+def test_the_stale_version_counts_although_nothing_would_change(api: Api) -> None:
+    api.create()
+    assert api.patch({"version": 2, "objectTypeProperty": EXAMPLE}).status_code == 409
+
+
+def test_id_finds_and_key_is_set(api: Api) -> None:
+    api.create(key="taken")
+    created = api.create(key="old")
+    body = {"id": created["id"], "version": 1, "objectTypeProperty": EXAMPLE}
+    duplicate = api.patch({**body, "key": "taken"})
+    assert duplicate.status_code == 400
+    assert codes(duplicate) == ["DuplicateField"]
+    assert api.patch({**body, "key": "old"}).get_json() == created
+    renamed = api.patch({**body, "key": "new"}).get_json()
+    assert (renamed["key"], renamed["version"]) == ("new", 2)
+    assert api.get("/key=old").status_code == 404
+    assert api.patch({"id": created["id"], "version": 2, "objectTypeProperty": {}}).get_json()["key"] == "new"
+
+
+def test_a_read_body_can_be_sent_back(api: Api) -> None:
+    resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
+    changed = {**resource, "objectTypeProperty": NEW, "someProperty": "ignored", "createdAt": "ignored"}
+    answer = api.patch(changed)
+    assert answer.status_code == 200
+    overwritten = answer.get_json()
+    assert overwritten["objectTypeProperty"] == NEW
+    assert overwritten["someProperty"] == "x"
+    assert overwritten["createdAt"] == resource["createdAt"]
+
+
+def test_a_viewer_may_not_write(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create()
+    viewer = Api(app, api.project, token_for(f"view_test:{api.project}", f"manage_test:{api.project}-2"))
+    answer = viewer.patch({"version": 1, "objectTypeProperty": NEW})
+    assert answer.status_code == 403
+    assert codes(answer) == ["insufficient_scope"]
+    assert api.get(f"/{created['id']}").get_json() == created

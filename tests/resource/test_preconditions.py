@@ -1,0 +1,203 @@
+"""If-Match and If-None-Match on writes, and the order of 400, 404, 412 and 409."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.api import EXAMPLE, Api, at_once, codes
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+NEW: dict[str, Any] = {"arrayOfIntExample": [5]}
+
+Write = Callable[..., TestResponse]
+
+
+def by_id(api: Api, method: str) -> Write:
+    """A write on the collection that names a resource by its id."""
+
+    def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
+        body: dict[str, Any] = {"id": resource_id, "objectTypeProperty": NEW}
+        return api.request(method, json=body | ({} if version is None else {"version": version}), headers=headers)
+
+    return send
+
+
+def by_actions(api: Api) -> Write:
+    """An update by actions."""
+
+    def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
+        body = {"version": version, "actions": [{"action": "doSomeThing"}]}
+        return api.post(f"/{resource_id}", json=body, headers=headers)
+
+    return send
+
+
+def by_deletion(api: Api) -> Write:
+    """A deletion."""
+
+    def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
+        return api.delete(f"/{resource_id}?version={version}", headers=headers)
+
+    return send
+
+
+@pytest.fixture(params=["POST", "PUT", "PATCH", "update", "DELETE"])
+def write(api: Api, request: pytest.FixtureRequest) -> Write:
+    """Each way to write to a resource: ``write(id, headers, version=2)``."""
+    if request.param == "update":
+        return by_actions(api)
+    return by_deletion(api) if request.param == "DELETE" else by_id(api, request.param)
+
+
+@pytest.fixture
+def resource(api: Api) -> dict[str, Any]:
+    """A resource of version 2."""
+    return api.update(api.create(key="a-key"), {"action": "doSomeThing"})
+
+
+HOLDS = ['"2"', "*", " * ", '"1", "2"', '"2","3"', 'W/"1", "2"', '"other", "2"', ' "2" ', '"1",, "2" ,', ', "2"']
+FAILS = [
+    '"1"',
+    '"3"',
+    'W/"2"',
+    '"1", W/"2"',
+    '"02"',
+    '"2.0"',
+    '""',
+    '"x"',
+    '"9223372036854775808"',
+    '"9999999999999999999"',
+    f'"{30 * "9"}"',
+]
+MALFORMED = ["2", 'w/"2"', '"2', '2"', '"1" "2"', '"1"; "2"', "'2'", '"2", *', '"2", 3', "W/2", '" 2"', ",", ""]
+
+
+@pytest.mark.parametrize("tags", HOLDS)
+def test_a_write_happens_if_the_tag_is_the_version_s(write: Write, resource: dict[str, Any], tags: str) -> None:
+    assert write(resource["id"], {"If-Match": tags}).status_code == 200
+
+
+@pytest.mark.parametrize("tags", FAILS)
+def test_a_write_fails_if_no_tag_is_the_version_s(api: Api, write: Write, resource: dict[str, Any], tags: str) -> None:
+    answer = write(resource["id"], {"If-Match": tags})
+    assert answer.status_code == 412
+    assert codes(answer) == ["PreconditionFailed"]
+    assert api.get("/key=a-key").get_json() == resource
+
+
+@pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
+@pytest.mark.parametrize("tags", MALFORMED)
+def test_a_tag_that_is_not_quoted_is_malformed(
+    api: Api, write: Write, resource: dict[str, Any], header: str, tags: str
+) -> None:
+    for resource_id in (resource["id"], UNKNOWN):
+        answer = write(resource_id, {header: tags})
+        assert answer.status_code == 400
+        assert codes(answer) == ["InvalidInput"]
+        assert header in answer.get_json()["message"]
+    assert api.get("/key=a-key").get_json() == resource
+
+
+@pytest.mark.parametrize("tags", ["*", '"2"', 'W/"2"', '"1", "2"'])
+def test_a_write_fails_if_the_version_is_excluded(api: Api, write: Write, resource: dict[str, Any], tags: str) -> None:
+    assert write(resource["id"], {"If-None-Match": tags}).status_code == 412
+    assert api.get("/key=a-key").get_json() == resource
+
+
+def test_a_write_happens_if_another_version_is_excluded(write: Write, resource: dict[str, Any]) -> None:
+    assert write(resource["id"], {"If-None-Match": '"1", W/"3"'}).status_code == 200
+
+
+def test_what_is_not_there_is_not_found_whatever_the_precondition(write: Write) -> None:
+    for headers in ({"If-Match": '"1"'}, {"If-Match": "*"}, {"If-None-Match": "*"}, {}):
+        for resource_id in (UNKNOWN, "no-uuid"):
+            answer = write(resource_id, headers)
+            assert answer.status_code == 404
+            assert codes(answer) == ["ResourceNotFound"]
+
+
+def test_the_tag_is_looked_at_before_the_version(write: Write, resource: dict[str, Any]) -> None:
+    assert write(resource["id"], {"If-Match": '"1"'}, version=1).status_code == 412
+    stale = write(resource["id"], {"If-Match": '"2"'}, version=1)
+    assert stale.status_code == 409
+    assert stale.get_json()["errors"][0]["currentVersion"] == 2
+    assert write(resource["id"], {"If-None-Match": "*"}, version=1).status_code == 412
+    assert write(resource["id"], {"If-None-Match": '"1"'}, version=1).status_code == 409
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_the_key_s_resource_is_compared_too(api: Api, resource: dict[str, Any], method: str) -> None:
+    body = {"key": "a-key", "version": 2, "objectTypeProperty": EXAMPLE}
+    assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
+    unchanged = api.request(method, json=body, headers={"If-Match": '"2"'})
+    assert unchanged.status_code == 200
+    assert unchanged.get_json() == resource
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_the_only_resource_is_compared_too(api: Api, resource: dict[str, Any], method: str) -> None:
+    body = {"version": 2, "objectTypeProperty": NEW}
+    assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
+    assert api.request(method, json=body, headers={"If-None-Match": "*"}).status_code == 412
+    assert api.request(method, json=body, headers={"If-Match": '"2"'}).status_code == 200
+
+
+@pytest.mark.parametrize("tags", ["*", '"1"', 'W/"1"'])
+@pytest.mark.parametrize(
+    ("method", "name"), [("POST", {}), ("POST", {"key": "a-key"}), ("PUT", {}), ("PUT", {"key": "a-key"})]
+)
+def test_where_a_write_would_create_if_match_fails(api: Api, method: str, name: dict[str, str], tags: str) -> None:
+    answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
+    assert answer.status_code == 412
+    assert codes(answer) == ["PreconditionFailed"]
+    assert api.get().get_json()["total"] == 0
+
+
+def test_what_patch_names_and_is_not_there_is_not_found_first(api: Api) -> None:
+    for name in ({}, {"key": "a-key"}, {"id": UNKNOWN}):
+        for tags in ("*", '"1"'):
+            answer = api.patch({**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
+            assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+@pytest.mark.parametrize("name", [{}, {"key": "a-key"}])
+def test_a_write_that_must_create_does_so_where_nothing_is(api: Api, method: str, name: dict[str, str]) -> None:
+    for tags in ("*", '"1"'):
+        answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-None-Match": tags})
+        assert answer.status_code == 201
+        api.delete(f"/{answer.get_json()['id']}")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_write_that_must_create_fails_where_something_is(api: Api, resource: dict[str, Any], method: str) -> None:
+    body = {"key": "a-key", "objectTypeProperty": NEW}
+    answer = api.request(method, json=body, headers={"If-None-Match": "*"})
+    assert answer.status_code == 412
+    assert api.get("/key=a-key").get_json() == resource
+
+
+def test_of_racing_writes_that_must_create_one_does(api: Api) -> None:
+    for name in ({}, {"key": "a-key"}):
+        bodies = [{**name, "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
+        answers = at_once(8, lambda number, bodies=bodies: api.put(bodies[number], headers={"If-None-Match": "*"}))
+        assert sorted(answer.status_code for answer in answers) == [201] + [412] * 7
+        [created] = [answer.get_json() for answer in answers if answer.status_code == 201]
+        assert api.get(f"/{created['id']}").get_json() == created
+        api.delete(f"/{created['id']}")
+
+
+def test_of_racing_writes_with_one_tag_one_happens(api: Api, write: Write, resource: dict[str, Any]) -> None:
+    answers = at_once(8, lambda _: write(resource["id"], {"If-Match": '"2"'}))
+    happened = [answer for answer in answers if answer.status_code == 200]
+    assert len(happened) == 1
+    assert {answer.status_code for answer in answers} <= {200, 412, 404}
+
+
+def test_a_malformed_body_is_told_before_anything_of_the_resource(api: Api, resource: dict[str, Any]) -> None:
+    for resource_id in (resource["id"], UNKNOWN):
+        body = {"version": 1, "actions": "none"}
+        answer = api.post(f"/{resource_id}", json=body, headers={"If-Match": '"1"'})
+        assert answer.status_code == 400

@@ -1,0 +1,183 @@
+"""Many writers at once: of all that expect one version, exactly one wins, and nothing is lost or done twice."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.api import Api
+
+WRITERS = 64
+UPDATES = 2_000
+PATIENCE_S = 0.2
+"""Longest wait of a writer that lost."""
+
+Write = Callable[[Api, dict[str, Any], int], TestResponse]
+
+
+def update_by_actions(api: Api, resource: dict[str, Any], number: int) -> TestResponse:
+    action = {"action": "changeSomeProperty", "someProperty": str(number)}
+    return api.post(f"/{resource['id']}", json={"version": resource["version"], "actions": [action]})
+
+
+def put(api: Api, resource: dict[str, Any], number: int) -> TestResponse:
+    return api.put(json=_body(resource, number, version=resource["version"]))
+
+
+def patch(api: Api, resource: dict[str, Any], number: int) -> TestResponse:
+    return api.patch(json=_body(resource, number, version=resource["version"]))
+
+
+def post(api: Api, resource: dict[str, Any], number: int) -> TestResponse:
+    return api.post(json=_body(resource, number, version=resource["version"]))
+
+
+def put_if_match(api: Api, resource: dict[str, Any], number: int) -> TestResponse:
+    return api.put(json=_body(resource, number), headers={"If-Match": f'"{resource["version"]}"'})
+
+
+def _body(resource: dict[str, Any], number: int, **fields: Any) -> dict[str, Any]:
+    return {"key": resource["key"], "objectTypeProperty": {"arrayOfIntExample": [number]}, **fields}
+
+
+def race(api: Api, resource_id: str, write: Write, updates: int, refused: int) -> list[int]:
+    """Let the writers read, modify and write until so many updates came through; returns the versions won.
+
+    A writer that lost to another goes on from what it is told of the actual version, after a moment of chance, as real
+    clients do: if all tried again at once, each would find that another one of them had come first.
+    """
+    numbers = count()
+    remaining = iter(range(updates))
+
+    def work() -> list[int]:
+        won: list[int] = []
+        resource = api.get(f"/{resource_id}").get_json()
+        for _ in remaining:
+            while True:
+                answer = write(api, resource, next(numbers))
+                if answer.status_code == 200:
+                    expected, resource = resource["version"], answer.get_json()
+                    assert resource["version"] == expected + 1
+                    won.append(resource["version"])
+                    break
+                assert answer.status_code == refused, answer.text
+                actual = answer.get_json()["errors"][0].get("currentVersion")
+                time.sleep(random.uniform(0, PATIENCE_S))  # noqa: S311 -- no secret
+                resource = {**resource, "version": actual} if actual else api.get(f"/{resource_id}").get_json()
+        return won
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        futures = [pool.submit(work) for _ in range(WRITERS)]
+        return [version for future in futures for version in future.result()]
+
+
+@pytest.mark.parametrize(
+    ("write", "refused", "updates"),
+    [
+        pytest.param(update_by_actions, 409, UPDATES, id="update by actions"),
+        pytest.param(put, 409, UPDATES, id="PUT"),
+        pytest.param(patch, 409, UPDATES, id="PATCH"),
+        pytest.param(post, 409, UPDATES, id="POST"),
+        pytest.param(put_if_match, 412, 300, id="PUT with If-Match"),
+    ],
+)
+def test_of_sixty_four_writers_one_wins_each_version(api: Api, write: Write, refused: int, updates: int) -> None:
+    created = api.create(key="contended")
+    won = race(api, created["id"], write, updates, refused)
+    assert sorted(won) == list(range(2, updates + 2))
+    assert api.get(f"/{created['id']}").get_json()["version"] == updates + 1
+
+
+def _at_once(work: Callable[[int], TestResponse], times: int = 32) -> list[TestResponse]:
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(work, range(times)))
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> None:
+    answers = _at_once(
+        lambda number: api.request(method, json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}})
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
+    assert len({answer.get_json()["id"] for answer in answers}) == 1
+    assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 33))
+    assert api.get().get_json()["total"] == 1
+
+
+def test_racing_creates_that_expect_a_version_are_not_overwritten_unseen(api: Api) -> None:
+    answers = _at_once(
+        lambda number: api.put(json={"key": "one", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}})
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 1, 409: 30}
+
+
+def test_racing_puts_that_only_create_let_one_through(api: Api) -> None:
+    answers = _at_once(
+        lambda number: api.put(
+            json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}},
+            headers={"If-None-Match": "*"},
+        )
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 412: 31}
+
+
+def test_racing_puts_without_id_and_key_make_one_resource(api: Api) -> None:
+    answers = _at_once(lambda number: api.put(json={"objectTypeProperty": {"arrayOfIntExample": [number]}}))
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
+    assert len({answer.get_json()["id"] for answer in answers}) == 1
+    assert api.get().get_json()["total"] == 1
+
+
+def test_a_delete_and_the_updates_around_it_are_one_sequence(api: Api) -> None:
+    for _ in range(10):
+        created = api.create(key="doomed")
+
+        def work(number: int, created: dict[str, Any] = created) -> TestResponse:
+            if number == 7:
+                return api.delete(f"/{created['id']}")
+            return api.post(
+                f"/{created['id']}", json={"version": created["version"], "actions": [{"action": "doSomeThing"}]}
+            )
+
+        answers = _at_once(work, 16)
+        deleted, updates = answers[7], answers[:7] + answers[8:]
+        assert deleted.status_code == 200
+        by_status = Counter(answer.status_code for answer in updates)
+        assert set(by_status) <= {200, 404, 409}
+        assert by_status[200] <= 1
+        # The deleted representation is the last one: it has the one update that came first, if any did.
+        assert deleted.get_json()["version"] == 1 + by_status[200]
+        assert api.get(f"/{created['id']}").status_code == 404
+
+
+def test_of_racing_deletes_that_expect_a_version_one_wins(api: Api) -> None:
+    created = api.create()
+    answers = _at_once(lambda _: api.delete(f"/{created['id']}?version=1"), 16)
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 404: 15}
+
+
+def test_a_key_that_two_resources_want_goes_to_one(api: Api) -> None:
+    resources = [api.create() for _ in range(16)]
+    answers = _at_once(
+        lambda number: api.post(json={"id": resources[number]["id"], "key": "wanted", "objectTypeProperty": {}}), 16
+    )
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 15}
+
+
+def test_upserts_and_deletes_of_one_key_never_fail(api: Api) -> None:
+    def work(number: int) -> TestResponse:
+        found = api.get("/key=flickering")
+        if number % 3 == 0 and found.status_code == 200:
+            return api.delete(f"/{found.get_json()['id']}")
+        return api.put(json={"key": "flickering", "objectTypeProperty": {"arrayOfIntExample": [number]}})
+
+    with ThreadPoolExecutor(32) as pool:
+        statuses = Counter(answer.status_code for answer in pool.map(work, range(600)))
+    assert set(statuses) <= {200, 201, 404}
+    assert api.get().get_json()["total"] <= 1

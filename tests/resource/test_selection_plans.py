@@ -1,0 +1,132 @@
+"""That what is selected is looked up, and not looked for among all of a project's resources.
+
+Whatever PostgreSQL knows while it plans: the values or only their types, with or without statistics, whether or not
+recent writes still wait to be sorted into the indexes.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.query.fields import SORTABLE
+from app.query.filters.resolver import read_facets, read_filters
+from app.query.predicate import resolver
+from app.resource import store
+from app.resource.listing import Selected
+from app.resource.model import Containment, Paging, Search, Selection, SortTerm, Text
+from app.resource.search import search
+
+RESOURCES = 20_000
+FOUND = 20
+
+_INSERT = """
+INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+    object_type, some_property)
+SELECT 'p', gen_random_uuid(), 1 + i % 3, 'key-' || %(from)s + i, now(), now(), 'c', 'c',
+    format('{"arrayOfStringExample":["word%%s","common"],"arrayOfObjectType":[{"integerExample":%%s}]}', i %% 1000,
+        i %% 1000), 'text'
+FROM generate_series(1, %(count)s) i
+"""
+
+
+@pytest.fixture(scope="module", params=["after ANALYZE", "without statistics", "with writes pending"])
+def connection(database_url: str, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(database_url, prepare_threshold=0) as connection:
+        # Each condition is found in 20 of 20,000: what is pending replaces what is not there yet.
+        pending = 4_000 if request.param == "with writes pending" else 0
+        insert = _INSERT.replace("1 + i % 3", "1 + i %% 3")
+        connection.execute(insert, {"from": 0, "count": RESOURCES - pending})
+        connection.execute("SELECT gin_clean_pending_list('resource_object'), gin_clean_pending_list('resource_words')")
+        if request.param != "without statistics":
+            connection.execute("ANALYZE resource")
+        if pending:
+            connection.execute(insert, {"from": RESOURCES, "count": pending})
+        connection.execute("INSERT INTO word SELECT 'p', 'word' || i FROM generate_series(0, 999) i")
+        yield connection
+        connection.rollback()
+
+
+def read(connection: psycopg.Connection[Any]) -> int:
+    """Rows of resources that the transaction has read so far."""
+    row = connection.execute(
+        "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'resource'"
+    ).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def where(text: str) -> Selection:
+    return Selection(predicate=resolver.read([text], {}))
+
+
+CONTAINED = Selection((Containment(('{"arrayOfStringExample":["word7"]}',)),))
+EITHER = Selection((Containment(('{"arrayOfStringExample":["word7"]}', '{"arrayOfStringExample":["no word"]}')),))
+FILTER = read_filters(['arrayOfStringExample:"word7"'])
+
+PLANS = ["force_custom_plan", "force_generic_plan"]
+
+READS: dict[str, Callable[[Any], str]] = {
+    "with a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging()),
+    "without a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging(with_total=False)),
+    "one of two": lambda c: store.flat_page(c, "p", EITHER, Paging(with_total=False)),
+    "sorted by key": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))),
+    "sorted by version": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))),
+    "a page of 500": lambda c: store.page(c, "p", CONTAINED, Paging(limit=500, with_total=False)),
+    "far beyond": lambda c: store.page(c, "p", CONTAINED, Paging(offset=10_000)),
+    "where": lambda c: store.page(c, "p", where('arrayOfStringExample contains any ("word7", "none")'), Paging()),
+    "where, two conditions": lambda c: store.page(
+        c, "p", where('arrayOfStringExample = "word7" and version > 0'), Paging()
+    ),
+    "where, of an element": lambda c: store.page(c, "p", where("arrayOfObjectType(integerExample = 7)"), Paging()),
+    "exists": lambda c: str(store.exists(c, "p", CONTAINED)),
+    "search by a filter": lambda c: search(c, "p", Search(query_filters=FILTER)),
+    "search by words": lambda c: search(c, "p", Search(texts=(Text("en", "word7"),))),
+    "search by words, sorted": lambda c: search(
+        c, "p", Search(texts=(Text("en", "word7"),), paging=Paging(sort=(SortTerm(SORTABLE["id"]),)))
+    ),
+    "facets": lambda c: search(
+        c, "p", Search(texts=(Text("en", "word7"),), filters=FILTER, facets=read_facets(["version"]))
+    ),
+}
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("name", READS)
+def test_little_more_is_read_than_is_found(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+    connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
+    before = read(connection)
+    READS[name](connection)
+    assert read(connection) - before <= 5 * FOUND
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("name", SORTABLE)
+def test_a_page_of_all_reads_itself(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+    connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
+    before = read(connection)
+    sort = (SortTerm(SORTABLE[name]),)
+    page = store.page(connection, "p", Selection(), Paging(limit=500, sort=sort, with_total=False))
+    assert '"count":500,' in page
+    # As often as there are parts: a field that is nowhere absent has none.
+    assert read(connection) - before <= 500 * max(1, len(SORTABLE[name].parts))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("limit", [20, 500])
+@pytest.mark.parametrize("name", ["id", "version", "createdAt", "key"])
+def test_what_many_fulfil_is_met_in_the_order_of_the_page(
+    connection: psycopg.Connection[Any], plan: str, name: str, limit: int
+) -> None:
+    connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
+    before = read(connection)
+    everywhere = Selection((Containment(('{"arrayOfStringExample":["common"]}',)),))
+    page = store.page(connection, "p", everywhere, Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),)))
+    assert '"total":10000,"totalCapped":true' in page
+    # Counted up to the cap, and then the page, whose resources are looked up by themselves.
+    assert read(connection) - before <= 10_001 + 3 * limit
+
+
+def test_the_condition_on_the_project_stands_before_all_others() -> None:
+    assert Selected().where.startswith("r.project_key = ")

@@ -1,0 +1,75 @@
+"""That an index serves every order of the lists, and none of them sorts a project."""
+
+from collections.abc import Iterator
+from typing import Any, LiteralString
+
+import psycopg
+import pytest
+
+from app.query.fields import SORTABLE, Stage
+from app.resource import listing
+from app.resource.listing import Selected, terms_of
+from app.resource.model import Paging, SortTerm
+
+_MANY = """
+INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+    object_type, some_property)
+SELECT 'p', gen_random_uuid(), 1 + i % 3, CASE WHEN i % 10 > 0 THEN 'key-' || i END,
+    now() - i * interval '1 day', now() - i * interval '1 hour', 'c', 'c', '{}',
+    CASE i % 3 WHEN 0 THEN 'text ' || i % 50 WHEN 1 THEN CASE WHEN i % 100 = 1 THEN repeat(i || ' ', 1000) END END
+FROM generate_series(1, 20000) i
+"""
+
+
+@pytest.fixture(scope="module")
+def planner(database_url: str) -> Iterator[Any]:
+    """A connection that sees twenty thousand resources, for which the planner would not always go to the trouble."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(_MANY)
+        connection.execute("ANALYZE resource")
+        connection.execute("SET LOCAL enable_seqscan = off")
+        connection.execute("SET LOCAL enable_bitmapscan = off")
+        yield connection
+        connection.rollback()
+
+
+def plan(connection: Any, paging: Paging) -> dict[str, Any]:
+    explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {in_order(paging)}"
+    parameters = {"project_key": "p", "limit": paging.limit, "offset": paging.offset}
+    return connection.execute(explain, parameters).fetchone()[0][0]["Plan"]
+
+
+def in_order(paging: Paging) -> LiteralString:
+    return listing._page_in_order(Selected().where, terms_of(paging.sort, Stage.CURRENT), "r.id")
+
+
+def nodes(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield of
+    for inner in of.get("Plans", ()):
+        yield from nodes(inner)
+
+
+@pytest.mark.parametrize("name", list(SORTABLE))
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descending: bool) -> None:
+    paging = Paging(sort=(SortTerm(SORTABLE[name], descending=descending),))
+    scans = [node for node in nodes(plan(planner, paging)) if "Scan" in node["Node Type"]]
+    read = [node for node in scans if "Relation Name" in node]
+    assert read
+    for scan in read:
+        assert scan["Node Type"] in ("Index Scan", "Index Only Scan"), scan
+        assert scan["Actual Rows"] <= 10 * paging.limit, scan
+        assert not scan.get("Rows Removed by Filter"), scan
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_long_and_short_texts_and_absent_ones_are_one_order(planner: Any, descending: bool) -> None:
+    statement = in_order(Paging(sort=(SortTerm(SORTABLE["someProperty"], descending=descending),)))
+    found = planner.execute(statement, {"project_key": "p", "limit": 20_000, "offset": 0}).fetchall()
+    expected = planner.execute(
+        "SELECT id, some_property FROM resource WHERE project_key = 'p' ORDER BY some_property "
+        + ("DESC" if descending else "ASC")
+        + " NULLS LAST, id"
+    ).fetchall()
+    assert len(found) == 20_000
+    assert found == expected

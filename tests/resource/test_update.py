@@ -1,0 +1,262 @@
+"""Update of a resource by actions (interface 4.10)."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import EXAMPLE, Api, at_once, codes, details
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+DO = {"action": "doSomeThing"}
+
+
+def change(text: str, **more: Any) -> dict[str, Any]:
+    """The action that sets someProperty."""
+    return {"action": "changeSomeProperty", "someProperty": text, **more}
+
+
+def send(api: Api, resource: dict[str, Any], *actions: Any, **fields: Any) -> Any:
+    """Send actions with the version of a resource, or another one."""
+    body = {"version": resource["version"], "actions": list(actions), **fields}
+    return api.post(f"/{resource['id']}", json=body)
+
+
+def test_the_contract_s_example_is_one_step(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create(key="a-key")
+    other = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id="other-client"))
+    answer = send(other, created, DO, change("any string"))
+    assert answer.status_code == 200
+    assert answer.headers["ETag"] == '"2"'
+    updated = answer.get_json()
+    assert updated["lastModifiedAt"] >= created["lastModifiedAt"]
+    assert updated == created | {
+        "version": 2,
+        "someProperty": "any string",
+        "lastModifiedAt": updated["lastModifiedAt"],
+        "lastModifiedBy": {"typeId": "api-client", "id": "other-client"},
+    }
+    assert updated["objectTypeProperty"] == EXAMPLE
+    assert api.get("/key=a-key").get_json() == updated
+
+
+def test_an_action_that_does_something_unseen_counts_as_a_change(api: Api) -> None:
+    resource = api.create()
+    for version in (2, 3):
+        resource = api.update(resource, DO)
+        assert resource["version"] == version
+
+
+def test_actions_apply_in_their_order(api: Api) -> None:
+    resource = api.update(api.create(), change("first"), change("second"), change("third"))
+    assert resource["someProperty"] == "third"
+    assert resource["version"] == 2
+
+
+@pytest.mark.parametrize("text", ["", " ", "ü 🐕 \u2028 \\ \" ' \x7f \ufeff\ufffe", "null", 100_000 * "x"])
+def test_any_text_is_kept(api: Api, text: str) -> None:
+    resource = api.update(api.create(), change(text))
+    assert api.get(f"/{resource['id']}").get_json()["someProperty"] == text
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [],
+        [change("a")],
+        [change("b"), change("a")],
+        [change("b", staged=True), change("a", staged=True)],
+        [change("b", staged=True), {"action": "revertStagedChanges"}],
+        [change("b"), change("a", staged=True), {"action": "publish"}],
+        [{"action": "publish"}],
+        [{"action": "revertStagedChanges"}],
+        [{"action": "publish"}, {"action": "revertStagedChanges"}],
+    ],
+)
+def test_what_leaves_everything_as_it_was_keeps_version_and_time(api: Api, actions: list[dict[str, Any]]) -> None:
+    resource = api.update(api.create(key="a-key"), change("a"))
+    assert api.update(resource, *actions) == resource
+    assert api.get("/key=a-key").get_json() == resource
+    with_a_trace = api.update(resource, *actions, DO)
+    assert with_a_trace["version"] == resource["version"] + 1
+    assert with_a_trace["someProperty"] == "a"
+
+
+@pytest.mark.parametrize("version", [1, 3, 2.5, 0, -2, 10**25, 1e300])
+@pytest.mark.parametrize("actions", [[], [DO], [change("a")]])
+def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions: list[dict[str, Any]]) -> None:
+    resource = api.update(api.create(), change("a"))
+    answer = send(api, resource, *actions, version=version)
+    assert answer.status_code == 409
+    assert codes(answer) == ["ConcurrentModification"]
+    error = answer.get_json()["errors"][0]
+    assert error["currentVersion"] == 2
+    assert error["message"].endswith("- Actual: 2.")
+    assert api.get(f"/{resource['id']}").get_json() == resource
+
+
+def test_the_conflict_is_told_as_the_platform_tells_it(api: Api) -> None:
+    created = api.create()
+    message = f"Object {created['id']} has a different version than expected. Expected: 7 - Actual: 1."
+    assert send(api, created, version=7).get_json() == {
+        "statusCode": 409,
+        "message": message,
+        "errors": [{"code": "ConcurrentModification", "message": message, "currentVersion": 1}],
+    }
+
+
+def test_a_version_may_be_written_as_a_float(api: Api) -> None:
+    resource = api.create()
+    for literal in ("1.0", "2e0", "0.3e1"):
+        body = f'{{"version": {literal}, "actions": [{{"action": "doSomeThing"}}]}}'
+        answer = api.post(f"/{resource['id']}", data=body, content_type="application/json")
+        assert answer.status_code == 200
+
+
+def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None:
+    created = api.create()
+    actions = [change(str(number)) for number in range(501)]
+    refused = send(api, created, *actions)
+    assert refused.status_code == 400
+    assert codes(refused) == ["InvalidField"]
+    assert details(refused) == ["actions"]
+    assert api.get(f"/{created['id']}").get_json() == created
+    accepted = send(api, created, *actions[:500])
+    assert accepted.status_code == 200
+    assert accepted.get_json()["someProperty"] == "499"
+    assert accepted.get_json()["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"actions": []}, ["version: Missing required value"]),
+        ({"version": 1}, ["actions: Missing required value"]),
+        ({}, ["version: Missing required value", "actions: Missing required value"]),
+        ({"version": "1", "actions": []}, ["version: JSON Number expected."]),
+        ({"version": True, "actions": []}, ["version: JSON Number expected."]),
+        ({"version": None, "actions": []}, ["version: JSON Number expected."]),
+        ({"version": 1, "actions": {}}, ["actions: JSON Array expected."]),
+        ({"version": 1, "actions": None}, ["actions: JSON Array expected."]),
+        ({"version": 1, "actions": [DO, "x"]}, ["actions -> 1: JSON object expected."]),
+        ({"version": 1, "actions": [None]}, ["actions -> 0: JSON object expected."]),
+        ({"version": 1, "actions": [{}]}, ["actions -> 0 -> action: Missing required value"]),
+        ({"version": 1, "actions": [{"action": 5}]}, ["actions -> 0 -> action: JSON String expected."]),
+        (
+            {"version": 1, "actions": [{"action": "changeSomeProperty"}]},
+            ["actions -> 0 -> someProperty: Missing required value"],
+        ),
+        (
+            {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": None}]},
+            ["actions -> 0 -> someProperty: JSON String expected."],
+        ),
+        (
+            {"version": 1, "actions": [change("x", staged="true")]},
+            ["actions -> 0 -> staged: JSON Boolean expected."],
+        ),
+        (
+            {"version": 1, "actions": [change("x", staged=None)]},
+            ["actions -> 0 -> staged: JSON Boolean expected."],
+        ),
+    ],
+)
+def test_a_malformed_body_is_told_with_the_place(api: Api, body: dict[str, Any], found: list[str]) -> None:
+    created = api.create()
+    answer = api.post(f"/{created['id']}", json=body)
+    assert answer.status_code == 400
+    assert set(codes(answer)) == {"InvalidJsonInput"}
+    assert details(answer) == found
+    assert api.get(f"/{created['id']}").get_json() == created
+
+
+@pytest.mark.parametrize("name", ["doSomething", "", "publish ", "setKey", 300 * "x"])
+def test_an_unknown_action_is_refused_and_the_known_ones_named(api: Api, name: str) -> None:
+    created = api.create()
+    answer = send(api, created, DO, {"action": name})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidJsonInput"]
+    [detail] = details(answer)
+    assert detail.startswith("actions -> 1 -> action: ")
+    for known in ("doSomeThing", "changeSomeProperty", "publish", "revertStagedChanges"):
+        assert f"'{known}'" in detail
+    assert api.get(f"/{created['id']}").get_json() == created
+
+
+@pytest.mark.parametrize(
+    ("action", "place"),
+    [
+        (DO | {"staged": True}, "actions -> 0 -> staged: "),
+        ({"action": "publish", "scope": "All"}, "actions -> 0 -> scope: "),
+        (change("x", someProprety="y"), "actions -> 0 -> someProprety: "),
+    ],
+)
+def test_an_unknown_field_of_an_action_is_refused(api: Api, action: dict[str, Any], place: str) -> None:
+    answer = send(api, api.create(), action)
+    assert answer.status_code == 400
+    [detail] = details(answer)
+    assert detail.startswith(place)
+
+
+def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
+    created = api.create()
+    answer = send(api, created, key="a-key", action=[])
+    assert answer.status_code == 400
+    assert sorted(detail.split(":")[0] for detail in details(answer)) == ["action", "key"]
+    assert "'actions'" in answer.text
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800", "a\udfff"])
+def test_a_text_that_cannot_be_kept_is_refused(api: Api, text: str) -> None:
+    created = api.create()
+    answer = send(api, created, DO, change(text))
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidField"]
+    assert details(answer) == ["actions -> 1 -> someProperty"]
+    assert api.get(f"/{created['id']}").get_json() == created
+
+
+def test_all_faulty_actions_are_told_at_once(api: Api) -> None:
+    answer = send(api, api.create(), {"action": "nothing"}, DO, change("\x00"), {"action": "changeSomeProperty"})
+    assert answer.status_code == 400
+    assert sorted(codes(answer)) == ["InvalidField", "InvalidJsonInput", "InvalidJsonInput"]
+    assert sorted(detail.split(":")[0] for detail in details(answer)) == [
+        "actions -> 0 -> action",
+        "actions -> 2 -> someProperty",
+        "actions -> 3 -> someProperty",
+    ]
+
+
+@pytest.mark.parametrize("resource_id", [UNKNOWN, "no-uuid", "a%2Fb"])
+def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
+    for actions in ([], [DO]):
+        answer = api.post(f"/{resource_id}", json={"version": 1, "actions": actions})
+        assert answer.status_code == 404
+        assert codes(answer) == ["ResourceNotFound"]
+
+
+def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create()
+    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
+    assert send(other, created, DO).status_code == 404
+    assert api.get(f"/{created['id']}").get_json() == created
+
+
+def test_of_racing_updates_that_expect_one_version_one_wins(api: Api) -> None:
+    created = api.create()
+    answers = at_once(8, lambda number: send(api, created, change(str(number))))
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+    winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
+    assert api.get(f"/{created['id']}").get_json() == winner
+
+
+def test_a_query_is_refused(api: Api) -> None:
+    answer = api.post(f"/{api.create()['id']}?staged=true", json={"version": 1, "actions": []})
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+
+
+def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+    created = api.create()
+    for token, status in ((token_for(f"view_test:{api.project}"), 403), (None, 401)):
+        assert send(Api(app, api.project, token), created, DO).status_code == status

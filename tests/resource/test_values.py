@@ -1,0 +1,330 @@
+"""Whatever the rules allow is stored and comes back exactly; whatever they do not is refused with its place."""
+
+import json
+import math
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from flask import Flask
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import TokenFor
+from tests.support.api import Api
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.one_of(
+    INT64, DOUBLES, st.sampled_from([-0.0, 0.1, 1e-300, 5e-324, 1.7976931348623157e308, 2**53 + 1, 1e22, 1e15, -1e-7])
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+OBJECT_TYPES = st.fixed_dictionaries(
+    {},
+    optional={
+        "arrayOfIntExample": st.lists(INT64),
+        "arrayOfUniqueIntExample": st.lists(INT64, unique=True),
+        "arrayOfTwonumbersExample": st.lists(NUMBERS, min_size=2, max_size=2),
+        "arrayOfFloatExample": st.lists(NUMBERS),
+        "arrayOfNumberNoDefaultsExample": st.lists(NUMBERS),
+        "arrayOfStringExample": st.lists(TEXTS),
+        "arrayOfObjectType": st.lists(
+            st.fixed_dictionaries({}, optional={"integerExample": INT64, "integerExampleInt32": INT32})
+        ),
+    },
+)
+
+generated = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+
+
+def same(kept: Any, sent: Any) -> bool:
+    """Whether what is kept is what was sent: the same integer, the same double with its sign, the same text.
+
+    A double may come back as an integer: what Python writes as 5.127386308352045e+16 is one, and no double.
+    """
+    match kept, sent:
+        case dict(), dict():
+            return kept.keys() == sent.keys() and all(same(kept[name], sent[name]) for name in kept)
+        case list(), list():
+            return len(kept) == len(sent) and all(map(same, kept, sent))
+        case int() | float(), float():
+            return float(kept) == sent and math.copysign(1, kept) == math.copysign(1, sent)
+        case _:
+            return type(kept) is type(sent) and kept == sent
+
+
+@pytest.fixture(scope="session")
+def fresh(app: Flask, token_for: TokenFor) -> Any:
+    """Makes clients, each of an empty project."""
+
+    def make() -> Api:
+        project = f"p-{uuid4().hex}"
+        return Api(app, project, token_for(f"manage_test:{project}"))
+
+    return make
+
+
+def stored(api: Api, resource: dict[str, Any]) -> Any:
+    """The ObjectType of a resource, read again."""
+    return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
+
+
+@generated
+@given(OBJECT_TYPES)
+def test_what_is_stored_comes_back_exactly(fresh: Any, value: dict[str, Any]) -> None:
+    api = fresh()
+    created = api.create(value)
+    assert same(created["objectTypeProperty"], value)
+    assert same(stored(api, created), value)
+    [listed] = api.get().get_json()["results"]
+    assert same({name: listed[name] for name in value}, value)
+    again = api.put({"objectTypeProperty": value})
+    assert again.status_code == 200
+    assert again.get_json() == created
+
+
+@generated
+@given(OBJECT_TYPES, OBJECT_TYPES)
+def test_what_is_merged_comes_back_exactly(fresh: Any, first: dict[str, Any], second: dict[str, Any]) -> None:
+    api = fresh()
+    created = api.create(first, key="a-key")
+    answer = api.post(json={"key": "a-key", "objectTypeProperty": second})
+    assert answer.status_code == 200
+    merged = answer.get_json()
+    assert same(merged["objectTypeProperty"], first | second)
+    assert same(stored(api, created), first | second)
+    assert merged["version"] == (1 if same(first, first | second) else 2)
+
+
+@generated
+@given(OBJECT_TYPES, OBJECT_TYPES)
+def test_what_is_overwritten_or_published_comes_back_exactly(
+    fresh: Any, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    api = fresh()
+    created = api.create(first)
+    staged = api.request("PATCH", "?staged=true", json={"version": 1, "objectTypeProperty": second}).get_json()
+    assert same(staged["objectTypeProperty"], first)
+    assert staged["version"] == (1 if same(first, second) else 2)
+    published = api.update(staged, {"action": "publish"})
+    assert same(published["objectTypeProperty"], second)
+    assert same(stored(api, created), second)
+
+
+@generated
+@given(OBJECT_TYPES)
+def test_what_is_stored_is_found_by_itself(fresh: Any, value: dict[str, Any]) -> None:
+    api = fresh()
+    api.create(value)
+    assert api.get(query_string={"objectParameter": json.dumps(value)}).get_json()["total"] == 1
+
+
+@generated
+@given(TEXTS)
+def test_any_text_is_stored_and_found(fresh: Any, text: str) -> None:
+    api = fresh()
+    created = api.create({"arrayOfStringExample": [text]})
+    updated = api.update(created, {"action": "changeSomeProperty", "someProperty": text})
+    assert updated["someProperty"] == text
+    if text:
+        assert api.get(query_string={"stringParameter": text}).get_json()["total"] == 1
+
+
+@pytest.mark.parametrize("name", ["arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"])
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ("-0.0", -0.0),
+        ("-0e5", -0.0),
+        ("0.0", 0),
+        ("1e-300", 1e-300),
+        ("-1e-300", -1e-300),
+        ("5e-324", 5e-324),
+        ("1e-400", 0.0),
+        ("-1e-400", -0.0),
+        ("1e-99999999999999999999", 0.0),
+        ("0.1", 0.1),
+        ("0.1000000000000000055511151231257827", 0.1),
+        ("0.30000000000000004", 0.30000000000000004),
+        ("1.7976931348623157e308", 1.7976931348623157e308),
+        ("1e22", 1e22),
+        ("1e23", 1e23),
+        ("3.0", 3),
+        ("1e2", 100),
+        ("9007199254740993", 2**53 + 1),
+        ("9007199254740993.0", 2**53 + 1),
+        ("90071992547409930e-1", 2**53 + 1),
+        ("9223372036854775807", 2**63 - 1),
+        ("9223372036854775807.0", 2**63 - 1),
+        ("5.127386308352045e+16", 51273863083520450),
+        ("-9223372036854775808", -(2**63)),
+        ("9223372036854775808", float(2**63)),
+        ("9223372036854775809", float(2**63)),
+        ("-9223372036854775809", float(-(2**63))),
+        ("123456789012345678901234567890", float(123456789012345678901234567890)),
+    ],
+)
+def test_a_number_is_kept_as_what_it_is(api: Api, name: str, literal: str, value: float) -> None:
+    body = f'{{"key": "a-key", "objectTypeProperty": {{"{name}": [{literal}, {literal}]}}}}'
+    for _ in range(2):
+        answer = api.post(data=body, content_type="application/json")
+        assert same(answer.get_json()["objectTypeProperty"], {name: [value, value]})
+        assert answer.get_json()["version"] == 1
+    merged = api.post(json={"key": "a-key", "objectTypeProperty": {"arrayOfStringExample": []}}).get_json()
+    assert same(merged["objectTypeProperty"], {name: [value, value], "arrayOfStringExample": []})
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [("3.0", 3), ("1e2", 100), ("-2.50e1", -25), ("-0.0", 0), ("-0", 0), ("0e99999999999999999999", 0),
+     ("9.223372036854775807e18", 2**63 - 1), ("-9223372036854775808.000", -(2**63))],
+)  # fmt: skip
+def test_an_integer_is_one_however_it_is_written(api: Api, literal: str, value: int) -> None:
+    text = f'{{"arrayOfIntExample": [{literal}], "arrayOfObjectType": [{{"integerExample": {literal}}}]}}'
+    answer = api.post(data=f'{{"objectTypeProperty": {text}}}', content_type="application/json")
+    assert answer.status_code == 201
+    kept = answer.get_json()["objectTypeProperty"]
+    assert kept == {"arrayOfIntExample": [value], "arrayOfObjectType": [{"integerExample": value}]}
+    assert isinstance(kept["arrayOfIntExample"][0], int)
+
+
+def test_long_arrays_come_back_exactly(api: Api) -> None:
+    value = {
+        "arrayOfIntExample": [number % 7 - 3 for number in range(10_000)],
+        "arrayOfUniqueIntExample": [number * (2**63 // 10_000) for number in range(10_000)],
+        "arrayOfFloatExample": [number / 7 for number in range(10_000)],
+        "arrayOfNumberNoDefaultsExample": [-0.0] * 10_000,
+        "arrayOfStringExample": ["🐕"] * 10_000,
+        "arrayOfObjectType": [{"integerExample": number, "integerExampleInt32": -number} for number in range(10_000)],
+    }
+    created = api.create(value)
+    assert same(stored(api, created), value)
+
+
+def test_a_long_text_comes_back_exactly(api: Api) -> None:
+    value = {"arrayOfStringExample": ["\U0010ffff" * 50_000, '"\\' * 100_000, "\x01" * 50_000]}
+    assert same(stored(api, api.create(value)), value)
+
+
+# Bad values: an ObjectType within the rules, and one item that is not, somewhere in it.
+
+
+OF_ANOTHER_TYPE = {
+    "integer": st.one_of(
+        TEXTS,
+        st.none(),
+        st.booleans(),
+        DOUBLES.filter(lambda number: not number.is_integer()),
+        st.just({}),
+        st.just([]),
+    ),
+    "number": st.one_of(TEXTS, st.none(), st.booleans(), st.just({}), st.lists(INT64)),
+    "text": st.one_of(NUMBERS, st.none(), st.booleans(), st.just({}), st.lists(TEXTS)),
+    "object": st.one_of(NUMBERS, TEXTS, st.none(), st.booleans(), st.lists(INT64)),
+}
+BEYOND_INT64 = st.one_of(
+    st.integers(2**63, 10**400), st.integers(-(10**400), -(2**63) - 1), st.floats(min_value=1e19, allow_infinity=False)
+)
+BEYOND_DOUBLE = st.one_of(st.integers(10**309, 10**320), st.integers(-(10**320), -(10**309)))
+UNSTORABLE = st.builds(
+    lambda before, bad, after: before + bad + after,
+    TEXTS,
+    st.one_of(st.just("\x00"), st.characters(categories=["Cs"])),
+    TEXTS,
+).filter(lambda text: text != text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") or "\x00" in text)
+
+ARRAYS = {
+    "arrayOfIntExample": ("integer", INT64, BEYOND_INT64),
+    "arrayOfFloatExample": ("number", NUMBERS, BEYOND_DOUBLE),
+    "arrayOfNumberNoDefaultsExample": ("number", NUMBERS, BEYOND_DOUBLE),
+    "arrayOfStringExample": ("text", TEXTS, UNSTORABLE),
+}
+
+
+@st.composite
+def array_with_a_fault(draw: st.DrawFn, *, of_value: bool) -> tuple[str, list[Any], int]:
+    """The name of an array, its items, and the position of the one that is refused."""
+    name = draw(st.sampled_from(sorted(ARRAYS)))
+    kind, good, bad_value = ARRAYS[name]
+    items = draw(st.lists(good, max_size=5))
+    position = draw(st.integers(0, len(items)))
+    items.insert(position, draw(bad_value if of_value else OF_ANOTHER_TYPE[kind]))
+    return name, items, position
+
+
+@generated
+@given(OBJECT_TYPES, array_with_a_fault(of_value=False))
+def test_an_item_of_another_type_is_told_with_its_place(
+    fresh: Any, value: dict[str, Any], fault: tuple[str, list[Any], int]
+) -> None:
+    api = fresh()
+    name, items, position = fault
+    answer = api.post(json={"objectTypeProperty": value | {name: items}})
+    assert answer.status_code == 400
+    [error] = answer.get_json()["errors"]
+    assert error["code"] == "InvalidJsonInput"
+    assert error["detailedErrorMessage"].startswith(f"objectTypeProperty -> {name} -> {position}: ")
+    assert api.head().status_code == 404
+
+
+@generated
+@given(OBJECT_TYPES, array_with_a_fault(of_value=True))
+def test_an_item_out_of_range_is_told_with_its_place(
+    fresh: Any, value: dict[str, Any], fault: tuple[str, list[Any], int]
+) -> None:
+    api = fresh()
+    name, items, position = fault
+    answer = api.post(json={"objectTypeProperty": value | {name: items}})
+    assert answer.status_code == 400
+    [error] = answer.get_json()["errors"]
+    assert error["code"] == "InvalidField"
+    assert error["field"] == f"objectTypeProperty -> {name} -> {position}"
+    assert "invalidValue" in error
+    assert api.head().status_code == 404
+
+
+@generated
+@given(st.lists(INT64, min_size=1, max_size=6, unique=True), st.data())
+def test_a_repeat_is_refused_wherever_it_stands(fresh: Any, items: list[int], data: st.DataObject) -> None:
+    repeated = data.draw(st.sampled_from(items))
+    items.insert(data.draw(st.integers(0, len(items))), repeated)
+    answer = fresh().post(json={"objectTypeProperty": {"arrayOfUniqueIntExample": items}})
+    assert answer.status_code == 400
+    [error] = answer.get_json()["errors"]
+    assert (error["code"], error["invalidValue"]) == ("InvalidField", repeated)
+    assert error["field"].startswith("objectTypeProperty -> arrayOfUniqueIntExample")
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, BEYOND_DOUBLE, st.text()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.one_of(
+                st.text(),
+                st.sampled_from(["objectTypeProperty", "key", "id", "version", "actions", "action", "arrayOfIntExample",
+                                 "arrayOfObjectType", "arrayOfStringExample", "createdAt", "createdBy", "firstName"]),
+            ),
+            inner,
+            max_size=5,
+        ),
+    ),
+)  # fmt: skip
+
+
+@generated
+@given(JSON)
+def test_no_json_of_any_shape_is_a_fault_of_the_service(fresh: Any, body: Any) -> None:
+    api = fresh()
+    data = json.dumps(body)
+    for method, path in (
+        ("POST", ""),
+        ("PUT", ""),
+        ("PATCH", ""),
+        ("POST", "/01890000-0000-7000-8000-000000000000"),
+        ("POST", "/description-with-urn-links"),
+    ):
+        for text in (data, f'{{"objectTypeProperty": {data}}}', f'{{"version": 1, "actions": [{data}]}}'):
+            answer = api.request(method, path, data=text, content_type="application/json")
+            assert answer.status_code < 500

@@ -1,0 +1,469 @@
+"""The words of resources, the dictionary of a project's words, and the queries made from texts."""
+
+import json
+import random
+import string
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.database.pool import Connection
+from app.errors import ApiError
+from app.query.fields import MATCHES, RELEVANCE, Stage
+from app.resource import store, words
+from app.resource.model import StoredResource
+from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, Text, tsquery_of
+from tests.support.api import Api, at_once
+
+Find = Callable[..., list[str]]
+
+
+@pytest.fixture
+def find(connection: Connection, project: str) -> Find:
+    """Keys of the resources that texts find, by language: ``find("dogs")``, ``find("Haus", "de", fuzzy=2)``."""
+
+    def search(
+        text: str, language: str = "en", *, fuzzy: int | None = None, stage: Stage = Stage.CURRENT, more: Any = ()
+    ) -> list[str]:
+        query = tsquery_of(connection, project, [Text(language, text), *more], fuzzy)
+        if query is None:
+            return []
+        condition, rank = (column.of(stage).format("%(query)s::tsquery") for column in (MATCHES, RELEVANCE))
+        rows = connection.execute(
+            f"SELECT r.key FROM resource r WHERE r.project_key = %(project)s AND {condition}"
+            f" ORDER BY {rank} DESC, r.key",
+            {"project": project, "query": query},
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    return search
+
+
+def keep(api: Api, **texts: str | list[str]) -> None:
+    """Create a resource for each key, with its texts."""
+    for key, text in texts.items():
+        api.create({"arrayOfStringExample": [text] if isinstance(text, str) else text}, key=f"k-{key}")
+
+
+def dictionary(connection: Connection, project: str) -> set[str]:
+    rows = connection.execute("SELECT w.word FROM word w WHERE w.project_key = %s", (project,)).fetchall()
+    return {row[0] for row in rows}
+
+
+# Languages
+
+
+def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> None:
+    keep(api, one="a dog runs", two="running dogs", three="Katzen laufen", four="cats")
+    assert find("dog") == ["k-one", "k-two"]
+    assert find("DOGS run") == ["k-one", "k-two"]
+    assert find("Katze", "de") == ["k-three"]
+    assert find("Katze", "en") == []
+    assert find("cat", "en-GB") == ["k-four"]
+    assert find("cat", "xx") == []
+    assert find("Cats", "xx") == ["k-four"]
+
+
+def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
+    created = api.create({"arrayOfStringExample": ["red"]}, key="k-1")
+    api.update(created, {"action": "changeSomeProperty", "someProperty": "garden chairs"})
+    assert find("red chair") == ["k-1"]
+    assert find("garden") == ["k-1"]
+
+
+@pytest.mark.parametrize(
+    ("language", "stored", "asked"),
+    [
+        ("de", "Häuser", "Haus"),
+        ("de", "Ärger", "ÄRGER"),
+        ("fr", "chevaux", "cheval"),
+        ("es", "niños", "niño"),
+        ("ru", "собаки", "собака"),
+        ("sv", "hundar", "hund"),
+        ("it", "gatti", "gatto"),
+        ("tr", "kitaplar", "kitap"),
+        ("pt-BR", "meninas", "menina"),
+        ("nl", "lichamelijk", "lichamelijke"),
+    ],
+)
+def test_what_a_language_finds_is_what_its_configuration_finds(
+    api: Api, find: Find, connection: Connection, language: str, stored: str, asked: str
+) -> None:
+    keep(api, there=f"x {stored} y", other="something else")
+    row = connection.execute(
+        "SELECT to_tsvector(%(c)s::regconfig, %(stored)s) @@ plainto_tsquery(%(c)s::regconfig, %(asked)s)",
+        {"c": words.CONFIGURATIONS[language[:2]], "stored": stored, "asked": asked},
+    ).fetchone()
+    assert row is not None
+    assert (find(asked, language) == ["k-there"]) is row[0] is True
+
+
+def test_every_configuration_is_one_that_some_server_has(connection: Connection) -> None:
+    rows = connection.execute("SELECT cfgname FROM pg_ts_config").fetchall()
+    missing = set(words.CONFIGURATIONS.values()) - {row[0] for row in rows}
+    assert missing <= {"estonian"}  # since PostgreSQL 18
+
+
+def test_stop_words_alone_find_nothing_and_beside_others_make_no_difference(api: Api, find: Find) -> None:
+    keep(api, one="the dog and the cat", two="die Katze")
+    assert find("the") == []
+    assert find("the dog") == ["k-one"]
+    assert find("and", fuzzy=2) == []
+    assert find("die", "en") == ["k-two"]
+    assert find("die", "de") == []
+    assert find("dog", more=[Text("en", "the")]) == []
+    assert find("...") == []
+
+
+def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
+    keep(api, one=["dog house", "Katze"], two=["dog", "cat"])
+    assert find("dog", more=[Text("de", "Katzen")]) == ["k-one"]
+    assert find("dog", more=[Text("en", "dog")]) == ["k-one", "k-two"]
+    assert find("dog bird") == []
+    assert find("nowhere") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["it's", "a\\b", "o'neill\\x", "x|y", "(a)", "a & b", "'quoted'", "foo-bar", "a.b/c'd", "<b>bold</b>"]
+)
+def test_texts_are_never_taken_for_operators(api: Api, find: Find, text: str) -> None:
+    keep(api, there=f"{text} zebra", other="zebra")
+    assert find(f"{text} zebra", "xx") == ["k-there"]
+
+
+def test_each_projection_has_its_words(api: Api, find: Find) -> None:
+    api.create({"arrayOfStringExample": ["old"]}, key="k-1")
+    api.post("?staged=true", json={"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": ["new"]}})
+    api.create({"arrayOfStringExample": ["same old"]}, key="k-2")
+    assert find("old") == ["k-1", "k-2"]
+    assert find("old", stage=Stage.STAGED) == ["k-2"]
+    assert find("new") == []
+    assert find("new", stage=Stage.STAGED) == ["k-1"]
+
+
+def test_a_resource_with_the_words_nearer_together_is_more_relevant(api: Api, find: Find) -> None:
+    keep(api, a=["dog", *["x"] * 30, "house"], b="dog house", c=["dog house", "dog house"])
+    assert find("dog house") == ["k-c", "k-b", "k-a"]
+
+
+def test_nothing_is_known_of_another_project(api: Api, connection: Connection) -> None:
+    keep(api, one="dog")
+    assert tsquery_of(connection, api.project, [Text("en", "dog")], None) == "('dog')"
+    assert tsquery_of(connection, f"{api.project}x", [Text("en", "dog")], None) is None
+
+
+# Fuzzy
+
+
+def distance(one: str, other: str) -> int:
+    """Levenshtein's, by the book."""
+    previous = list(range(len(other) + 1))
+    for i, left in enumerate(one, 1):
+        current = [i]
+        for j, right in enumerate(other, 1):
+            current.append(min(previous[j] + 1, current[-1] + 1, previous[j - 1] + (left != right)))
+        previous = current
+    return previous[-1]
+
+
+def edits_for(word: str, level: int) -> int:
+    return min(level, 0 if len(word) <= 2 else 1 if len(word) <= 5 else 2)
+
+
+def alternatives(query: str | None) -> set[str]:
+    """The words of a query for one word."""
+    return set() if query is None else {word.strip("'") for word in query.strip("()").split(" | ")}
+
+
+@pytest.fixture(scope="module")
+def vocabulary(database_url: str) -> Iterator[tuple[Connection, str, list[str]]]:
+    """A project whose dictionary has a thousand words of one to nine letters out of few, many of them alike."""
+    chance = random.Random(4)  # noqa: S311 -- data, not secrets
+    letters = "abcäö"
+    made = {"".join(chance.choices(letters, k=chance.randrange(1, 10))) for _ in range(1000)}
+    project = f"p-{uuid4().hex[:20]}"
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, sorted(made)))
+        yield connection, project, sorted(made)
+        connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
+    vocabulary: tuple[Connection, str, list[str]], level: int
+) -> None:
+    connection, project, known = vocabulary
+    chance = random.Random(level)  # noqa: S311 -- data, not secrets
+    asked = ["".join(chance.choices("abcäöx", k=length)) for length in range(1, 11) for _ in range(5)]
+    met = 0
+    for word in asked:
+        edits = edits_for(word, level)
+        expected = {other for other in known if abs(len(other) - len(word)) <= edits >= distance(word, other)}
+        assert alternatives(tsquery_of(connection, project, [Text("xx", word)], level)) == expected, word
+        met += len(expected)
+    assert met > 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(string.ascii_lowercase[:3], min_size=3, max_size=9), st.text(string.ascii_lowercase[:3], max_size=11))
+def test_words_that_are_written_alike_share_a_part(one: str, other: str) -> None:
+    """What the migration says of word_keys, computed from its rule."""
+    edits = edits_for(one, 2)
+    if distance(one, other) > edits:
+        return
+    shared = 4 if len(one) > 4 else len(one) - 1
+    first = 6 if shared == 4 else 4 if shared == 3 else 3
+
+    def parts(word: str) -> set[str]:
+        found = {""}
+        for letter in word[:first]:
+            found |= {part + letter for part in found}
+        return {part for part in found if len(part) == shared}
+
+    assert parts(one) & parts(other)
+
+
+def test_fuzzy_is_as_written_in_lower_case_and_in_addition(api: Api, find: Find) -> None:
+    keep(api, one="running", two="runninx", three="Straße", four="ruinning")
+    assert find("runs", fuzzy=2) == ["k-one"]
+    assert find("RUNNING", fuzzy=2) == ["k-four", "k-one", "k-two"]
+    assert find("running", fuzzy=0) == ["k-one"]
+    assert find("running") == ["k-one"]
+    assert find("STRASSE", "xx", fuzzy=2) == ["k-three"]
+    assert find("ab", fuzzy=2) == []
+
+
+def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, find: Find) -> None:
+    keep(api, a="x" * 255, b="x" * 256, c="x" * 300, d="y" * 2000)
+    assert find("x" * 254, "xx", fuzzy=2) == ["k-a"]
+    assert find("x" * 255, "xx", fuzzy=2) == ["k-a"]
+    assert find("x" * 257, "xx", fuzzy=2) == []
+    assert find("x" * 300, "xx", fuzzy=2) == ["k-c"]
+    assert find("y" * 2000, "xx", fuzzy=2) == []
+
+
+# Bounds
+
+
+def test_words_and_characters_are_bounded(connection: Connection, project: str) -> None:
+    def refused(*texts: Text) -> str:
+        with pytest.raises(ApiError) as error:
+            tsquery_of(connection, project, texts, None)
+        assert error.value.faults[0].code == "InvalidInput"
+        return error.value.faults[0].message
+
+    too_many = f"The texts of a search may have {WORDS_AT_MOST} words in all."
+    assert tsquery_of(connection, project, [Text("en", "a " * WORDS_AT_MOST)], None) is None
+    assert refused(Text("en", "dog " * 65)) == f"Malformed parameter: text.en: {too_many}"
+    assert refused(Text("en", "the " * 60), Text("de", "a b c d e")) == f"Malformed parameter: text.de: {too_many}"
+    assert refused(Text("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
+    too_long = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
+    assert refused(Text("en", "x" * (CHARACTERS_AT_MOST + 1))) == f"Malformed parameter: text.en: {too_long}"
+
+
+def test_a_word_that_too_many_others_are_like_is_refused(connection: Connection, project: str) -> None:
+    letters = string.ascii_lowercase + string.digits
+    alike = [f"abcdef{a}{b}{c}" for a in letters for b in letters for c in letters]
+    connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, alike[:20_000]))
+    query = tsquery_of(connection, project, [Text("xx", "abcdefaaa abcdefbbb")], 2)
+    row = connection.execute("SELECT numnode(%s::tsquery)", (query,)).fetchone()
+    assert row is not None
+    assert row[0] > 4000
+    with pytest.raises(ApiError, match="Too many words of the project"):
+        tsquery_of(connection, project, [Text("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
+    connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
+
+
+BODY = 2 * 1024 * 1024 - 200
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (" ".join(f"w{number:x}" for number in range(BODY))[:BODY], "w1f"),
+        ("x" * BODY, None),
+        ("dog " + "x" * (BODY - 4), "dog"),
+        ("dog " + "a_" * (BODY // 2 - 2), "dog"),
+        ("dog " + "<!--" * (BODY // 4 - 1), "dog"),
+        ("dog " + "1-a-" * (BODY // 4 - 1), "dog"),
+        ("dog " + "ⱥ" * (BODY // 3 - 4), "dog"),
+    ],
+    ids=["distinct words", "one word", "one long word", "underscores", "tags", "hyphens", "beyond ASCII"],
+)
+def test_whatever_a_body_holds_can_be_stored(api: Api, find: Find, text: str, found: str | None) -> None:
+    body = json.dumps({"key": "big", "objectTypeProperty": {"arrayOfStringExample": [text]}}, ensure_ascii=False)
+    answer = api.put(data=body.encode(), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 201, answer.text[:300]
+    if found is not None:
+        assert find(found, "xx") == ["big"]
+
+
+def test_as_many_short_texts_as_a_body_holds_can_be_stored(api: Api, find: Find) -> None:
+    api.create({"arrayOfStringExample": [f"w{number:x}" for number in range(200_000)]}, key="big")
+    assert find("w1f", "xx") == ["big"]
+    assert find("w30d3f", "xx") == []  # beyond the first 20,000 characters
+
+
+# The words of a text are those of its pieces, which is what the write path relies on when it skips what is known
+
+
+def words_of(connection: Connection, *texts: str, some_property: str | None = None) -> set[str]:
+    row = connection.execute(
+        "SELECT tsvector_to_array(words_of(%s, %s))",
+        (json.dumps({"arrayOfStringExample": texts}, ensure_ascii=False), some_property),
+    ).fetchone()
+    assert row is not None
+    return set(row[0])
+
+
+AWKWARD = st.lists(
+    st.sampled_from(
+        ["a", "B", "ä", "1", "e", "-", ".", "/", ":", "@", "_", "<", ">", "&", ";", "#", "'", '"', "\\", "!", "?", "=",
+         " ", "\t", "\n", "\u00a0", "\u2003", "http://", "www", ".com", "<a ", "</b>", "<!--", "-->",
+         "&amp;", "1e-5", "~/", ", ", '", "', "[", "]"]
+    ),
+    max_size=40,
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=AWKWARD)
+def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        lesson = words.lesson(connection, "p", [text])
+        of_pieces = set[str]().union(*(words_of(connection, piece) for piece in lesson.pieces))
+        assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
+        beside_much = words_of(connection, text, "y" * 2000)
+        assert beside_much == of_pieces == words_of(connection, "y" * 2000, some_property=text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(AWKWARD.map(lambda text: text[:60]), max_size=6), some_property=st.none() | AWKWARD)
+def test_the_words_of_short_texts_are_those_of_the_texts_side_by_side(
+    database_url: str, texts: list[str], some_property: str | None
+) -> None:
+    joined = ["".join(f" {text}" for text in texts), "" if some_property is None else f" {some_property}"]
+    document = json.dumps({"arrayOfStringExample": texts}, ensure_ascii=False)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        row = connection.execute(
+            "SELECT words_of(%s, %s)::text, (to_tsvector('simple', %s) || to_tsvector('simple', %s))::text",
+            (document, some_property, *(text.replace("<", " ") for text in joined)),
+        ).fetchone()
+    assert row is not None
+    assert row[0] == row[1]
+
+
+# Learning
+
+
+def stored(key: str, *texts: str, staged: str | None = None) -> StoredResource:
+    at = "2030-01-01T00:00:00.000Z"
+    array = json.dumps({"arrayOfStringExample": texts}, separators=(",", ":"))
+    staged_array = None if staged is None else f'{{"arrayOfStringExample":["{staged}"]}}'
+    return StoredResource(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
+
+
+def test_every_way_of_writing_teaches_its_words(api: Api, connection: Connection) -> None:
+    created = api.create({"arrayOfStringExample": ["created"]}, key="k-1")
+    created = api.update(created, {"action": "changeSomeProperty", "someProperty": "updated"})
+    api.update(created, {"action": "changeSomeProperty", "someProperty": "stagedupdate", "staged": True})
+    for method, word in (("POST", "posted"), ("PUT", "put")):
+        for query in ("", "?staged=true"):
+            body = {"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": [word + query[1:7]]}}
+            assert api.request(method, query, json=body).status_code == 200
+    api.post("?staged=true", json={"key": "k-2", "objectTypeProperty": {"arrayOfStringExample": ["stagedcreate"]}})
+    expected = {"created", "updated", "stagedupdate", "posted", "postedstaged", "put", "putstaged", "stagedcreate"}
+    assert dictionary(connection, api.project) == expected
+    store.copy_in(connection, api.project, [stored("k-3", "Copied", staged="copiedstaged")])
+    with connection.transaction():
+        inserted = store.insert_many(connection, api.project, [stored("k-4", "imported"), stored("k-3", "taken")])
+    assert len(inserted) == 1
+    expected |= {"copied", "copiedstaged", "imported", "of", "property"}
+    assert dictionary(connection, api.project) == expected
+
+
+def test_a_write_that_is_refused_teaches_nothing(api: Api, connection: Connection) -> None:
+    api.create({}, key="k-1")
+    body = {"key": "k-1", "version": 7, "objectTypeProperty": {"arrayOfStringExample": ["refused"]}}
+    assert api.patch(json=body).status_code == 409
+    assert dictionary(connection, api.project) == set()
+    assert api.patch(json={**body, "version": 1}).status_code == 200
+    assert dictionary(connection, api.project) == {"refused"}
+
+
+def lessons(connection: Connection, project: str, *texts: str) -> bool:
+    return words.lesson(connection, project, texts).needed
+
+
+def test_a_connection_remembers_what_it_has_seen_committed(
+    connection: Connection, project: str, database_url: str
+) -> None:
+    learnt = words.lesson(connection, project, ["red dog", "blue"])
+    assert learnt.needed
+    with connection.transaction():
+        words.remember(connection, project, learnt)
+    assert lessons(connection, project, "red")
+    words.remember(connection, project, learnt)
+    assert not lessons(connection, project, "blue dog", "red\tred")
+    assert lessons(connection, project, "Red")
+    assert lessons(connection, project, "red cat")
+    assert lessons(connection, f"{project}x", "red")
+    assert lessons(connection, project, "red " * 5000)
+    with psycopg.connect(database_url, autocommit=True) as another:
+        assert lessons(another, project, "red")
+
+
+def test_what_a_connection_remembers_is_bounded(connection: Connection, project: str) -> None:
+    for number in range(25):
+        many = " ".join(f"{number}-{other}" for other in range(1000))
+        words.remember(connection, project, words.lesson(connection, project, [many]))
+        words.remember(connection, project, words.lesson(connection, project, ["x" * 65]))
+    assert 0 < len(words._known[connection]) <= 10_000
+    assert lessons(connection, project, "x" * 65)
+
+
+def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(
+    api: Api, find: Find, connection: Connection
+) -> None:
+    chance = random.Random(7)  # noqa: S311 -- data, not secrets
+    vocabulary = [f"word{number}" for number in range(60)]
+
+    def write(number: int) -> Any:
+        chosen = chance.sample(vocabulary, 40)
+        return api.post(json={"key": f"k-{number}", "objectTypeProperty": {"arrayOfStringExample": chosen}})
+
+    for begin in (0, 16, 32):
+        answers = at_once(16, lambda number, begin=begin: write(begin + number))
+        assert {answer.status_code for answer in answers} == {201}
+    row = connection.execute(
+        "SELECT count(*) FROM resource r, unnest(tsvector_to_array(r.words)) w"
+        " WHERE r.project_key = %s AND NOT EXISTS (SELECT FROM word k WHERE k.project_key = %s AND k.word = w)",
+        (api.project, api.project),
+    ).fetchone()
+    assert row == (0,)
+    assert len(find("word7", "xx")) > 0
+
+
+def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_url: str, project: str) -> None:
+    def batch(number: int) -> None:
+        chance = random.Random(number)  # noqa: S311 -- data, not secrets
+        barrier.wait(timeout=30)
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            for step in range(8):
+                made = [
+                    stored(f"k-{number}-{step}-{one}", *chance.sample([f"w{step}x{n}" for n in range(50)], 30))
+                    for one in range(chance.choice((1, 20)))
+                ]
+                with connection.transaction():
+                    store.insert_many(connection, project, made)
+
+    barrier = Barrier(6)
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(batch, range(6)))

@@ -1,0 +1,34 @@
+"""The documentation page: everything that it loads comes from here. What it does in a browser, make contract tells."""
+
+import re
+
+from tests.support.api import Api
+
+
+def test_everything_that_the_page_loads_is_served(api: Api) -> None:
+    page = api.get("//docs")
+    assert page.content_type == "text/html; charset=utf-8"
+    loaded = set(re.findall(r'(?:src|href)="([^"]*)"', page.text))
+    assert {"/openapi.json", "/docs/page.js", "/docs/page.css", "/docs/swagger-ui-bundle.js"} < loaded
+    for path in loaded:
+        assert path.startswith("/")
+        with api.get("/" + path) as answer:
+            assert answer.status_code == 200, path
+
+
+def test_only_its_own_scripts_may_run(api: Api) -> None:
+    page = api.get("//docs")
+    assert "script-src 'self';" in page.headers["Content-Security-Policy"]
+    assert "<script>" not in page.text
+    assert not re.search(r"\son\w+=", page.text)
+
+
+def test_no_other_file_is_served(api: Api) -> None:
+    assert api.get("//docs/oauth2-redirect.html").status_code == 404
+    assert api.get("//docs/index.html").status_code == 404
+
+
+def test_below_a_prefix_everything_has_that_prefix(api: Api) -> None:
+    page = api.get("//docs", base_url="http://localhost/pre&fix/")
+    assert 'data-root="/pre&amp;fix"' in page.text
+    assert 'src="/pre&amp;fix/docs/page.js"' in page.text

@@ -1,0 +1,184 @@
+"""Liveness and readiness: what probes are told, and how soon, whatever the database does."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+
+import psutil
+import psycopg
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app import create_app
+from app.config import Settings
+from app.database import migrate
+from app.database.readiness import ANSWERED_WITHIN_S, migration_ids
+from app.serving.embedded import EmbeddedPostgres
+from app.telemetry import metrics
+from tests.support.api import codes
+
+SOON_S = ANSWERED_WITHIN_S + 0.4
+"""What a probe waits at most, and some time for a busy machine."""
+
+
+def ready(app: Flask) -> tuple[TestResponse, float]:
+    """The answer to a probe, and the seconds that it took."""
+    began = time.monotonic()
+    return app.test_client().get("/health/ready"), time.monotonic() - began
+
+
+def assert_not_ready(answer: TestResponse, message: str) -> None:
+    assert answer.status_code == 503
+    assert codes(answer) == ["OverCapacity"]
+    assert message in answer.get_json()["message"]
+    assert answer.headers["Retry-After"] == "1"
+
+
+@pytest.fixture
+def own_app(settings: Settings) -> Iterator[Flask]:
+    """An application with a single connection, for which requests wait long."""
+    application = create_app(replace(settings, pool_size=1, pool_timeout_ms=10_000))
+    yield application
+    application.extensions["database"].close()
+
+
+@contextmanager
+def holding_the_connection(app: Flask) -> Iterator[None]:
+    """All connections of the application are in use."""
+    held, release = Event(), Event()
+
+    def hold() -> None:
+        with app.extensions["database"].connection():
+            held.set()
+            release.wait(30)
+
+    holder = Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    try:
+        yield
+    finally:
+        release.set()
+        holder.join()
+
+
+def test_a_process_with_its_database_is_ready(app: Flask) -> None:
+    answer, _ = ready(app)
+    assert (answer.status_code, answer.get_json()) == (200, {"status": "ready"})
+    assert app.test_client().get("/health/live").get_json() == {"status": "live"}
+
+
+def test_readiness_does_not_queue_behind_an_exhausted_pool(own_app: Flask) -> None:
+    with holding_the_connection(own_app):
+
+        def wait_for_a_connection() -> None:
+            with own_app.extensions["database"].connection():
+                pass
+
+        waiting = Thread(target=wait_for_a_connection)
+        waiting.start()
+        while not own_app.extensions["database"].is_exhausted():
+            time.sleep(0.01)
+        answer, seconds = ready(own_app)
+        assert_not_ready(answer, "in use")
+        assert seconds < 0.2
+        assert own_app.test_client().get("/health/live").status_code == 200
+    waiting.join()
+    assert ready(own_app)[0].status_code == 200
+
+
+def test_a_pool_that_is_in_full_use_and_has_no_queue_is_asked_in_time(own_app: Flask) -> None:
+    with holding_the_connection(own_app):
+        answer, seconds = ready(own_app)
+        assert_not_ready(answer, "does not answer within 0.5 s")
+        assert ANSWERED_WITHIN_S <= seconds < SOON_S
+
+
+def test_probes_do_not_pile_up(own_app: Flask) -> None:
+    with holding_the_connection(own_app):
+        for _ in range(3):
+            assert ready(own_app)[0].status_code == 503
+        assert sum(thread.name == "readiness" for thread in threading.enumerate()) == 1
+
+
+def test_a_database_that_cannot_be_reached(settings: Settings) -> None:
+    app = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100))
+    with closing(app.extensions["database"]):
+        answer, seconds = ready(app)
+        assert_not_ready(answer, "The database is not available.")
+        assert seconds < SOON_S
+        assert app.test_client().get("/health/live").status_code == 200
+
+
+def test_a_database_that_says_nothing_is_not_waited_for(data_dir: Path) -> None:
+    """Stopped by SIGSTOP it takes connections and bytes, and answers none."""
+    with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
+        url = server.conninfo()
+        migrate.upgrade(url)
+        app = create_app(Settings(database_url=url, pool_size=2))
+        assert ready(app)[0].status_code == 200
+        assert server.pid is not None
+        family = [psutil.Process(server.pid), *psutil.Process(server.pid).children()]
+        for process in family:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                answer, seconds = ready(app)
+                assert_not_ready(answer, "does not answer within 0.5 s")
+                assert seconds < SOON_S
+        finally:
+            for process in family:
+                process.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + 10
+        while ready(app)[0].status_code != 200:
+            assert time.monotonic() < deadline
+        app.extensions["database"].close()
+
+
+def test_migrations_that_are_missing_are_told(cluster: EmbeddedPostgres, project: str, settings: Settings) -> None:
+    url = cluster.create_database(project)
+    app = create_app(replace(settings, database_url=url))
+    with closing(app.extensions["database"]):
+        count = len(migration_ids())
+        assert_not_ready(ready(app)[0], f"lacks {count} of {count} migrations")
+        migrate.upgrade(url)
+        assert ready(app)[0].status_code == 200
+        with psycopg.connect(url, autocommit=True) as connection:
+            last = max(migration_ids())
+            connection.execute(
+                "UPDATE _yoyo_migration SET migration_id = '9999.newer' WHERE migration_id = %s", (last,)
+            )
+        assert_not_ready(ready(app)[0], f"lacks 1 of {count} migrations")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "INSERT INTO _yoyo_migration (migration_hash, migration_id) VALUES ('x', %(last)s)", {"last": last}
+            )
+        # A newer version's migration beside all of ours: what a rolling update looks like.
+        assert ready(app)[0].status_code == 200
+
+
+def test_the_migrations_that_are_needed_are_those_that_are_applied(database_url: str) -> None:
+    assert {migration.id for migration in migrate.status(database_url)} == migration_ids()
+
+
+def test_the_metric_says_the_same(own_app: Flask) -> None:
+    def shown(check: str) -> str:
+        return next(
+            line.rpartition(" ")[2]
+            for line in metrics.exposition().decode().splitlines()
+            if line.startswith(f'sample_resource_ready{{check="{check}"}}')
+        )
+
+    ready(own_app)
+    assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "1.0"]
+    with holding_the_connection(own_app):
+        ready(own_app)
+        assert (shown("database"), shown("migrations")) == ("0.0", "1.0")
+    ready(own_app)
+    assert shown("database") == "1.0"

@@ -1,0 +1,134 @@
+"""The worker under clients that are slow, and when it stops; and that a wait for the database holds up nobody else.
+
+Few connections and little time: ``make faults`` has the rest.
+"""
+
+import contextlib
+import socket
+import threading
+import time
+
+import psycopg
+import pytest
+
+from app.config import Settings
+from app.database.pool import Database
+from tests.conftest import TokenFor
+from tests.support.gunicorn_server import StartGunicorn
+
+
+def _until_the_end(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+    ],
+    ids=["silence", "headers", "body", "chunks"],
+)
+def test_slow_clients_hold_nobody_up(start_gunicorn: StartGunicorn, beginning: bytes) -> None:
+    server = start_gunicorn()
+    with contextlib.ExitStack() as slow:
+        for _ in range(20):
+            slow.enter_context(server.connect(beginning))
+        began = time.monotonic()
+        assert server.get("/") == 200
+        assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"", b"GET / HTTP/1.1\r\nX-Dripped: ", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"],
+    ids=["silence", "dripped header", "after a request"],
+)
+def test_the_wait_for_a_request_ends_however_it_is_drawn_out(start_gunicorn: StartGunicorn, beginning: bytes) -> None:
+    server = start_gunicorn(GUNICORN_CMD_ARGS="--keep-alive 1")
+    with server.connect(beginning) as connection:
+        began = time.monotonic()
+        connection.settimeout(0.2)
+        answer = b"something"
+        while answer:
+            assert time.monotonic() - began < 5
+            try:
+                answer = connection.recv(65536)
+            except TimeoutError:
+                pass
+            except ConnectionResetError:  # what was dripped last was not read any more
+                break
+            if beginning.endswith(b"Dripped: "):
+                with contextlib.suppress(OSError):
+                    connection.sendall(b"x")
+        assert time.monotonic() - began >= 0.9
+    assert server.get("/") == 200
+
+
+def test_more_of_a_refused_body_than_is_worth_reading_ends_the_connection(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn()
+    with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:
+        body = b" " * 50_000_000
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            connection.sendall(body)
+    assert server.get("/") == 200
+
+
+def test_a_stop_waits_for_requests_and_not_for_idle_connections(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn()
+    request = b"GET /slow?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n"
+    with server.connect(request) as busy, server.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as idle:
+        assert idle.recv(65536).startswith(b"HTTP/1.1 200 OK")
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 5
+        answer = _until_the_end(busy)
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert answer.endswith(b"slow and done")
+        assert _until_the_end(idle) in (b"", b"alive")
+
+
+def test_a_wait_for_the_database_lets_others_go_on(
+    start_gunicorn: StartGunicorn, database_url: str, token_for: TokenFor, project: str
+) -> None:
+    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url)
+    token = token_for(f"manage_test:{project}")
+    body = '{"key": "locked", "objectTypeProperty": {}}'
+    assert server.request("POST", f"/{project}/resource", token, body) == 201
+    waiting: list[int] = []
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT FROM resource WHERE project_key = %s FOR UPDATE", (project,))
+        write = '{"key": "locked", "objectTypeProperty": {"arrayOfIntExample": [1]}}'
+        writer = threading.Thread(
+            target=lambda: waiting.append(server.request("PUT", f"/{project}/resource", token, write))
+        )
+        writer.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert server.get(f"/{project}/resource/key=locked", token) == 200
+        assert time.monotonic() - began < 1
+        assert waiting == []
+    writer.join()
+    assert waiting == [200]
+
+
+@pytest.mark.parametrize("as_greenlet", [False, True])
+def test_a_silent_database_is_given_up(database_url: str, monkeypatch: pytest.MonkeyPatch, as_greenlet: bool) -> None:
+    monkeypatch.setattr("app.database.pool.monkey.is_module_patched", lambda _: as_greenlet)
+    monkeypatch.setattr("app.database.pool._SERVER_IS_LATE_S", -1.8)  # of the statement's own two seconds
+    database = Database(database_url, Settings(statement_timeout_ms=2000))
+    try:
+        with database.connection() as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+            began = time.monotonic()
+            with pytest.raises(psycopg.OperationalError):
+                connection.execute("SELECT pg_sleep(1)")
+            assert time.monotonic() - began < 0.8
+            assert connection.closed
+        with database.connection() as connection:
+            assert connection.execute("SELECT 2").fetchone() == (2,)
+    finally:
+        database.close()

@@ -1,0 +1,402 @@
+"""The process tree of ``serve``: what a person at the terminal sees, and what a kill of any process leads to."""
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app.serving.embedded import EmbeddedPostgres
+from app.serving.worker import refusal_of, response
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the kernel to tell children of a death")
+
+
+@pytest.fixture
+def folder(new_cluster: Path) -> Generator[Path]:
+    """A folder that other users reach too, unlike pytest's own, with an empty database in it."""
+    path = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
+    path.chmod(0o755)
+    copy_cluster(new_cluster, path / "the data")
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def new_cluster() -> Generator[Path]:
+    """A fresh data folder to copy, since making one takes the longest part of a start."""
+    path = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
+    path.chmod(0o755)
+    with EmbeddedPostgres(path / "data", {"fsync": "off"}):
+        pass
+    yield path / "data"
+    shutil.rmtree(path)
+
+
+def copy_cluster(source: Path, target: Path) -> None:
+    subprocess.run(["/bin/cp", "-a", str(source), str(target)], check=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def hangups(handler: signal.Handlers) -> Generator[None]:
+    """What is started meanwhile treats SIGHUP so, however these tests themselves were started."""
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+class Service:
+    """``serve`` in a process of its own, with the stand-in application."""
+
+    def __init__(
+        self,
+        folder: Path,
+        port: int | None = None,
+        hangup: signal.Handlers = signal.SIG_DFL,
+        **environment: str,
+    ) -> None:
+        self.port = port or free_port()
+        self.lines: list[str] = []
+        self.errors = folder / f"errors-{time.monotonic_ns()}"
+        began = time.monotonic()
+        with self.errors.open("wb") as errors, hangups(hangup):
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.standin"],
+                cwd=REPOSITORY,
+                env={
+                    "PATH": os.defpath,
+                    "PORT": str(self.port),
+                    "DATA_DIR": str(folder / "the data"),
+                    "WORKERS": "2",
+                    **environment,
+                },
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        self.welcome = self.process.stdout.readline().strip()
+        self.started_in_s = time.monotonic() - began
+
+    def get(self, path: str, timeout: float = 5) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        with contextlib.closing(connection):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+    def children(self) -> dict[str, psutil.Process]:
+        """The processes below the supervisor by what they are."""
+        found: dict[str, psutil.Process] = {}
+        for child in psutil.Process(self.process.pid).children():
+            leader, follower = ("postmaster", "checkpointer") if child.name() == "postgres" else ("gunicorn", "worker")
+            found[leader] = child
+            for grandchild in child.children()[:1]:
+                found[follower] = grandchild
+        return found
+
+    def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
+        began = time.monotonic()
+        while time.monotonic() - began < within_s:
+            # A process that is looked at may end meanwhile.
+            with contextlib.suppress(OSError, http.client.HTTPException, psutil.NoSuchProcess):
+                if holds():
+                    return time.monotonic() - began
+            time.sleep(0.05)
+        raise AssertionError(f"not within {within_s} s; errors: {self.errors.read_text()}")
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(20)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def start(folder: Path) -> Generator[Callable[..., Service]]:
+    services: list[Service] = []
+
+    def start_service(**environment: Any) -> Service:
+        service = Service(folder, **environment)
+        services.append(service)
+        return service
+
+    yield start_service
+    for service in services:
+        if service.process.poll() is None:
+            service.stop()
+        assert service.process.stdout is not None
+        service.process.stdout.close()
+
+
+def living(family: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run; the dead that process 1 has yet to bury do not count."""
+    found: list[psutil.Process] = []
+    for process in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def assert_nothing_is_left(family: list[psutil.Process], welcome: str) -> None:
+    assert living(family) == []
+    sockets = Path(welcome.partition("host=")[2].partition(" ")[0])
+    assert sockets.name.startswith("sample-resource-")
+    assert not sockets.exists()
+
+
+def test_a_service_under_nohup_outlives_its_terminal(start: Callable[..., Service]) -> None:
+    service = start(hangup=signal.SIG_IGN)
+    service.process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert service.get("/rows") == (200, "1")
+    assert service.stop() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_all_of_it_and_the_data_stay(start: Callable[..., Service], number: signal.Signals) -> None:
+    service = start()
+    assert service.welcome.startswith("ready ")
+    assert service.get("/rows") == (200, "1")
+    family = psutil.Process(service.process.pid).children(recursive=True)
+    assert len(family) > 4
+    assert service.stop(number) == 0
+    assert_nothing_is_left(family, service.welcome)
+    assert service.errors.read_text() == ""
+    if number == signal.SIGTERM:
+        assert start().get("/rows") == (200, "2")
+
+
+def test_requests_in_flight_are_finished(start: Callable[..., Service]) -> None:
+    service = start()
+    answers: list[tuple[int, str]] = []
+    client = threading.Thread(target=lambda: answers.append(service.get("/slow?seconds=1")))
+    client.start()
+    time.sleep(0.4)
+    assert service.stop() == 0
+    client.join(5)
+    assert answers == [(200, "slow and done")]
+
+
+def test_a_second_signal_hurries(start: Callable[..., Service]) -> None:
+    service = start()
+    client = threading.Thread(target=_ignore_failure, args=(service,))
+    client.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    service.process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert service.stop(signal.SIGINT) == 0
+    assert time.monotonic() - began < 3
+    client.join(5)
+
+
+def _ignore_failure(service: Service) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        service.get("/slow?seconds=20", timeout=20)
+
+
+def test_a_signal_during_the_start(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.standin"],
+        cwd=REPOSITORY,
+        env={"PATH": os.defpath, "PORT": str(free_port()), "DATA_DIR": str(folder / "data")},
+    )
+    while not (folder / "data" / "postgresql.unfinished").exists():
+        time.sleep(0.01)
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+    assert living(family) == []
+
+
+@pytest.mark.parametrize("victim", ["postmaster", "checkpointer", "gunicorn", "worker"])
+def test_a_killed_child_comes_back(start: Callable[..., Service], victim: str) -> None:
+    service = start()
+    process = service.children()[victim]
+    process.kill()
+    service.wait_until(lambda: not living([process]))
+    recovered_in_s = service.wait_until(lambda: service.get("/rows", timeout=2) == (200, "1"))
+    assert recovered_in_s < 10
+    service.wait_until(lambda: set(service.children()) >= {"postmaster", "checkpointer", "gunicorn", "worker"})
+    supervisor = psutil.Process(service.process.pid)
+    # The dead are buried by their parents, which takes a moment.
+    service.wait_until(lambda: all(one.status() != psutil.STATUS_ZOMBIE for one in supervisor.children(recursive=True)))
+    family = supervisor.children(recursive=True)
+    assert service.stop() == 0
+    assert_nothing_is_left(family, service.welcome)
+
+
+@pytest.mark.parametrize("victims", [("supervisor",), ("supervisor", "gunicorn", "postmaster")])
+def test_after_a_killed_supervisor_the_next_start_works(
+    start: Callable[..., Service], victims: tuple[str, ...]
+) -> None:
+    service = start()
+    family = service.children()
+    family["supervisor"] = psutil.Process(service.process.pid)
+    for victim in victims:
+        family[victim].kill()
+    service.process.wait()
+    successor = start(port=service.port)
+    assert successor.welcome, successor.errors.read_text()
+    assert successor.get("/rows") == (200, "2")
+    service.wait_until(lambda: not living(family.values()))
+    assert successor.stop() == 0
+
+
+@on_linux
+def test_a_killed_supervisor_takes_its_children_along(start: Callable[..., Service]) -> None:
+    service = start()
+    family = psutil.Process(service.process.pid).children(recursive=True)
+    service.process.kill()
+    service.process.wait()
+    service.wait_until(lambda: not living(family))
+
+
+def test_a_port_in_use(start: Callable[..., Service], folder: Path) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        service = start(port=port)
+        assert service.process.wait(10) == 1
+    assert service.welcome == ""
+    assert f"cannot listen on port {port} of 127.0.0.1: address already in use" in service.errors.read_text()
+    assert EmbeddedPostgres(folder / "the data").pid is None
+    with EmbeddedPostgres(folder / "the data"):
+        pass
+
+
+def test_a_second_start_names_the_first(start: Callable[..., Service]) -> None:
+    first = start()
+    second = start()
+    assert second.process.wait(10) == 1
+    errors = second.errors.read_text()
+    assert f"is in use by another process (pid {first.process.pid})" in errors
+    assert errors.count("\n") == 1
+    assert first.get("/rows") == (200, "1")
+
+
+def test_an_outside_database(start: Callable[..., Service], folder: Path) -> None:
+    (folder / "the data").rename(folder / "outside")
+    (folder / "outside" / "owner.lock").unlink()
+    with EmbeddedPostgres(folder / "outside", {"fsync": "off"}) as outside:
+        service = start(DATABASE_URL=outside.conninfo())
+        assert service.welcome == f"ready {outside.conninfo()}"
+        assert service.get("/rows") == (200, "1")
+        assert set(service.children()) == {"gunicorn", "worker"}
+        service.children()["gunicorn"].kill()
+        service.wait_until(lambda: "gunicorn runs again" in service.errors.read_text())
+        service.wait_until(lambda: service.get("/rows") == (200, "1"))
+        assert service.stop() == 0
+    assert not (folder / "the data").exists()
+
+
+def test_an_application_that_cannot_be_loaded(folder: Path) -> None:
+    code = (
+        "import sys; from app.config import Settings; from app.serving.supervisor import serve\n"
+        "sys.exit(serve(Settings.from_environment(), lambda url: 'never', 'tests.nowhere:application'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        env={"PATH": os.defpath, "PORT": str(free_port()), "DATA_DIR": str(folder / "the data")},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "error: gunicorn ended with exit code" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def shared(new_cluster: Path) -> Generator[Service]:
+    """One service for the tests that only ask."""
+    folder = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
+    folder.chmod(0o755)
+    copy_cluster(new_cluster, folder / "the data")
+    service = Service(folder)
+    yield service
+    service.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 431, "RequestRejected"),
+        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
+        (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
+    ],
+    ids=["line", "version", "name", "coding", "lengths", "long-line", "long-header", "many-headers"],
+)
+def test_what_never_becomes_a_request_is_refused_in_json(
+    shared: Service, request_bytes: bytes, status: int, code: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
+        # A client that is still sending may be cut off; what it was told has to arrive all the same.
+        with contextlib.suppress(OSError):
+            connection.sendall(request_bytes)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["X-Correlation-ID"]
+    assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
+    assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
+
+
+def test_a_fault_of_the_service_says_nothing_about_itself() -> None:
+    refusal = refusal_of(RuntimeError("secret"))
+    assert (refusal.status, refusal.faults[0].code) == (500, "General")
+    head, _, body = response(refusal, "the-id", head_only=True).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
+    assert body == b""
+
+
+def test_workers_share_the_port_and_no_control_socket_is_made(shared: Service) -> None:
+    pids = {shared.get("/pid")[1] for _ in range(40)}
+    assert 1 <= len(pids) <= 2
+    listening = [
+        connection.laddr
+        for process in (
+            psutil.Process(shared.process.pid),
+            *psutil.Process(shared.process.pid).children(recursive=True),
+        )
+        if process.name() != "postgres"
+        for connection in process.net_connections(kind="unix")
+        if connection.laddr
+    ]
+    assert listening == []

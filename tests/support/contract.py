@@ -1,0 +1,78 @@
+"""Holds every answer of the application under test against its own OpenAPI document."""
+
+import json
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+from flask import Flask, Request, Response, request
+
+from app.openapi.document import _template
+
+OPTIONAL_HEADERS = {"Preference-Applied"}
+"""The only ones that are documented for an answer and may be missing."""
+
+
+class Contract:
+    """The document, and what the answers so far have done against it."""
+
+    def __init__(self, app: Flask) -> None:
+        self.document: dict[str, Any] = app.extensions["openapi"]
+        self.violations: list[str] = []
+        self.checked = 0
+        self._validator_of = cache(self._make_validator)
+
+    def _make_validator(self, name: str) -> Any:
+        schema = {"$ref": f"#/components/schemas/{name}", "components": self.document["components"]}
+        return jsonschema_rs.validator_for(schema)
+
+    def is_valid(self, name: str, value: Any) -> bool:
+        """Whether a schema of the document takes a value."""
+        return self._validator_of(name).is_valid(value)
+
+    def check(self, response: Response) -> Response:
+        """Note what is wrong with an answer to the current request; to be run after each one."""
+        problem = self._problem(request, response)
+        self.checked += 1
+        if problem is not None:
+            self.violations.append(f"{request.method} {request.full_path}: {response.status_code}: {problem}")
+        return response
+
+    def _problem(self, request: Request, response: Response) -> str | None:
+        if request.method == "OPTIONS":
+            return None
+        if request.url_rule is None:
+            return self._body_problem(response, {"application/json": {"schema": {"$ref": "/Error"}}}, request.method)
+        operations = self.document["paths"].get(_public_template(request.url_rule.rule))
+        if operations is None:
+            return None  # the documentation page itself, and what tests add
+        operation = operations.get(request.method.lower()) or operations.get("get")
+        documented = operation["responses"].get(str(response.status_code))
+        if documented is None:
+            return "the status is not documented"
+        missing = set(documented["headers"]) - set(response.headers.keys()) - OPTIONAL_HEADERS
+        # The request log, which adds it, runs after this.
+        missing.discard("X-Correlation-ID")
+        if missing:
+            return f"headers are missing: {sorted(missing)}"
+        return self._body_problem(response, documented.get("content", {}), request.method)
+
+    def _body_problem(self, response: Response, content: dict[str, Any], method: str) -> str | None:
+        body = response.get_data()
+        if not content or method == "HEAD":
+            return None if method == "HEAD" or not body else "a body that is not documented"
+        media_type = content.get(response.mimetype)
+        if media_type is None:
+            return f"the content type {response.mimetype} is not documented"
+        if response.mimetype != "application/json":
+            return None
+        name = media_type["schema"]["$ref"].rpartition("/")[2]
+        error = next(iter(self._validator_of(name).iter_errors(json.loads(body))), None)
+        return None if error is None else f"{error.message} at {error.instance_path} of {body[:300]!r}"
+
+
+def _public_template(rule: str) -> str:
+    try:
+        return _template(rule)
+    except KeyError:
+        return rule

@@ -1,0 +1,164 @@
+"""A second issuer of tokens, as a process of its own on loopback: ``python -m tests.support.issuer``.
+
+Prints its port. ``GET /jwks`` answers its keys; ``POST /sign`` signs the claims that it is sent; ``POST /rotate``
+replaces all keys; ``GET /fetches`` tells how often the keys were asked for. Other paths answer what a key set should
+not be.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from joserfc import jws, jwt
+from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
+
+from app.identity.outside_issuer import ALGORITHMS
+
+NAME = "https://issuer.example"
+AUDIENCE = "the-service"
+_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    keys: dict[str, Key]
+    generation = 0
+    fetches = 0
+
+    def do_GET(self) -> None:
+        kind = type(self)
+        if self.path == "/jwks":
+            kind.fetches += 1
+            public = [key.as_dict(private=False) for key in kind.keys.values()]
+            # What a reader has to leave out: a symmetric key, one for encryption, an unknown kind, a broken one.
+            others = [
+                OctKey.generate_key(256, {"kid": "symmetric"}).as_dict(),
+                {**public[0], "kid": "for-encryption", "use": "enc"},
+                {"kty": "AKP", "kid": "of-the-future"},
+                {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "kid": "broken"},
+                {"kty": "RSA", "n": "AQAB", "e": "AQAB", "kid": "weak"},
+                {"kty": ["EC"]},
+                "nothing",
+            ]
+            self._answer({"keys": [*others, *public]})
+        elif self.path == "/fetches":
+            self._answer({"fetches": kind.fetches})
+        elif self.path == "/redirect":
+            self.send_response(302)
+            self.send_header("Location", "/jwks")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif self.path == "/huge":
+            self._answer({"keys": [], "padding": "x" * 70_000})
+        elif self.path == "/deep":
+            self._answer_bytes(b"[" * 60_000)
+        elif self.path == "/empty":
+            self._answer({"keys": []})
+        elif self.path == "/list":
+            self._answer([])
+        elif self.path == "/slow":
+            time.sleep(30)
+        else:
+            self.send_error(404)
+
+    def do_POST(self) -> None:
+        kind = type(self)
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/rotate":
+            kind.generation += 1
+            kind.keys = _new_keys(kind.generation)
+            self._answer({})
+        else:
+            key = kind.keys[sent["alg"]]
+            header = {"alg": sent["alg"], "kid": key.kid, "typ": "JWT", **sent.get("header", {})}
+            header = {name: value for name, value in header.items() if value is not None}
+            registry = jws.JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+            self._answer({"token": jwt.encode(header, sent["claims"], key, registry=registry, default_type=None)})
+
+    def _answer(self, body: Any) -> None:
+        self._answer_bytes(json.dumps(body).encode())
+
+    def _answer_bytes(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def _new_keys(generation: int) -> dict[str, Key]:
+    keys: dict[str, Key] = {
+        alg: ECKey.generate_key(curve, {"kid": f"{alg}-{generation}", "alg": alg}) for alg, curve in _CURVES.items()
+    }
+    keys["RS256"] = RSAKey.generate_key(2048, {"kid": f"RSA-{generation}", "use": "sig"})
+    keys["PS256"] = keys["RS256"]
+    keys["EdDSA"] = keys["Ed25519"] = OKPKey.generate_key("Ed25519", {"kid": f"Ed25519-{generation}"})
+    return keys
+
+
+class Issuer:
+    """The process, seen from a test."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.jwks_url = self.url("/jwks")
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self._port}{path}"
+
+    def sign(self, alg: str = "ES256", header: dict[str, Any] | None = None, **claims: Any) -> str:
+        """A token with claims that are right unless others are given; None leaves one out."""
+        now = int(time.time())
+        right = {
+            "iss": NAME,
+            "aud": AUDIENCE,
+            "sub": "someone",
+            "azp": "their-app",
+            "client_id": "their-client",
+            "iat": now,
+            "exp": now + 600,
+            "scope": "",
+        }
+        wanted = {name: value for name, value in (right | claims).items() if value is not None}
+        return self._ask("POST", "/sign", {"alg": alg, "claims": wanted, "header": header or {}})["token"]
+
+    def rotate(self) -> None:
+        self._ask("POST", "/rotate", {})
+
+    @property
+    def fetches(self) -> int:
+        return self._ask("GET", "/fetches")["fetches"]
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body))
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def running_issuer() -> Generator[Issuer]:
+    """Start the process, and end it."""
+    process = subprocess.Popen([sys.executable, "-m", "tests.support.issuer"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield Issuer(int(process.stdout.readline()))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+if __name__ == "__main__":
+    _Handler.keys = _new_keys(0)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    print(server.server_address[1], flush=True)  # noqa: T201 -- the one thing that the parent waits for
+    server.serve_forever()

@@ -1,0 +1,82 @@
+"""What the tests of the OAuth endpoints share: clients, their requests, and the form of refusals."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.database.pool import Connection
+from app.identity import records
+from app.identity.records import NewClient
+from tests.support.api import codes
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def basic(client_id: str, secret: str) -> dict[str, str]:
+    """An Authorization header."""
+    return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{secret}".encode()).decode()}
+
+
+class OAuthClient:
+    """A client of the application under test that knows its secret."""
+
+    def __init__(self, app: Flask, connection: Connection, *scopes: str) -> None:
+        self.app = app
+        self.made: NewClient = records.create_client(connection, "a client", scopes)
+
+    @property
+    def id(self) -> str:
+        return self.made.client_id
+
+    @property
+    def header(self) -> dict[str, str]:
+        return basic(self.made.client_id, self.made.client_secret)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return {"client_id": self.made.client_id, "client_secret": self.made.client_secret}
+
+    def post(self, path: str, data: Any, headers: Mapping[str, str] | None = None) -> TestResponse:
+        """A form, authenticated with Basic unless other headers are given."""
+        return self.app.test_client().post(
+            path, data=data, headers=self.header if headers is None else headers, content_type=FORM
+        )
+
+    def grant(self, **parameters: str) -> TestResponse:
+        return self.post("/oauth/token", {"grant_type": "client_credentials"} | parameters)
+
+    def token(self, **parameters: str) -> str:
+        answer = self.grant(**parameters)
+        assert answer.status_code == 200, answer.text
+        return answer.get_json()["access_token"]
+
+    def introspect(self, token: str) -> dict[str, Any]:
+        answer = self.post("/oauth/introspect", {"token": token})
+        assert answer.status_code == 200, answer.text
+        return answer.get_json()
+
+    def revoke(self, token: str) -> TestResponse:
+        return self.post("/oauth/revoke", {"token": token})
+
+
+def refused(answer: TestResponse, status: int, code: str) -> str:
+    """Check that an OAuth endpoint refused in all six fields, and return the message."""
+    assert answer.status_code == status, answer.text
+    assert codes(answer) == [code]
+    body = answer.get_json()
+    assert list(body) == ["statusCode", "message", "errors", "error", "error_description"]
+    assert body["error"] == code
+    assert body["error_description"] == body["message"] == body["errors"][0]["message"]
+    if status == 401:
+        assert answer.headers["WWW-Authenticate"].startswith("Basic realm=")
+    return body["message"]
+
+
+def part(token: str, position: int) -> dict[str, Any]:
+    """The header (0) or the claims (1) of a token, unverified."""
+    text = token.split(".")[position]
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))

@@ -1,0 +1,133 @@
+"""Small random libraries of resources, for tests that hold SQL against a naive reading in Python."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from app.query.fields import Stage
+from app.values.strict_json import encode
+
+# Values: few, so that they meet each other often
+
+IDS = [f"0190a6d4-0000-7000-8000-00000000000{digit}" for digit in "0123456789ab"]
+ID_TEXTS = [*IDS[:8], IDS[3].upper(), IDS[5][:-1], "0", "g", "", "x"]
+INTEGERS = [-7, -1, 0, 1, 2, 3, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
+NUMBERS = [*INTEGERS, 0.1, 1.5, -0.5, 2.5, 5e-324, 1e300, -1e300, 1e19]
+OPERAND_NUMBERS = [*NUMBERS, float("inf"), float("-inf")]
+TEXTS = ["", "a", "A", "ab", "b", "B", "é", "É", 'q"t', "back\\", "%s", "a\nb", "{}", "$v0", "🐍", "\ue000", "null"]
+TIMES = {
+    "2020-01-01": 0,
+    "2020-01-01T00:00:00": 0,
+    "2020-01-01t00:00:00z": 0,
+    "2020-01-01T01:00:00+01:00": 0,
+    "2019-12-31T23:59:60Z": 0,
+    "2020-01-01T00:00:00.0000001Z": Decimal("0.0001"),
+    "2020-01-01T00:00:00.0005-00:00": Decimal("0.5"),
+    "2020-01-01T00:00:00.001Z": 1,
+    "2020-01-02": 86_400_000,
+    "2019-12-31 12:00:00Z": -43_200_000,
+}
+"""Texts of moments, and their milliseconds since the first of them."""
+
+STORED_TIMES = {0: "2020-01-01T00:00:00Z", 1: "2020-01-01T00:00:00.001Z", 86_400_000: "2020-01-02T00:00:00Z"}
+
+texts = st.sampled_from(TEXTS) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=4
+)
+numbers = st.sampled_from(NUMBERS)
+
+
+def optional(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=members)
+
+
+def arrays(items: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    return st.lists(items, max_size=3)
+
+
+object_types = optional(
+    arrayOfIntExample=arrays(st.sampled_from(INTEGERS)),
+    arrayOfNumberNoDefaultsExample=arrays(numbers),
+    arrayOfStringExample=arrays(texts),
+    arrayOfObjectType=arrays(
+        optional(integerExample=st.sampled_from(INTEGERS), integerExampleInt32=st.sampled_from([0, 1, 2]))
+    ),
+)
+
+resources = st.fixed_dictionaries(
+    {
+        "version": st.sampled_from([1, 2, 3, 2**53 + 1]),
+        "createdAt": st.sampled_from(list(STORED_TIMES)),
+        "createdBy": st.fixed_dictionaries({"typeId": st.just("api-client"), "id": texts}),
+        "objectTypeProperty": object_types,
+    },
+    optional={"key": st.sampled_from(["a", "A", "b", "ab"]), "someProperty": texts},
+)
+"""Resources in their public form, times as milliseconds, and what differs in their staged projection."""
+
+staged_changes = st.none() | st.tuples(object_types, st.none() | texts)
+
+libraries = st.lists(
+    st.tuples(resources, staged_changes), min_size=1, max_size=5, unique_by=lambda row: row[0].get("key", id(row))
+)
+
+Library = list[tuple[dict[str, Any], Any]]
+
+
+def printed_number(number: float) -> str:
+    return {float("inf"): "1e999", float("-inf"): "-1e999"}.get(number) or encode(number)
+
+
+def comparable(value: Any) -> Any:
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value) if isinstance(value, int) else value
+
+
+@pytest.fixture(scope="module")
+def connection(database_url: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection whose transactions are rolled back."""
+    with psycopg.connect(database_url, prepare_threshold=None) as connection:
+        yield connection
+        connection.rollback()
+
+
+INSERT = """
+INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+    object_type, some_property, staged_object_type, staged_some_property)
+VALUES ('oracle', %s, %s, %s, %s, now(), %s, 'x', %s, %s, %s, %s)"""
+
+
+def store(connection: psycopg.Connection[Any], library: Library) -> None:
+    for number, (resource, staged) in enumerate(library):
+        connection.execute(
+            INSERT,
+            (
+                IDS[number],
+                resource["version"],
+                resource.get("key"),
+                STORED_TIMES[resource["createdAt"]],
+                resource["createdBy"]["id"],
+                encode(resource["objectTypeProperty"]),
+                resource.get("someProperty"),
+                None if staged is None else encode(staged[0]),
+                None if staged is None else staged[1],
+            ),
+        )
+
+
+def seen(library: Library, stage: Stage) -> list[dict[str, Any]]:
+    """The resources as one projection shows them, with their ids."""
+    views: list[dict[str, Any]] = []
+    for number, (resource, staged) in enumerate(library):
+        view = {**resource, "id": IDS[number]}
+        if stage is Stage.STAGED and staged is not None:
+            view |= {"objectTypeProperty": staged[0], "someProperty": staged[1]}
+        views.append(view)
+    return views
+
+
+many = settings(deadline=None, suppress_health_check=list(HealthCheck))

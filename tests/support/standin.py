@@ -1,0 +1,46 @@
+"""A service in miniature for the tests of the supervisor: ``python -m tests.support.standin`` serves it."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import parse_qs
+
+import psycopg
+
+from app.config import Settings
+from app.serving.supervisor import serve
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Answer with what the path asks for."""
+    path = environ["PATH_INFO"]
+    status, body = "200 OK", "alive"
+    if environ["QUERY_STRING"] == "echo":
+        body = " ".join(environ[name] for name in ("wsgi.url_scheme", "SCRIPT_NAME", "PATH_INFO", "REMOTE_ADDR"))
+    elif path == "/pid":
+        body = str(os.getpid())
+    elif path == "/slow":
+        time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
+        body = "slow and done"
+    elif path == "/rows":
+        try:
+            with psycopg.connect(os.environ["DATABASE_URL"], connect_timeout=2) as connection:
+                body = str(connection.execute("SELECT count(*) FROM kept").fetchall()[0][0])
+        except psycopg.OperationalError as error:
+            status, body = "503 Service Unavailable", str(error)
+    start_response(status, [("Content-Type", "text/plain"), ("Content-Length", str(len(body.encode())))])
+    return [body.encode()]
+
+
+def prepare(url: str) -> str:
+    """Leave a row for each start."""
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS kept (id int)")
+        connection.execute("INSERT INTO kept VALUES (1)")
+    return f"ready {url}"
+
+
+if __name__ == "__main__":
+    sys.exit(serve(Settings.from_environment(), prepare, "tests.support.standin:application"))
