@@ -18,13 +18,13 @@ from app.bulk import transfer
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.pool import Connection, connect
+from app.http.paths import PROJECT_KEY_PATTERN
 from app.identity import records
 from app.identity.own_issuer import OwnIssuer
 from app.identity.records import KeyEncryption
-from app.identity.server import SCOPE, SCOPE_NAMES
+from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.identity.tokens import InvalidToken, TokenVerifier
 from app.resource import store
-from app.resource.model import PROJECT_KEY_PATTERN
 from app.serving import embedded
 
 Item = TypeVar("Item")

@@ -2,25 +2,36 @@
 
 import re
 
-from flask import Flask, g, request
+from flask import request
 
 from app import errors
+from app.http.request_log import add_log_fields
+
+_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
 
-def install_host_check(app: Flask, base_domain: str | None) -> None:
-    """Serve only hosts of the form above, and keep region and cloudProvider for the log; without a domain, any host."""
-    if base_domain is None:
-        return
-    label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-    pattern = re.compile(
-        rf"api\.(?P<region>{label})\.(?P<cloudProvider>{label})\.{re.escape(base_domain)}(?::[0-9]+)?",
-        re.IGNORECASE | re.ASCII,
-    )
+class HostCheck:
+    """Serves only hosts of the form above, and puts region and cloudProvider into the request's log line.
 
-    @app.before_request
-    def check_host() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
-        match = pattern.fullmatch(request.host)
+    :param base_domain: the end of the hosts; None: every host is served.
+    """
+
+    def __init__(self, base_domain: str | None) -> None:
+        self._base_domain = base_domain
+        self._pattern = re.compile(
+            rf"api\.(?P<region>{_LABEL})\.(?P<cloudProvider>{_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]+)?",
+            re.IGNORECASE | re.ASCII,
+        )
+
+    def check(self) -> None:
+        """Check the current request; a hook that runs before the view.
+
+        :raises ApiError: 400 for another host.
+        """
+        if self._base_domain is None:
+            return
+        match = self._pattern.fullmatch(request.host)
         if match is None:
-            expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
+            expected = f"api.{{region}}.{{cloudProvider}}.{self._base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
-        g.host_parts = match.groupdict()
+        add_log_fields(**match.groupdict())

@@ -20,29 +20,23 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from flask import Request, g
+from flask import Request
 
 from app import errors
 from app.config import Settings
 from app.database.pool import Database
-from app.http.answers import read_body
+from app.http.bodies import FORM, read_body
+from app.http.request_log import correlation_fields
 from app.identity import records
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
 from app.identity.records import Client, KeyEncryption, KeyUnreadable, Trust
+from app.identity.scopes import SCOPE
 from app.identity.tokens import InvalidToken, TokenVerifier
-from app.resource.model import PROJECT_KEY_PATTERN
-
-SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
-"""All that the interface names (section 5). Nothing implies anything else."""
-
-SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
-"""One scope: a name and the project that it is for."""
 
 BODY_BYTES_AT_MOST = 32 * 1024
 """A token and the rest of a form, with everything percent-encoded."""
 
-_FORM = "application/x-www-form-urlencoded"
 _PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
 _NOT_IN_AN_ADDRESS = ("token", "client_id", "client_secret")
 _CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
@@ -90,7 +84,7 @@ class AuthorizationServer:
                 )
             scopes = _granted(client, parameters.get("scope"))
             token = self._issued(client, scopes)
-        _log.info("token issued", extra={"fields": {"client": client.client_id, **_correlation()}})
+        _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
             "expires_in": records.TOKEN_LIFETIME_S,
@@ -138,7 +132,7 @@ class AuthorizationServer:
         with self._database.connection() as connection:
             records.revoke_token(connection, verified.token_id, verified.expires_at)
         self._own.renew_if_older_than(0)
-        _log.info("token revoked", extra={"fields": {"client": client.client_id, **_correlation()}})
+        _log.info("token revoked", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {}
 
     def key_set(self) -> str:
@@ -176,7 +170,7 @@ class AuthorizationServer:
                     connection, self._issuer, client.client_id, scopes, records.TOKEN_LIFETIME_S, self._encryption
                 )
         except KeyUnreadable as error:
-            _log.error("no token can be signed", extra={"fields": {"reason": str(error), **_correlation()}})
+            _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
             raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
 
     @contextmanager
@@ -197,13 +191,14 @@ class AuthorizationServer:
             yield client, parameters
         except errors.ApiError as error:
             if error.status < 500:
-                fields = {"path": request.path, "client": client_id, "error": error.faults[0].code, **_correlation()}
+                fields = {
+                    "path": request.path,
+                    "client": client_id,
+                    "error": error.faults[0].code,
+                    **correlation_fields(),
+                }
                 _log.warning("client refused", extra={"fields": fields})
             raise
-
-
-def _correlation() -> dict[str, str]:
-    return {"correlation_id": g.get("correlation_id", "")}
 
 
 def _required(parameters: Mapping[str, str], name: str) -> str:
@@ -247,8 +242,8 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 def _body(request: Request) -> bytes:
     body = read_body(request, BODY_BYTES_AT_MOST)
-    if body and request.mimetype not in (_FORM, ""):
-        raise _invalid(f"The request body must have Content-Type {_FORM}.")
+    if body and request.mimetype not in (FORM, ""):
+        raise _invalid(f"The request body must have Content-Type {FORM}.")
     return body
 
 

@@ -14,7 +14,6 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.resource.model import Principal
 from app.telemetry import metrics
 from app.values.strict_json import unstorable_character
 
@@ -34,6 +33,14 @@ class InvalidToken(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The API client behind a verified token."""
+
+    client_id: str
+    scopes: frozenset[str]
 
 
 class TokenSource(Protocol):

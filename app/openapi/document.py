@@ -1,14 +1,13 @@
 """The contract as an OpenAPI 3.1 document, made from what runs the service: URL map, marks, schemas, error catalogue.
 
-A view says with :func:`operation` what cannot be read off it: its name and its answers. Everything else is derived: the
-parameters and bodies from their schemas, security from the scopes, and the refusals from what the view takes.
+A view says with :func:`app.openapi.marks.operation` what cannot be derived: its name and its answers. The rest is
+derived: parameters and bodies from their schemas, security from the scopes, error responses from what the view takes.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from flask import Flask
 from flask_smorest import Api
@@ -16,571 +15,27 @@ from werkzeug.routing import Rule
 
 from app import errors
 from app.config import Settings
-from app.identity.gate import accepted_scopes
-from app.identity.server import SCOPE_NAMES
+from app.http.bodies import FORM, JSON
+from app.identity.scopes import SCOPE_NAMES, accepted_scopes
+from app.openapi.components import (
+    DESCRIPTION,
+    FORMS,
+    HEADERS,
+    LINKS,
+    PATH_PARAMETERS,
+    REQUEST_HEADERS,
+    REQUIRED_SERVER_FIELDS,
+    SCHEMAS,
+    SERVER_FIELDS,
+    TAGS,
+    Document,
+)
+from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES
+from app.openapi.marks import Answer, Operation, operation_of
 from app.resource.actions import REGISTRY
-from app.resource.model import KEY_PATTERN, PROJECT_KEY_PATTERN
-from app.resource.params import Parameter, ParameterFamily, QuerySchema, SearchSchema
-from app.resource.schemas import ACTION_SCHEMAS, ContainedObjectTypeSchema
+from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST, ContainedObjectTypeSchema
 from app.values.json_fields import STORABLE_TEXT
-
-Document = dict[str, Any]
-AnyView = TypeVar("AnyView", bound=Callable[..., Any])
-
-# What a view says of itself
-
-_MARK = "openapi_operation"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response that is not a refusal.
-
-    :param schema: the name of a schema in :data:`SCHEMAS`; None for an answer without a body.
-    :param headers: names of rows of :data:`HEADERS`.
-    :param media_types: what the body can be.
-    :param links: names of rows of :data:`LINKS`.
-    """
-
-    status: int
-    schema: str | None
-    description: str
-    headers: tuple[str, ...] = ()
-    media_types: tuple[str, ...] = ("application/json",)
-    links: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What a view says of itself.
-
-    :param refusals: codes of the error catalogue that do not follow from what the view takes.
-    :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS` or of :data:`FORMS`.
-    """
-
-    id: str
-    answers: tuple[Answer, ...]
-    refusals: tuple[str, ...] = ()
-    headers: tuple[str, ...] = ()
-    form: str | None = None
-
-
-def operation(
-    operation_id: str,
-    *answers: Answer,
-    refusals: tuple[str, ...] = (),
-    headers: tuple[str, ...] = (),
-    form: str | None = None,
-) -> Callable[[AnyView], AnyView]:
-    """Describe a view; one without a description is not in the document."""
-
-    def mark(view: AnyView) -> AnyView:
-        setattr(view, _MARK, Operation(operation_id, answers, refusals, headers, form))
-        return view
-
-    return mark
-
-
-# Tables
-
-PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
-    "project_key": ("projectKey", {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}, "the project", "demo"),
-    "resource_id": (
-        "id",
-        {"type": "string", "minLength": 1},
-        "the id of a resource",
-        "018cc251-f400-7000-8000-000000000001",
-    ),
-    "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
-    "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
-    "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
-}
-"""Variables of URL rules: their public name, schema, meaning and an example."""
-
-HEADERS: Mapping[str, Document] = {
-    "ETag": {
-        "description": "the version in quotes",
-        "schema": {"type": "string", "pattern": '^"[0-9]+"$'},
-        "example": '"1"',
-    },
-    "Location": {
-        "description": "the path of the new resource",
-        "schema": {"type": "string"},
-        "example": "/demo/resource/018cc251-f400-7000-8000-000000000001",
-    },
-    "Preference-Applied": {
-        "description": "the preference that chose the status",
-        "schema": {"type": "string"},
-        "example": "code=201",
-    },
-    "X-Correlation-ID": {
-        "description": "the client's own, if it sent one of this form, else a new one",
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_/-]{8,256}$"},
-        "example": "my-app/2f0c1b7e",
-    },
-    "Allow": {"description": "the methods that the URL has", "schema": {"type": "string"}},
-    "WWW-Authenticate": {"description": "what is missing", "schema": {"type": "string"}},
-    "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
-}
-"""Response headers by their names."""
-
-_ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
-
-REQUEST_HEADERS: Mapping[str, Document] = {
-    "If-Match": {
-        "description": "entity tags of which the resource must have one, or `*`",
-        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
-    },
-    "If-None-Match": {
-        "description": "entity tags of which the resource must have none, or `*`",
-        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
-    },
-    "Prefer": {
-        "description": "`code=...` chooses between the answers",
-        "schema": {"type": "string"},
-        "example": "code=200",
-    },
-    "X-Correlation-ID": {
-        "description": "comes back and stands in the log, if it is 8 to 256 letters, digits, `_`, `/` and `-`",
-        "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
-    },
-}
-"""Request headers by their names; all are texts and optional.
-
-Examples that stand in the schema are for readers; pages fill in the others, with which a request succeeds.
-"""
-
-_SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
-
-LINKS: Mapping[str, Document] = {
-    "read": {"operationId": "getResourceById", "parameters": _SAME_RESOURCE},
-    "update": {"operationId": "updateResourceById", "parameters": _SAME_RESOURCE},
-    "delete": {
-        "operationId": "deleteResourceById",
-        "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
-    },
-}
-"""What can be done with an answer."""
-
-_CLIENT_REFERENCE: Document = {
-    "type": "object",
-    "required": ["typeId", "id"],
-    "properties": {
-        "typeId": {"type": "string", "const": "api-client"},
-        "id": {"type": "string"},
-        "obj": {
-            "type": "object",
-            "description": "the API client, if it was asked for with expand and is there",
-            "required": ["id", "name", "scopes"],
-            "properties": {
-                "id": {"type": "string"},
-                "name": {"type": "string"},
-                "scopes": {"type": "array", "items": {"type": "string"}},
-            },
-            "additionalProperties": False,
-        },
-    },
-    "additionalProperties": False,
-}
-
-_SERVER_FIELDS: Document = {
-    "id": {"type": "string", "format": "uuid"},
-    "version": {"type": "integer", "format": "int64", "minimum": 1},
-    "key": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
-    "createdAt": {"type": "string", "format": "date-time"},
-    "lastModifiedAt": {"type": "string", "format": "date-time"},
-}
-
-_ALWAYS_THERE = ["id", "version", "createdAt", "lastModifiedAt"]
-
-
-_COUNT: Document = {"type": "integer", "minimum": 0}
-
-
-def _object_of(required: Document, **optional: Document) -> Document:
-    return {
-        "type": "object",
-        "required": list(required),
-        "properties": {**required, **optional},
-        "additionalProperties": False,
-    }
-
-
-def _facet(type_name: str, **members: Document) -> Document:
-    return _object_of({"type": {"type": "string", "const": type_name}, **members})
-
-
-def _counted(**members: Document) -> Document:
-    """What a facet counts; the second name is there if the facet counts products."""
-    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
-
-
-def _page_of(result: str, **more: Document) -> Document:
-    return {
-        "type": "object",
-        "required": ["limit", "offset", "count", "results"],
-        "properties": {
-            "limit": {"type": "integer", "minimum": 0},
-            "offset": {"type": "integer", "minimum": 0},
-            "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
-            "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
-            "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
-            "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
-            **more,
-        },
-        "additionalProperties": False,
-    }
-
-
-def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -> Document:
-    return {
-        "type": "object",
-        "required": list(names if required is None else required),
-        "properties": {
-            name: {"type": "string", **({"format": formats[name]} if name in formats else {})} for name in names
-        },
-    }
-
-
-_CREDENTIALS: Document = {
-    "client_id": {"type": "string", "description": "if the credentials are not in the header"},
-    "client_secret": {"type": "string", "description": "if the credentials are not in the header"},
-}
-
-SCHEMAS: Mapping[str, Document] = {
-    "ApiClientReference": _CLIENT_REFERENCE,
-    "Resource": {
-        "type": "object",
-        "required": [*_ALWAYS_THERE, "createdBy", "lastModifiedBy", "objectTypeProperty"],
-        "properties": {
-            **_SERVER_FIELDS,
-            "createdBy": {"$ref": "#/components/schemas/ApiClientReference"},
-            "lastModifiedBy": {"$ref": "#/components/schemas/ApiClientReference"},
-            "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
-            "someProperty": STORABLE_TEXT,
-        },
-        "additionalProperties": False,
-    },
-    "ResourcePage": _page_of("Resource"),
-    "ProjectionPage": _page_of(
-        "Projection",
-        facets={
-            "type": "object",
-            "description": "what each facet counted, by its name; there if a facet was asked for",
-            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
-        },
-    ),
-    "FacetResult": {
-        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
-        "discriminator": {
-            "propertyName": "type",
-            "mapping": {
-                "terms": "#/components/schemas/TermFacet",
-                "range": "#/components/schemas/RangeFacet",
-                "filter": "#/components/schemas/FilterFacet",
-            },
-        },
-    },
-    "TermFacet": _facet(
-        "terms",
-        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
-        missing={**_COUNT, "description": "resources without a value"},
-        total={**_COUNT, "description": "the sum of the counts of all terms"},
-        other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
-        terms={
-            "type": "array",
-            "maxItems": 200,
-            "description": "those that most resources have, the commonest first",
-            "items": _counted(term={"type": ["string", "number"]}),
-        },
-    ),
-    "RangeFacet": _facet(
-        "range",
-        ranges={
-            "type": "array",
-            "items": _counted(
-                **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
-                fromStr={"type": "string", "description": "the same as text; empty if open"},
-                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
-                toStr={"type": "string", "description": "the same as text; empty if open"},
-                total={"type": "number", "description": "the sum of the values"},
-                min={"type": "number"},
-                max={"type": "number"},
-                mean={"type": "number"},
-            ),
-        },
-    ),
-    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
-    "FlatResourcePage": _page_of("FlatResource"),
-    "DateTimes": _texts(
-        "dateOnlyExample",
-        "timeOnlyExample",
-        "dateTimeOnlyExample",
-        "dateTimeExample",
-        "dateTimeExampleDefaultFormat",
-        "dateTimeExampleRfc",
-        dateOnlyExample="date",
-        dateTimeExample="date-time",
-        dateTimeExampleDefaultFormat="date-time",
-    ),
-    "Error": {
-        "type": "object",
-        "required": ["statusCode", "message", "errors"],
-        "properties": {
-            "statusCode": {"type": "integer"},
-            "message": {"type": "string", "description": "the message of the first entry"},
-            "errors": {
-                "type": "array",
-                "minItems": 1,
-                "items": {"$ref": "#/components/schemas/ErrorObject"},
-            },
-            "error": {"type": "string", "description": "the OAuth code"},
-            "error_description": {"type": "string"},
-        },
-        "additionalProperties": False,
-    },
-    "ErrorObject": {
-        "type": "object",
-        "required": ["code", "message"],
-        "properties": {
-            "code": {"type": "string", "enum": list(errors.CATALOGUE)},
-            "message": {"type": "string"},
-            "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
-            "field": {"type": "string"},
-            "invalidValue": {"description": "any JSON, as it was sent"},
-            "duplicateValue": {"description": "any JSON, as it was sent"},
-            "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
-        },
-        "additionalProperties": False,
-    },
-    "TokenRequest": {
-        "type": "object",
-        "required": ["grant_type"],
-        "properties": {
-            "grant_type": {"type": "string", "const": "client_credentials"},
-            "scope": {"type": "string", "description": "separated by spaces; all that the client has if not given"},
-            **_CREDENTIALS,
-        },
-    },
-    "Token": {
-        "type": "object",
-        "required": ["access_token", "token_type", "expires_in", "scope"],
-        "properties": {
-            "access_token": {"type": "string"},
-            "token_type": {"type": "string", "const": "Bearer"},
-            "expires_in": {"type": "integer", "description": "seconds"},
-            "scope": {"type": "string", "description": "what was granted, separated by spaces"},
-        },
-        "additionalProperties": False,
-    },
-    "TokenToExamine": {
-        "type": "object",
-        "required": ["token"],
-        "properties": {
-            "token": {"type": "string", "minLength": 1},
-            "token_type_hint": {"type": "string", "description": "makes no difference"},
-            **_CREDENTIALS,
-        },
-    },
-    "Introspection": {
-        "type": "object",
-        "required": ["active"],
-        "properties": {
-            "active": {"type": "boolean"},
-            "scope": {"type": "string"},
-            "client_id": {"type": "string"},
-            "exp": {"type": "integer", "description": "seconds since 1970"},
-        },
-    },
-    "Nothing": {"type": "object", "additionalProperties": False},
-    "KeySet": {
-        "type": "object",
-        "required": ["keys"],
-        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
-    },
-    "ServerMetadata": {
-        "type": "object",
-        "required": ["issuer", "token_endpoint", "jwks_uri", "response_types_supported"],
-        "properties": {
-            **{
-                name: {"type": "string"}
-                for name in (
-                    "issuer",
-                    "token_endpoint",
-                    "jwks_uri",
-                    "introspection_endpoint",
-                    "revocation_endpoint",
-                    "service_documentation",
-                )
-            },
-            **{
-                f"{name}_supported": {"type": "array", "items": {"type": "string"}}
-                for name in (
-                    "token_endpoint_auth_methods",
-                    "grant_types",
-                    "response_types",
-                    "introspection_endpoint_auth_methods",
-                    "revocation_endpoint_auth_methods",
-                )
-            },
-        },
-        "additionalProperties": False,
-    },
-    "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
-}
-"""Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
-
-FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
-"""Forms whose fields are parameters, which the query string takes as well."""
-
-_EXAMPLE_OBJECT_TYPE: Document = {
-    "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
-    "arrayOfUniqueIntExample": [1, 3, 5, 7],
-    "arrayOfTwonumbersExample": [3, 5],
-    "arrayOfFloatExample": [0.82],
-    "arrayOfNumberNoDefaultsExample": [10, 9, 8, 7, 6],
-    "arrayOfStringExample": ["dog", "cat", "bird"],
-    "arrayOfObjectType": [
-        {"integerExample": 777, "integerExampleInt32": 1},
-        {"integerExample": 30000, "integerExampleInt32": 22},
-    ],
-}
-
-_EXAMPLE_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _EXAMPLE_OBJECT_TYPE}
-
-BODY_EXAMPLES: Mapping[str, Document] = {
-    "ResourceDraft": _EXAMPLE_DRAFT,
-    "overwriteResource": _EXAMPLE_DRAFT | {"version": 1},
-    "Update": {
-        "version": 1,
-        "actions": [{"action": "doSomeThing"}, {"action": "changeSomeProperty", "someProperty": "any string"}],
-    },
-    "ComplexRecord": {
-        "id": "an id",
-        "version": 1,
-        "key": "a key",
-        "custom": True,
-        "createdAt": "2015-02-28T16:41:41.090Z",
-        "lastModifiedAt": "2016-02-28T16:41:41.090Z",
-        "createdBy": {"firstName": "John", "lastName": "Doe"},
-        "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
-    },
-    "SearchForm": {
-        "text.<language>": {"text.en": "dogs"},
-        "filter": ["arrayOfIntExample:range(1 to 5)"],
-        "facet": ["arrayOfStringExample"],
-        "limit": 5,
-    },
-    "TokenRequest": {"grant_type": "client_credentials"},
-    "TokenToExamine": {"token": "an access token"},
-}
-"""What the body of a request can look like, by the operation or the name of its schema."""
-
-_EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
-
-_EXAMPLE_RESOURCE: Document = {
-    "id": "018cc251-f400-7000-8000-000000000001",
-    "version": 1,
-    "key": "my-pet",
-    "createdAt": "2024-01-01T00:00:00.000Z",
-    "createdBy": _EXAMPLE_REFERENCE,
-    "lastModifiedAt": "2024-01-01T00:00:00.000Z",
-    "lastModifiedBy": _EXAMPLE_REFERENCE,
-    "objectTypeProperty": _EXAMPLE_OBJECT_TYPE,
-}
-
-_EXAMPLE_FLAT_RESOURCE: Document = {
-    name: _EXAMPLE_RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
-} | _EXAMPLE_OBJECT_TYPE
-
-
-def _page_with(result: Document, **more: Document) -> Document:
-    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result], **more}
-
-
-ANSWER_EXAMPLES: Mapping[str, Document] = {
-    "Resource": _EXAMPLE_RESOURCE,
-    "ResourcePage": _page_with(_EXAMPLE_RESOURCE),
-    "FlatResourcePage": _page_with(_EXAMPLE_FLAT_RESOURCE),
-    "ProjectionPage": _page_with(
-        _EXAMPLE_FLAT_RESOURCE | {"hasStagedChanges": False},
-        facets={
-            "arrayOfStringExample": {
-                "type": "terms",
-                "dataType": "text",
-                "missing": 0,
-                "total": 1,
-                "other": 0,
-                "terms": [{"term": "dog", "count": 1}],
-            }
-        },
-    ),
-    "ObjectType": {
-        "arrayOfIntExample": [1],
-        "arrayOfUniqueIntExample": [1],
-        "arrayOfFloatExample": [0.5],
-        "arrayOfNumberNoDefaultsExample": [0.5, 1],
-        "arrayOfStringExample": ['lastName = "Doe"', "two", "any text", "an id", "a key", "true"],
-    },
-    "DateTimes": {
-        "dateOnlyExample": "2016-02-28",
-        "timeOnlyExample": "16:41:41",
-        "dateTimeOnlyExample": "2016-02-28T16:41:41",
-        "dateTimeExample": "2016-02-28T16:41:41.090Z",
-        "dateTimeExampleDefaultFormat": "2016-02-28T16:41:41.090Z",
-        "dateTimeExampleRfc": "Sun, 28 Feb 2016 16:41:41 GMT",
-    },
-    "Token": {
-        "access_token": "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl",
-        "token_type": "Bearer",
-        "expires_in": 172_800,
-        "scope": "manage_test:demo view_test:demo",
-    },
-    "Introspection": {"active": True, "scope": "view_test:demo", "client_id": "V9Ir9nrm0EG1NhaCCVZBIJXe"},
-    "Nothing": {},
-    "KeySet": {"keys": [{"kty": "EC", "crv": "P-256", "kid": "1B-Rzu6pYdr2xcAU", "use": "sig", "alg": "ES256"}]},
-    "ServerMetadata": {
-        "issuer": "https://example.com",
-        "token_endpoint": "https://example.com/oauth/token",
-        "jwks_uri": "https://example.com/.well-known/jwks.json",
-        "response_types_supported": [],
-    },
-    "Status": {"status": "ready"},
-}
-"""What the body of an answer can look like, by the name of its schema."""
-
-TAGS: Mapping[str, tuple[str, str]] = {
-    "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
-    "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
-    "samples": ("Echo", "Endpoints that keep nothing and show what arrived."),
-    "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
-    "operations": ("Service", "What those who run the service ask it."),
-}
-"""Blueprints, in the order of the page: name and meaning."""
-
-DESCRIPTION = """\
-A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer
-scopes for each project. It follows the conventions of the commercetools family of APIs, also in its errors.
-
-### Two minutes
-
-1. **Authorize.** `make run` prints a client for the project `demo` and a token for it. Under *Authorize*, give the
-   client's id and secret as *clientCredentials*, or paste the token as *bearer*.
-2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
-   list and as `/demo/resource/key=my-pet`.
-3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
-   its variables as `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
-4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
-   faster, nothing changes, and the 409 says which version is the actual one.
-5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current
-   one.
-
-A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
-wrong and the path to it.
-"""
-
-# The document
+from app.values.parameters import Parameter, ParameterFamily
 
 
 def document(app: Flask, api: Api, settings: Settings) -> Document:
@@ -591,21 +46,21 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
     # Of smorest's own, and of the form that is described with its endpoint.
-    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
+    for unused in ("Error", "PaginationMetadata", "Search"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
-    flat = {**_SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
+    flat = {**SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
     schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
     schemas["FlatResource"] = {
         "type": "object",
-        "required": _ALWAYS_THERE,
+        "required": REQUIRED_SERVER_FIELDS,
         "properties": flat,
         "additionalProperties": False,
     }
     schemas["Projection"] = {
         "type": "object",
-        "required": [*_ALWAYS_THERE, "hasStagedChanges"],
+        "required": [*REQUIRED_SERVER_FIELDS, "hasStagedChanges"],
         "properties": {
             **flat,
             "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
@@ -714,7 +169,7 @@ def _describe_actions(schemas: Document) -> None:
     }
     schemas["Update"]["properties"]["actions"] = {
         "type": "array",
-        "maxItems": 500,
+        "maxItems": ACTIONS_AT_MOST,
         "items": {"$ref": "#/components/schemas/UpdateAction"},
     }
 
@@ -736,11 +191,11 @@ def _paths(app: Flask, made: Document) -> Document:
             continue
         for method in sorted(view_class.methods or (), key=_METHODS.index):
             view = getattr(view_class, method.lower())
-            described: Operation | None = getattr(view, _MARK, None)
+            described: Operation | None = operation_of(view)
             if described is not None:
                 found = made[_smorest_path(rule.rule)][method.lower()]
                 made_operation = _operation(view, described, found, rule)
-                paths.setdefault(_template(rule.rule), {})[method.lower()] = made_operation
+                paths.setdefault(path_template(rule.rule), {})[method.lower()] = made_operation
     return paths
 
 
@@ -748,7 +203,8 @@ def _smorest_path(rule: str) -> str:
     return _replaced(rule, lambda variable: variable)
 
 
-def _template(rule: str) -> str:
+def path_template(rule: str) -> str:
+    """The path of a URL rule in the document, with the public names of its variables: ``/{projectKey}/resource``."""
     return _replaced(rule, lambda variable: PATH_PARAMETERS[variable][0])
 
 
@@ -779,7 +235,7 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
     if described.form is not None and described.form in FORMS:
         fields = FORMS[described.form]().fields
         query = [_query_parameter(name, field) for name, field in fields.items()]
-        body = {"required": False, "content": {_FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
+        body = {"required": False, "content": {FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -794,7 +250,7 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
     if body is not None:
         made["requestBody"] = body
     elif described.form is not None:
-        made["requestBody"] = {"required": True, "content": {_FORM: {"schema": _reference(described.form)}}}
+        made["requestBody"] = {"required": True, "content": {FORM: {"schema": _reference(described.form)}}}
     for media in made.get("requestBody", {}).get("content", {}).values():
         schema_name = media["schema"]["$ref"].rpartition("/")[2]
         media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
@@ -804,16 +260,13 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         made["security"].append({"bearer": []})
     elif "invalid_client" in described.refusals:
         made["security"] = [{"client": []}, {}]  # none: the credentials may be fields of the form
-    has_json = body is not None and "application/json" in body["content"]
+    has_json = body is not None and JSON in body["content"]
     codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)
     made["responses"] = _refusals(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
     if view.__name__ == "head":
         for response in made["responses"].values():
             response.pop("content", None)
     return made
-
-
-_FORM = "application/x-www-form-urlencoded"
 
 
 def _reference(schema: str) -> Document:
@@ -871,8 +324,8 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
-        if "application/json" in made["content"]:
-            made["content"]["application/json"]["example"] = ANSWER_EXAMPLES[answer.schema]
+        if JSON in made["content"]:
+            made["content"][JSON]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
         made["links"] = {name: {"$ref": f"#/components/links/{name}"} for name in answer.links}
     return made
@@ -911,7 +364,7 @@ def _refusals(codes: Sequence[str]) -> Document:
             "description": "; ".join(errors.CATALOGUE[code].meaning for code in of_status),
             "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
             "content": {
-                "application/json": {
+                JSON: {
                     "schema": _reference("Error"),
                     "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
                 }

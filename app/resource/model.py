@@ -75,10 +75,6 @@ class Preconditions:
         return self.if_match is None
 
 
-PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
-"""What the key of a project looks like."""
-
-
 # Targets of a write
 
 
@@ -332,14 +328,3 @@ class Search:
     facet_filters: tuple[Filter, ...] = ()
     facets: tuple[Facet, ...] = ()
     paging: Paging = Paging()
-
-
-# Who calls
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """The API client behind a verified token."""
-
-    client_id: str
-    scopes: frozenset[str]

@@ -1,18 +1,12 @@
-"""Query strings: names and texts to typed values. Nothing else reads ``request.args``.
-
-A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It sees the whole multi-dictionary, so that
-what other parsers let pass is refused: an undeclared name, a parameter given twice that is not repeatable, an empty
-value.
-"""
+"""The parameters of every endpoint of the resource: their names, types, limits and what they load to."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, cast
 
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load
-from werkzeug.datastructures import MultiDict
+from marshmallow import ValidationError, post_load
 
 from app import errors
 from app.query.fields import EXPANDABLE, SORTABLE, Stage
@@ -31,65 +25,29 @@ from app.resource.model import (
     fuzzy_level_of,
 )
 from app.resource.schemas import ContainedObjectTypeSchema
-from app.values.json_fields import STORABLE_TEXT, RefusedValue, check_number, unknown_name
-from app.values.strict_json import INT64_MAX, INT64_MIN, InvalidJson, decode, encode, unstorable_character
-
-JsonSchema = dict[str, Any]
+from app.values.json_fields import RefusedValue
+from app.values.parameters import (
+    BOOLEAN_SCHEMA,
+    FILLED_TEXT_SCHEMA,
+    INT64_SCHEMA,
+    NUMBER_SCHEMA,
+    Parameter,
+    ParameterFamily,
+    QuerySchema,
+    read_boolean,
+    read_integer,
+    read_number,
+    read_stored_number,
+    read_text,
+)
+from app.values.strict_json import InvalidJson, decode, encode
 
 LIMIT_AT_MOST = 500
+"""Results of a page."""
 OFFSET_AT_MOST = 10_000
+"""Results before a page."""
 
-_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
-
-
-# Texts to values. Each raises a marshmallow ValidationError with the reason.
-
-
-def read_text(text: str) -> str:
-    """A text that the database can keep."""
-    unstorable = unstorable_character(text)
-    if unstorable is not None:
-        raise ValidationError(f"A text cannot hold {unstorable}.")
-    return text
-
-
-def read_number(text: str) -> int | float:
-    """A number as JSON writes it, within a double."""
-    if _JSON_NUMBER.fullmatch(text) is None:
-        raise ValidationError(f"{errors.quoted(text)} is not a number.")
-    number = cast("int | float", decode(text))
-    try:
-        finite = float(number)
-    except OverflowError:
-        finite = float("inf")
-    if finite - finite != 0:
-        raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
-    return number
-
-
-def read_stored_number(text: str) -> int | float:
-    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
-    return check_number(read_number(text))
-
-
-def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
-    """A number without a fraction, however it is written, within a range."""
-    number = read_number(text)
-    if number != int(number):
-        raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    if not minimum <= number <= maximum:
-        raise ValidationError(
-            f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
-        )
-    return int(number)
-
-
-def read_boolean(text: str) -> bool:
-    """``true`` or ``false`` in any letter case."""
-    value = text.lower()
-    if value not in ("true", "false"):
-        raise ValidationError(f"{errors.quoted(text)} is not a boolean, true or false is expected.")
-    return value == "true"
+# Texts to values
 
 
 _SORT_TERM = re.compile(r"\s*([^\s]+)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
@@ -144,98 +102,7 @@ def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
     ]
 
 
-# Parameters and schemas
-
-
-_STORABLE_TEXT: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
-_NUMBER: JsonSchema = {"type": "number"}
-_INT64: JsonSchema = {"type": "integer", "format": "int64"}
-_BOOLEAN: JsonSchema = {"type": "boolean"}
-
-
-class Parameter(fields.Field[Any]):
-    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple.
-
-    :param schema: what the OpenAPI document says of one value.
-    :param example: a value that makes sense on the data of the tour.
-    """
-
-    def __init__(
-        self,
-        read: Any,
-        schema: JsonSchema,
-        *,
-        repeatable: bool = False,
-        meaning: str = "",
-        example: Any = None,
-        **arguments: Any,
-    ) -> None:
-        super().__init__(allow_none=False, **arguments)
-        self.read = read
-        self.repeatable = repeatable
-        self.meaning = meaning
-        self.example = example
-        self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
-
-    def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
-        if self.repeatable:
-            return tuple(self._read(text) for text in value)
-        if len(value) > 1:
-            raise ValidationError("The parameter can be given only once.")
-        return self._read(value[0])
-
-    def _read(self, text: str) -> Any:
-        if not text:
-            raise ValidationError("The value is empty.")
-        return self.read(text)
-
-
-class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
-    """Parameters whose names follow a pattern, each repeatable.
-
-    Loads to the values of each by its whole name.
-
-    :param read: what the text of a value goes through; by default any text will do, also the empty one.
-    """
-
-    def __init__(
-        self,
-        pattern: str,
-        *,
-        meaning: str,
-        example: dict[str, str],
-        data_key: str,
-        read: Callable[[str], str] = read_text,
-        schema: JsonSchema | None = None,
-    ) -> None:
-        super().__init__(data_key=data_key)
-        self.pattern = pattern
-        self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        self._read = read
-        self.meaning = meaning
-        self.example = example
-        text = schema or dict(STORABLE_TEXT)
-        self.schema: JsonSchema = {
-            "type": "object",
-            "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"oneOf": [text, {"type": "array", "items": text, "minItems": 1}]},
-        }
-
-    def has(self, name: str) -> bool:
-        """Whether a parameter of this name belongs to the family."""
-        return self._pattern.fullmatch(name) is not None
-
-    def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
-        loaded: dict[str, tuple[str, ...]] = {}
-        refused: dict[str, list[str]] = {}
-        for name, texts in value.items():
-            try:
-                loaded[name] = tuple(self._read(text) for text in texts)
-            except ValidationError as error:
-                refused[name] = cast("list[str]", error.messages)
-        if refused:
-            raise ValidationError(cast(Any, refused))
-        return loaded
+# Lists
 
 
 _VARIABLES = "var.<name>"
@@ -247,7 +114,7 @@ class Where(Parameter):
     def __init__(self) -> None:
         super().__init__(
             read_text,
-            _STORABLE_TEXT,
+            FILLED_TEXT_SCHEMA,
             repeatable=True,
             meaning="a predicate of the query language; several are joined by and",
             example=['arrayOfStringExample contains any ("dog", "bird")'],
@@ -270,72 +137,6 @@ class Where(Parameter):
             if not reasons:
                 return condition
         raise ValidationError(reasons)
-
-
-class QuerySchema(Schema):
-    """The parameters of an endpoint; without fields, one that takes none.
-
-    Every parameter is optional, so that there is always a value for an empty query string. What schemas load is frozen
-    or not written to, and that value is therefore made once: most reads have no query string.
-    """
-
-    class Meta:
-        unknown = RAISE
-
-    @cached_property
-    def _of_nothing(self) -> Any:
-        return super().load({})
-
-    @cached_property
-    def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and those of them that take several names."""
-        known = {field.data_key or name: field for name, field in self.fields.items()}
-        return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
-
-    def load(self, data: Any, **_: Any) -> Any:
-        """Load a multi-dictionary of texts.
-
-        :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
-        """
-        if not data:
-            return self._of_nothing
-        known, families = self._known
-        declared: dict[str, Any] = {}
-        faults: list[errors.Fault] = []
-        for name, texts in cast("MultiDict[str, str]", data).lists():
-            family = next((key for key, field in families.items() if field.has(name)), None)
-            if family is not None:
-                declared.setdefault(family, {})[name] = texts
-            elif name in known and name not in families:
-                declared[name] = texts
-            else:
-                faults.append(errors.parameter_fault(name[:100], unknown_name(name, known, "parameter")))
-        try:
-            loaded = super().load(declared)
-        except ValidationError as error:
-            faults += _faults_of(cast("dict[str, Any]", error.messages))
-        else:
-            if not faults:
-                return loaded
-        raise errors.ApiError(faults)
-
-
-def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message that is none yet; those of a family stand below its members' own names."""
-    found: list[errors.Fault] = []
-    for name, inner in messages.items():
-        if isinstance(inner, dict):
-            found += _faults_of(cast("dict[str, Any]", inner))
-        else:
-            found += [
-                message if isinstance(message, errors.Fault) else errors.parameter_fault(name[:100], message)
-                for message in cast("list[str | errors.Fault]", inner)
-            ]
-    return found
-
-
-class NoQuerySchema(QuerySchema):
-    """An endpoint without parameters."""
 
 
 _SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
@@ -367,7 +168,9 @@ class PagingSchema(QuerySchema):
         meaning="results to skip; 0 if not given",
         example=0,
     )
-    with_total = Parameter(read_boolean, _BOOLEAN, data_key="withTotal", meaning="false leaves total out", example=True)
+    with_total = Parameter(
+        read_boolean, BOOLEAN_SCHEMA, data_key="withTotal", meaning="false leaves total out", example=True
+    )
 
 
 class ConditionsSchema(PagingSchema):
@@ -417,28 +220,28 @@ class FilteredListSchema(ConditionsSchema):
 
     string = Parameter(
         read_text,
-        _STORABLE_TEXT,
+        FILLED_TEXT_SCHEMA,
         data_key="stringParameter",
         meaning="arrayOfStringExample has it",
         example="dog",
     )
     float = Parameter(
         read_stored_number,
-        _NUMBER,
+        NUMBER_SCHEMA,
         data_key="floatParameter",
         meaning="arrayOfFloatExample has it",
         example=0.82,
     )
     integer = Parameter(
         read_integer,
-        _INT64,
+        INT64_SCHEMA,
         data_key="integerParameter",
         meaning="arrayOfIntExample or arrayOfUniqueIntExample has it",
         example=3,
     )
     number = Parameter(
         read_stored_number,
-        _NUMBER,
+        NUMBER_SCHEMA,
         data_key="withMarkdownDescription",
         meaning="arrayOfNumberNoDefaultsExample has it",
         example=10,
@@ -456,7 +259,7 @@ class FilteredListSchema(ConditionsSchema):
     )
     all_of = Parameter(
         read_text,
-        _STORABLE_TEXT,
+        FILLED_TEXT_SCHEMA,
         repeatable=True,
         data_key="arrayOfString",
         meaning="arrayOfStringExample has all of them",
@@ -464,7 +267,7 @@ class FilteredListSchema(ConditionsSchema):
     )
     any_of = Parameter(
         read_text,
-        _STORABLE_TEXT,
+        FILLED_TEXT_SCHEMA,
         repeatable=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",
@@ -503,7 +306,7 @@ class Expressions(Parameter):
 
     def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
         super().__init__(
-            read_text, _STORABLE_TEXT, repeatable=True, meaning=meaning, example=example, data_key=data_key
+            read_text, FILLED_TEXT_SCHEMA, repeatable=True, meaning=meaning, example=example, data_key=data_key
         )
         self._read_all = read_all
 
@@ -545,12 +348,12 @@ class SearchSchema(PagingSchema):
         data_key=_TEXTS,
         meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
         read=read_words,
-        schema={**_STORABLE_TEXT, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
+        schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
         example={"text.en": "dogs"},
     )
     fuzzy = Parameter(
         read_boolean,
-        _BOOLEAN,
+        BOOLEAN_SCHEMA,
         meaning="a word also matches within a few edits, the more the longer it is",
         example=True,
     )
@@ -564,7 +367,7 @@ class SearchSchema(PagingSchema):
     )
     staged = Parameter(
         read_boolean,
-        _BOOLEAN,
+        BOOLEAN_SCHEMA,
         meaning="true searches the staged projection instead of the current one",
         example=False,
     )
@@ -614,19 +417,14 @@ class SearchSchema(PagingSchema):
         )
 
 
-def asks_for_staged(data: Any) -> bool:
-    """Whether the parameters of a search ask for the staged projection, whatever else they ask for."""
-    return any(text.lower() == "true" for text in cast("MultiDict[str, str]", data).getlist("staged"))
-
-
 class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which make no difference."""
 
     first = Parameter(
-        read_text, _STORABLE_TEXT, data_key="optionalQueryParameter", meaning="any text", example="any text"
+        read_text, FILLED_TEXT_SCHEMA, data_key="optionalQueryParameter", meaning="any text", example="any text"
     )
     second = Parameter(
-        read_text, _STORABLE_TEXT, data_key="secondOptionalQueryParameter", meaning="any text", example="another"
+        read_text, FILLED_TEXT_SCHEMA, data_key="secondOptionalQueryParameter", meaning="any text", example="another"
     )
 
 
@@ -635,7 +433,7 @@ class StagedSchema(QuerySchema):
 
     staged = Parameter(
         read_boolean,
-        _BOOLEAN,
+        BOOLEAN_SCHEMA,
         load_default=False,
         meaning="true writes the staged projection only, the current one stays",
         example=False,
@@ -652,7 +450,7 @@ class VersionSchema(QuerySchema):
     # The example stands in the schema, from where no page fills it in: it is right for one version only.
     version = Parameter(
         read_number,
-        _NUMBER | {"examples": [1]},
+        NUMBER_SCHEMA | {"examples": [1]},
         meaning="the expected version; if it differs from the actual one, 409",
     )
 
@@ -672,8 +470,8 @@ class SampleQuery:
 class SampleQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
-    one = Parameter(read_number, _NUMBER, data_key="queryParameterOne", meaning="any number", example=0.5)
-    two = Parameter(read_text, _STORABLE_TEXT, data_key="queryParameterTwo", meaning="any text", example="any text")
+    one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
+    two = Parameter(read_text, FILLED_TEXT_SCHEMA, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:

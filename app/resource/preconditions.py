@@ -53,7 +53,7 @@ def matches(tags: EntityTags, version: int) -> bool:
     return tags is AnyVersion.ANY or version in tags
 
 
-def refusal(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
+def failed_precondition(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
     """The error for an existing resource of this version, or None if all preconditions hold.
 
     They are looked at in this order: If-Match, If-None-Match (412 each), the expected version (409).

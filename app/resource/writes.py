@@ -203,7 +203,7 @@ def _refusal(refused: Refused, project_key: str, target: Target, conditions: Pre
             f"The project '{project_key}' has more than one Resource: the body needs an id or a key."
         )
     if refused.id is not None and refused.version is not None:
-        refusal = preconditions.refusal(conditions, refused.id, refused.version)
+        refusal = preconditions.failed_precondition(conditions, refused.id, refused.version)
         if refusal is not None:
             return refusal
     match target:

@@ -9,8 +9,9 @@ from flask import Response, current_app, request, send_from_directory
 from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
-from app.http.answers import Blueprint, Endpoint, json_answer
-from app.identity.gate import public
+from app.http.answers import json_answer
+from app.http.arguments import Blueprint, Endpoint
+from app.identity.scopes import public
 
 blueprint = Blueprint("docs", __name__)
 

@@ -4,19 +4,19 @@ from flask import Response, request
 from werkzeug.http import parse_list_header
 
 from app import errors
-from app.http.answers import Blueprint, Endpoint, json_answer, raise_if_path_is_not_text
-from app.identity.gate import scopes
-from app.openapi.document import Answer, operation
+from app.http.answers import json_answer
+from app.http.arguments import Blueprint, Endpoint
+from app.http.bodies import FORM, JSON
+from app.http.paths import DESCRIPTION, raise_if_path_is_not_text
+from app.identity.scopes import scopes
+from app.openapi.marks import Answer, operation
 from app.resource import echo
 from app.resource.echo import ComplexRecord
 from app.resource.params import SampleQuery, SampleQuerySchema
 from app.resource.schemas import ComplexRecordSchema
 from app.values.strict_json import encode
 
-blueprint = Blueprint("samples", __name__, url_prefix="/<project_key:project_key>/resource")
-
-_JSON = "application/json"
-_FORM = "application/x-www-form-urlencoded"
+blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/resource")
 
 
 def _echo(status: int, *media_types: str) -> Answer:
@@ -32,7 +32,7 @@ class AllOptions(Endpoint):
     @scopes("manage_test")
     @operation(
         "postWithAllOptions",
-        *(_echo(status, _JSON, _FORM) for status in (200, 201, 203)),
+        *(_echo(status, JSON, FORM) for status in (200, 201, 203)),
         headers=("Prefer",),
         refusals=("NotAcceptable",),
     )
@@ -52,25 +52,25 @@ class AllOptions(Endpoint):
         between the statuses, `Accept` between JSON and a form.
         """
         raise_if_path_is_not_text({"uriParameterOne": uri_parameter_one, "uriParameterTwo": uri_parameter_two})
-        media_type = request.accept_mimetypes.best_match([_JSON, _FORM]) if request.accept_mimetypes else _JSON
+        media_type = request.accept_mimetypes.best_match([JSON, FORM]) if request.accept_mimetypes else JSON
         if media_type is None:
-            raise errors.not_acceptable([_JSON, _FORM])
+            raise errors.not_acceptable([JSON, FORM])
         arrays = echo.echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
-        if media_type == _JSON:
+        if media_type == JSON:
             answer = json_answer(encode(arrays))
         else:
-            answer = Response(echo.form_encoded(arrays), content_type=_FORM)
+            answer = Response(echo.form_encoded(arrays), content_type=FORM)
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
 
-@blueprint.route("/description-with-urn-links")
+@blueprint.route(f"/{DESCRIPTION}")
 class DescriptionWithLinks(Endpoint):
     """Description with links."""
 
     @scopes("manage_test")
     @operation(
         "postDescriptionWithLinks",
-        _echo(200, _JSON),
+        _echo(200, JSON),
         Answer(202, "DateTimes", "the body's time in every format", ("Preference-Applied",)),
         headers=("Prefer",),
     )

@@ -3,20 +3,18 @@
 from flask import Response, current_app
 
 from app import errors
-from app.database.readiness import Readiness
-from app.http.answers import Blueprint, Endpoint, json_answer
-from app.identity.gate import public, raise_unless_bearer
-from app.openapi.document import Answer, operation
+from app.http.answers import json_answer
+from app.http.arguments import Blueprint, Endpoint
+from app.identity.gate import raise_unless_bearer
+from app.identity.scopes import public
+from app.openapi.marks import Answer, operation
+from app.routes.services import readiness
 from app.telemetry import metrics
 
-blueprint = Blueprint("operations", __name__, url_prefix="/health")
+blueprint = Blueprint("health", __name__, url_prefix="/health")
 
 public_metrics = Blueprint("metrics", __name__)
 """Only there if ``METRICS_TOKEN`` is set."""
-
-
-def _readiness() -> Readiness:
-    return current_app.extensions["readiness"]
 
 
 @blueprint.route("/live")
@@ -44,7 +42,7 @@ class Ready(Endpoint):
 
         Nothing has to be restarted when it fails: service resumes by itself with the database.
         """
-        faults = _readiness().faults()
+        faults = readiness().faults()
         if faults:
             raise errors.over_capacity(" ".join(faults.values()))
         return json_answer('{"status":"ready"}')
@@ -58,5 +56,5 @@ class Metrics(Endpoint):
     def get(self) -> Response:
         """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
         raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
-        _readiness().faults()
+        readiness().faults()
         return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)

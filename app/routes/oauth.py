@@ -6,19 +6,16 @@ The views are public for the gate: a client authenticates with its own credentia
 import json
 from typing import Any
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app import errors
-from app.http.answers import Blueprint, Endpoint, json_answer
-from app.identity.gate import public
-from app.identity.server import AuthorizationServer
-from app.openapi.document import Answer, operation
+from app.http.answers import json_answer
+from app.http.arguments import Blueprint, Endpoint
+from app.identity.scopes import public
+from app.openapi.marks import Answer, operation
+from app.routes.services import authorization_server
 
 blueprint = Blueprint("oauth", __name__)
-
-
-def _server() -> AuthorizationServer:
-    return current_app.extensions["authorization_server"]
 
 
 def _uncached(body: dict[str, Any]) -> Response:
@@ -46,7 +43,7 @@ class Token(Endpoint):
         The client shows who it is by HTTP Basic or by form fields (RFC 6749). Without `scope` the token has all scopes
         of the client; asked for more than it has, there is none.
         """
-        return _uncached(_server().grant(request))
+        return _uncached(authorization_server().grant(request))
 
 
 @blueprint.route("/oauth/introspect")
@@ -65,7 +62,7 @@ class Introspection(Endpoint):
 
         For any client that shows its credentials (RFC 7662). Of a token that is not valid nothing more is said.
         """
-        return _uncached(_server().introspect(request))
+        return _uncached(authorization_server().introspect(request))
 
 
 @blueprint.route("/oauth/revoke")
@@ -84,7 +81,7 @@ class Revocation(Endpoint):
 
         In force everywhere within 5 seconds (RFC 7009). A token that is not valid anyway is no error.
         """
-        return _uncached(_server().revoke(request))
+        return _uncached(authorization_server().revoke(request))
 
 
 @blueprint.route("/.well-known/jwks.json")
@@ -98,7 +95,7 @@ class KeySet(Endpoint):
 
         The public keys of the service's own tokens (RFC 7517), also the one that signs next.
         """
-        answer = json_answer(_server().key_set())
+        answer = json_answer(authorization_server().key_set())
         answer.headers["Cache-Control"] = "public, max-age=30"
         return answer
 
@@ -117,6 +114,6 @@ class Metadata(Endpoint):
         if not request.host:
             # So werkzeug tells of one that is malformed.
             raise errors.invalid_parameter("Host", "It is no host, and the addresses to answer begin with it.")
-        answer = json_answer(json.dumps(_server().metadata(request.url_root)))
+        answer = json_answer(json.dumps(authorization_server().metadata(request.url_root)))
         answer.headers["Cache-Control"] = "no-cache"
         return answer

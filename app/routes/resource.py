@@ -5,37 +5,30 @@ from collections.abc import Callable
 from flask import Response
 
 from app import errors
-from app.http.answers import (
-    Blueprint,
-    Endpoint,
-    database,
-    json_answer,
-    preconditions,
-    read_answer,
-    reading_database,
-    resource_answer,
-    written_answer,
-)
-from app.identity.gate import caller, scopes
-from app.openapi.document import Answer, AnyView, operation
-from app.resource import store
-from app.resource import writes as write_rules
-from app.resource.model import ExpectedVersion
+from app.http.answers import json_answer, read_answer, resource_answer, written_answer
+from app.http.arguments import Blueprint, Endpoint, preconditions
+from app.http.paths import SORTED_LIST
+from app.identity.gate import client_id
+from app.identity.scopes import scopes
+from app.openapi.marks import Answer, AnyView, operation
+from app.resource import store, writes
+from app.resource.model import Caller, ExpectedVersion
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
-    NoQuerySchema,
     OptionalTextsSchema,
     SortedListSchema,
     StagedSchema,
     VersionSchema,
 )
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.routes.services import database, reading_database
+from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
 
-reads = scopes("manage_test", "view_test")
-writes = scopes("manage_test")
+for_readers = scopes("manage_test", "view_test")
+for_writers = scopes("manage_test")
 
 CONDITIONS = ("If-Match", "If-None-Match")
 LINKS = ("read", "update", "delete")
@@ -58,11 +51,15 @@ def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
     return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, refusals=refusals)
 
 
+def _caller(project_key: str) -> Caller:
+    return Caller(project_key, client_id())
+
+
 @blueprint.route("")
 class Collection(Endpoint):
     """All resources of a project."""
 
-    @reads
+    @for_readers
     @operation("listResources", Answer(200, "FlatResourcePage", "a page of flat resources"))
     @blueprint.arguments(FilteredListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
@@ -75,7 +72,7 @@ class Collection(Endpoint):
             reading_database().read(lambda reader: store.flat_page(reader, project_key, query.selection, query.paging))
         )
 
-    @reads
+    @for_readers
     @operation(
         "checkResources",
         Answer(200, None, "at least one resource matches"),
@@ -90,7 +87,7 @@ class Collection(Endpoint):
         found = reading_database().read(lambda reader: store.exists(reader, project_key, query.selection))
         return json_answer("", 200 if found else 404)
 
-    @writes
+    @for_writers
     @_upsert("createOrUpdateResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
@@ -101,10 +98,10 @@ class Collection(Endpoint):
         `objectTypeProperty` that are sent replace the stored ones, the others stay.
         """
         conditions = preconditions(draft.version)
-        written = write_rules.create_or_update(database(), caller(), draft, conditions, staged=staged)
+        written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
-    @writes
+    @for_writers
     @_upsert("createOrOverwriteResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
@@ -115,10 +112,10 @@ class Collection(Endpoint):
         is created if there is none. The whole `objectTypeProperty` is replaced.
         """
         conditions = preconditions(draft.version)
-        written = write_rules.create_or_overwrite(database(), caller(), draft, conditions, staged=staged)
+        written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
-    @writes
+    @for_writers
     @_upsert("overwriteResource", WRITTEN)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
@@ -129,7 +126,7 @@ class Collection(Endpoint):
         body or in `If-Match`.
         """
         conditions = preconditions(draft.version)
-        written = write_rules.overwrite(database(), caller(), draft, conditions, staged=staged)
+        written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
 
@@ -137,9 +134,9 @@ class Collection(Endpoint):
 class ItemByKey(Endpoint):
     """One resource by its key."""
 
-    @reads
+    @for_readers
     @_read("getResourceByKey")
-    @blueprint.arguments(NoQuerySchema(), location="query")
+    @blueprint.arguments(QuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
@@ -152,11 +149,11 @@ class ItemByKey(Endpoint):
         return read_answer(resource)
 
 
-@blueprint.route("/sorted-query-parameters")
+@blueprint.route(f"/{SORTED_LIST}")
 class SortedList(Endpoint):
     """All resources of a project, sorted."""
 
-    @reads
+    @for_readers
     @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
@@ -175,7 +172,7 @@ class SortedList(Endpoint):
 class Item(Endpoint):
     """One resource by its id."""
 
-    @reads
+    @for_readers
     @_read("getResourceById")
     @blueprint.arguments(OptionalTextsSchema(), location="query")
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
@@ -189,10 +186,10 @@ class Item(Endpoint):
             raise errors.not_found_by_id(resource_id)
         return read_answer(resource)
 
-    @writes
+    @for_writers
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, refusals=("ResourceNotFound", *CONFLICTS))
     @blueprint.arguments(UpdateSchema())
-    @blueprint.arguments(NoQuerySchema(), location="query")
+    @blueprint.arguments(QuerySchema(), location="query")
     def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
         """Update a resource by actions (4.10).
 
@@ -200,10 +197,10 @@ class Item(Endpoint):
         one, nothing changes and the answer is 409, whose `currentVersion` says what it is.
         """
         conditions = preconditions(update.version)
-        written = write_rules.update(database(), caller(), resource_id, update, conditions)
+        written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return written_answer(written, project_key)
 
-    @writes
+    @for_writers
     @operation(
         "deleteResourceById",
         Answer(200, "Resource", "the resource as it was", ("ETag",)),
@@ -216,5 +213,5 @@ class Item(Endpoint):
 
         Answers the resource as it was. With `version` or `If-Match` only if it has not changed since.
         """
-        deleted = write_rules.delete(database(), caller(), resource_id, preconditions(expected))
+        deleted = writes.delete(database(), _caller(project_key), resource_id, preconditions(expected))
         return resource_answer(deleted)

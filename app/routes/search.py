@@ -1,15 +1,16 @@
 """Search (interface 4.4 and 4.14): one engine, by GET and by POST with a form."""
 
-from typing import Any
+from flask import Request, Response
 
-from flask import Response
-
-from app.http.answers import Blueprint, Endpoint, json_answer, reading_database
-from app.identity.gate import raise_if_scope_is_missing, scopes
-from app.openapi.document import Answer, operation
+from app.http.answers import json_answer
+from app.http.arguments import Blueprint, Endpoint, load_form
+from app.http.paths import PROJECTION_SEARCH, SEARCH
+from app.identity.scopes import scope_if, scopes
+from app.openapi.marks import Answer, operation
 from app.resource.model import Search
-from app.resource.params import SearchSchema, asks_for_staged
+from app.resource.params import SearchSchema
 from app.resource.search import search
+from app.routes.services import reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -17,17 +18,12 @@ FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the face
 REFUSALS = ("SearchFacetPathNotFound",)
 
 
-class ProjectionSearchSchema(SearchSchema):
-    """A search whose token may be one for what is published only."""
-
-    def load(self, data: Any, **options: Any) -> Any:
-        """Look at the scope before any value, as the gate does."""
-        if asks_for_staged(data):
-            raise_if_scope_is_missing("view_products")
-        return super().load(data, **options)
+def asks_for_staged(request: Request) -> bool:
+    """Whether the query string or the form asks for the staged projection; looked at before any value is checked."""
+    return any(text.lower() == "true" for text in load_form(request).getlist("staged"))
 
 
-@blueprint.route("/searchApiPattern")
+@blueprint.route(f"/{SEARCH}")
 class SearchByQuery(Endpoint):
     """Search with everything in the query string."""
 
@@ -42,13 +38,14 @@ class SearchByQuery(Endpoint):
         return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
 
 
-@blueprint.route("/product-projection-search")
+@blueprint.route(f"/{PROJECTION_SEARCH}")
 class SearchByForm(Endpoint):
     """Search with a form, whose length is not that of a URL."""
 
     @scopes("view_products", "view_published_products")
+    @scope_if(asks_for_staged, "view_products")
     @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
-    @blueprint.arguments(ProjectionSearchSchema(), location="form")
+    @blueprint.arguments(SearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from app import create_app
 from app.config import Settings
 from app.database.pool import REFUSAL_REASONS
-from app.http.request_log import _JsonLines
 from app.telemetry import metrics
+from app.telemetry.logs import JsonLines
 from tests.support.api import Api
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs/observability.md").read_text()
@@ -77,7 +77,7 @@ def test_the_fields_of_a_line_are_these(
         headers={"Authorization": f"Bearer {api.token}"},
     )
     assert answer.status_code == 200
-    line = json.loads(_JsonLines().format(caplog.records[-1]))
+    line = json.loads(JsonLines().format(caplog.records[-1]))
     documented = [row[0].strip("`") for row in table("| field | meaning |")]
     assert documented == list(line)
     (example,) = re.findall(r"^```json\n(.*?)\n```", DOCS, re.MULTILINE | re.DOTALL)

@@ -14,7 +14,8 @@ from flask import Flask
 
 from app import create_app
 from app.config import Settings
-from app.http.request_log import _JsonLines, _TextLines, configure_logging, route_template
+from app.http.request_log import route_template
+from app.telemetry.logs import JsonLines, TextLines, configure_logging
 from tests.support.api import Api
 
 
@@ -99,7 +100,7 @@ def _record(exc_info: bool = False) -> logging.LogRecord:
 
 
 def test_a_json_line_is_one_line() -> None:
-    text = _JsonLines().format(_record())
+    text = JsonLines().format(_record())
     assert "\n" not in text
     assert json.loads(text)["message"] == "two\nlines"
     assert json.loads(text)["status"] == 200
@@ -110,9 +111,9 @@ def test_an_exception_is_in_the_line() -> None:
         raise RuntimeError("boom")
     except RuntimeError:
         record = _record(exc_info=True)
-    assert "boom" in json.loads(_JsonLines().format(record))["exception"]
-    assert "boom" in _TextLines().format(record)
-    assert "status=200" in _TextLines().format(record)
+    assert "boom" in json.loads(JsonLines().format(record))["exception"]
+    assert "boom" in TextLines().format(record)
+    assert "status=200" in TextLines().format(record)
 
 
 def _request_record(status: int, **further: Any) -> logging.LogRecord:
@@ -122,13 +123,13 @@ def _request_record(status: int, **further: Any) -> logging.LogRecord:
 
 
 def test_a_request_on_a_terminal_reads_in_columns() -> None:
-    text = _TextLines().format(_request_record(200, route="/{x}", sql_ms=1.26, sql_count=1, project="demo"))
+    text = TextLines().format(_request_record(200, route="/{x}", sql_ms=1.26, sql_count=1, project="demo"))
     assert re.fullmatch(r"\d\d:\d\d:\d\d 200 GET    /\{x\} 3\.1 ms, sql 1 in 1\.3 ms project=demo", text)
-    assert re.fullmatch(r"\S+ 404 GET    \(no route\) 3\.1 ms", _TextLines().format(_request_record(404)))
+    assert re.fullmatch(r"\S+ 404 GET    \(no route\) 3\.1 ms", TextLines().format(_request_record(404)))
 
 
 def test_colours_tell_statuses_apart() -> None:
-    coloured = _TextLines(coloured=True)
+    coloured = TextLines(coloured=True)
     colours = {
         status: re.findall(rf"\033\[(\d+)m{status}\033\[0m", coloured.format(_request_record(status)))
         for status in (200, 304, 404, 503)
@@ -138,7 +139,7 @@ def test_colours_tell_statuses_apart() -> None:
 
 
 def test_nothing_that_a_client_sends_moves_the_cursor() -> None:
-    text = _TextLines().format(_request_record(404, path="/a\033[2J\nfake line"))
+    text = TextLines().format(_request_record(404, path="/a\033[2J\nfake line"))
     assert "\033" not in text
     assert "\n" not in text
 

@@ -9,8 +9,7 @@ from flask.views import MethodView
 
 from app import create_app
 from app.config import Settings
-from app.identity.gate import accepted_scopes, public, scopes
-from app.identity.server import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public, scopes
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public

@@ -6,7 +6,7 @@ A scope opens an endpoint (its status) or does not (403), and one for another pr
 import pytest
 from flask import Flask
 
-from app.identity.server import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints_of_a_project

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 from flask import Flask, Request, Response, request
 
-from app.openapi.document import _template
+from app.openapi.document import path_template
 
 OPTIONAL_HEADERS = {"Preference-Applied"}
 """The only ones that are documented for an answer and may be missing."""
@@ -73,6 +73,6 @@ class Contract:
 
 def _public_template(rule: str) -> str:
     try:
-        return _template(rule)
+        return path_template(rule)
     except KeyError:
         return rule

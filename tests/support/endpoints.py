@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.identity.gate import accepted_scopes
+from app.identity.scopes import accepted_scopes
 
 HEAD_IS_GET = "HEAD is answered by get"
 

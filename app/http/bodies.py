@@ -1,0 +1,79 @@
+"""Request bodies: read within a limit, and taken for JSON or for a form only if they say so."""
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from flask import Request
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
+from werkzeug.http import parse_options_header
+
+from app import errors
+from app.values import strict_json
+from app.values.json_fields import OBJECT_EXPECTED
+
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+
+FIELDS_AT_MOST = 1000
+"""Fields of a form: more than any search can use, and few enough to be parsed in no time."""
+
+
+def read_body(request: Request, limit: int) -> bytes:
+    """The body, which stays readable for whoever asks again.
+
+    :param limit: bytes at most.
+    :raises ApiError: 413 for a longer one; 400 if the client stops sending.
+    """
+    # One more than the limit, since werkzeug ends a chunked body there without saying that there was more.
+    request.max_content_length = limit + 1
+    try:
+        data = request.get_data()
+    except RequestEntityTooLarge:
+        raise errors.content_too_large(limit) from None
+    except ClientDisconnected:
+        raise errors.invalid_input("Malformed request body: it did not arrive whole.") from None
+    if len(data) > limit:
+        raise errors.content_too_large(limit)
+    return data
+
+
+def read_json(request: Request, limit: int) -> Any:
+    """The value of a JSON body.
+
+    :raises ApiError: 400 if there is none or it is not JSON, 413, 415.
+    """
+    data = read_body(request, limit)
+    if not data:
+        raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
+    if not _is_in_utf8(request.content_type or "", JSON):
+        raise errors.unsupported_media_type(JSON)
+    try:
+        return strict_json.decode(data)
+    except strict_json.InvalidJson as error:
+        raise errors.ApiError([errors.shape_fault(str(error))]) from None
+
+
+def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
+    """The fields of a form in their order; none if there is no body.
+
+    :raises ApiError: 400 if it is not UTF-8 or has more than :data:`FIELDS_AT_MOST` fields, 413, 415.
+    """
+    data = read_body(request, limit)
+    if not data:
+        return []
+    if not _is_in_utf8(request.content_type or "", FORM):
+        raise errors.unsupported_media_type(FORM)
+    try:
+        return parse_qsl(data.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
+    except UnicodeDecodeError:
+        raise errors.invalid_input("Malformed form: it is not UTF-8.") from None
+    except ValueError:
+        raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.") from None
+
+
+@lru_cache(maxsize=64)
+def _is_in_utf8(content_type: str, media_type: str) -> bool:
+    """Whether a Content-Type names a media type, and no other character encoding than UTF-8."""
+    found, parameters = parse_options_header(content_type)
+    return found.lower() == media_type and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")

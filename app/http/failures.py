@@ -1,0 +1,59 @@
+"""Failures: every refusal and every crash of a request is answered with the one error body."""
+
+from typing import cast
+
+from flask import Flask, Response, request
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import (
+    HTTPException,
+    MethodNotAllowed,
+    NotFound,
+    RequestEntityTooLarge,
+    UnsupportedMediaType,
+)
+
+from app import errors
+from app.http.answers import json_answer
+from app.telemetry import metrics
+
+
+def install_error_answers(app: Flask) -> None:
+    """Answer every exception that leaves a view or a hook."""
+
+    def answer(error: errors.ApiError) -> Response:
+        metrics.REFUSALS.labels(error.faults[0].code).inc()
+        response = json_answer(error.body(), error.status)
+        response.headers.extend(error.headers)
+        return response
+
+    def answer_http(error: HTTPException) -> Response:
+        return answer(_of_http(error, app))
+
+    def answer_malformed(error: ParseException) -> Response:
+        # Gunicorn parses chunks while the application reads the body.
+        return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
+
+    def answer_crash(error: Exception) -> Response:
+        app.logger.error("The request failed.", exc_info=error)
+        return answer(errors.general())
+
+    app.register_error_handler(errors.ApiError, answer)
+    app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(ParseException, answer_malformed)
+    app.register_error_handler(Exception, answer_crash)
+
+
+def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
+    match error:
+        case NotFound():
+            return errors.unknown_url(request.path)
+        case MethodNotAllowed():
+            return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
+        case RequestEntityTooLarge():
+            return errors.content_too_large(cast("int", app.config["MAX_CONTENT_LENGTH"]))
+        case UnsupportedMediaType():
+            return errors.unsupported_media_type("application/json")
+        case _ if (error.code or 500) < 500:
+            return errors.invalid_input(error.description or "The request is malformed.")
+        case _:
+            return errors.general()

@@ -1,0 +1,128 @@
+"""Path segments and prefixes: what of a URL reaches the routes, and as which text.
+
+The fixed words of the interface's paths stand here, since the ``{id}`` segment must not match any of them.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from flask import request
+from werkzeug.routing import BaseConverter
+
+from app import errors
+from app.values import strict_json
+
+SEARCH = "searchApiPattern"
+SORTED_LIST = "sorted-query-parameters"
+DESCRIPTION = "description-with-urn-links"
+PROJECTION_SEARCH = "product-projection-search"
+
+FIXED_WORDS = (SEARCH, SORTED_LIST, DESCRIPTION, PROJECTION_SEARCH)
+"""Segments that name an endpoint where an ``{id}`` could stand (interface 4)."""
+
+PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
+"""What the key of a project looks like."""
+
+
+class RawPath:
+    """WSGI middleware that keeps ``%2F`` inside its path segment, and bytes that are no UTF-8 as they are.
+
+    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
+    replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
+    again, but for ``%2F`` and ``%25``; the path converters decode these two.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
+        if "%" in target:
+            path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
+            decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
+            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
+        return self._application(environ, start_response)
+
+
+_ENCODED_AGAIN = re.compile("%(25|2[Ff])")
+
+
+class PathPrefix:
+    """WSGI middleware that believes a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
+
+    Stands behind werkzeug's ``ProxyFix``, which takes any text. It ends up in ``Location`` and in links, where
+    ``//host`` would lead away.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        if _PATH_PREFIX.fullmatch(environ["SCRIPT_NAME"]) is None:
+            environ["SCRIPT_NAME"] = environ["werkzeug.proxy_fix.orig"]["SCRIPT_NAME"]
+        return self._application(environ, start_response)
+
+
+_PATH_PREFIX = re.compile(r"(?:/(?!\.\.?(?:/|$))[A-Za-z0-9._~-]+)*/?", re.ASCII)
+
+
+_LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
+
+
+class Segment(BaseConverter):
+    """One path segment of any text, also the empty one."""
+
+    regex = "[^/]*"
+    part_isolating = True
+
+    def to_python(self, value: str) -> str:
+        return _LEFT_ENCODED.sub(lambda match: "%" if match.group() == "%25" else "/", value)
+
+
+class FilledSegment(Segment):
+    """One path segment of any text but the empty one."""
+
+    regex = "[^/]+"
+
+
+class ResourceId(Segment):
+    """The ``{id}`` segment: anything that is neither ``key=...`` nor one of the fixed words.
+
+    Without this, another method on one of those would reach the resource with that id instead of being refused.
+    """
+
+    regex = f"(?!key=|(?:{'|'.join(FIXED_WORDS)})(?:/|$))[^/]+"
+
+
+class ProjectKey(BaseConverter):
+    """The first path segment of the interface."""
+
+    regex = PROJECT_KEY_PATTERN
+
+
+CONVERTERS: Mapping[str, type[BaseConverter]] = {
+    "project_key": ProjectKey,
+    "resource_id": ResourceId,
+    "segment": Segment,
+    "filled_segment": FilledSegment,
+}
+"""The converters by the names that URL rules give them."""
+
+
+def raise_if_path_is_not_text(parameters: Mapping[str, str]) -> None:
+    """Refuse path parameters that are no UTF-8 or that hold what no text of the service can hold.
+
+    :raises ApiError: 400 with a fault for each.
+    """
+    path: str = request.environ["PATH_INFO"]
+    if not path.isascii():
+        try:
+            path.encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            raise errors.invalid_input("Malformed path: it is not UTF-8.") from None
+    found = {name: strict_json.unstorable_character(text) for name, text in parameters.items()}
+    errors.raise_if_any(
+        [errors.parameter_fault(name, f"A text cannot hold {what}.") for name, what in found.items() if what]
+    )

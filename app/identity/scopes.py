@@ -1,0 +1,76 @@
+"""Scopes: their names, and the marks by which a view says which of them its callers need.
+
+Authorisation is data. A view carries one of two marks, :func:`scopes` or :func:`public`, and may carry
+:func:`scope_if` beside it; the gate reads them before anything of the request is parsed. A view without a mark cannot
+be reached.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from flask import Request
+
+from app.http.paths import PROJECT_KEY_PATTERN
+
+AnyView = TypeVar("AnyView", bound=Callable[..., Any])
+
+SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""Every name of a scope (interface 5). None implies another."""
+
+SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
+"""One scope: a name and the project that it is for."""
+
+_ACCEPTED = "accepted_scopes"
+_CONDITIONAL = "conditional_scope"
+_PUBLIC: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalScope:
+    """A scope that only some requests to a view need.
+
+    :param applies: whether the request needs it; may raise an ApiError for a request that cannot be read.
+    """
+
+    name: str
+    applies: Callable[[Request], bool]
+
+
+def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
+    """Mark a view: a token needs one of these scopes for the project in the path."""
+    if not accepted:
+        raise ValueError("a view for everyone is marked with public")
+
+    def mark(view: AnyView) -> AnyView:
+        setattr(view, _ACCEPTED, accepted)
+        return view
+
+    return mark
+
+
+def scope_if(applies: Callable[[Request], bool], name: str) -> Callable[[AnyView], AnyView]:
+    """Mark a view, beside :func:`scopes`: requests for which the condition holds need this scope too."""
+
+    def mark(view: AnyView) -> AnyView:
+        setattr(view, _CONDITIONAL, ConditionalScope(name, applies))
+        return view
+
+    return mark
+
+
+def public(view: AnyView) -> AnyView:
+    """Mark a view that needs no token."""
+    setattr(view, _ACCEPTED, _PUBLIC)
+    return view
+
+
+def accepted_scopes(view: Any) -> tuple[str, ...] | None:
+    """The scopes of which a view needs one; empty for a public view; None if the mark is missing."""
+    return getattr(view, _ACCEPTED, None)
+
+
+def conditional_scope(view: Any) -> ConditionalScope | None:
+    """The scope that only some requests to a view need, if it has such a mark."""
+    return getattr(view, _CONDITIONAL, None)

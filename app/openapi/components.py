@@ -1,0 +1,393 @@
+"""The parts of the document that no marshmallow schema describes: tables of parameters, headers, links and bodies."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app import errors
+from app.http.paths import PROJECT_KEY_PATTERN
+from app.resource.model import KEY_PATTERN
+from app.resource.params import SearchSchema
+from app.values.json_fields import STORABLE_TEXT
+from app.values.parameters import QuerySchema
+
+Document = dict[str, Any]
+
+PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
+    "project_key": ("projectKey", {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}, "the project", "demo"),
+    "resource_id": (
+        "id",
+        {"type": "string", "minLength": 1},
+        "the id of a resource",
+        "018cc251-f400-7000-8000-000000000001",
+    ),
+    "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
+    "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
+}
+"""Variables of URL rules: their public name, schema, meaning and an example."""
+
+HEADERS: Mapping[str, Document] = {
+    "ETag": {
+        "description": "the version in quotes",
+        "schema": {"type": "string", "pattern": '^"[0-9]+"$'},
+        "example": '"1"',
+    },
+    "Location": {
+        "description": "the path of the new resource",
+        "schema": {"type": "string"},
+        "example": "/demo/resource/018cc251-f400-7000-8000-000000000001",
+    },
+    "Preference-Applied": {
+        "description": "the preference that chose the status",
+        "schema": {"type": "string"},
+        "example": "code=201",
+    },
+    "X-Correlation-ID": {
+        "description": "the client's own, if it sent one of this form, else a new one",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_/-]{8,256}$"},
+        "example": "my-app/2f0c1b7e",
+    },
+    "Allow": {"description": "the methods that the URL has", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "what is missing", "schema": {"type": "string"}},
+    "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
+}
+"""Response headers by their names."""
+
+_ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
+
+REQUEST_HEADERS: Mapping[str, Document] = {
+    "If-Match": {
+        "description": "entity tags of which the resource must have one, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "If-None-Match": {
+        "description": "entity tags of which the resource must have none, or `*`",
+        "schema": {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"1"']},
+    },
+    "Prefer": {
+        "description": "`code=...` chooses between the answers",
+        "schema": {"type": "string"},
+        "example": "code=200",
+    },
+    "X-Correlation-ID": {
+        "description": "comes back and stands in the log, if it is 8 to 256 letters, digits, `_`, `/` and `-`",
+        "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
+    },
+}
+"""Request headers by their names; all are texts and optional.
+
+Examples that stand in the schema are for readers; pages fill in the others, with which a request succeeds.
+"""
+
+_SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
+
+LINKS: Mapping[str, Document] = {
+    "read": {"operationId": "getResourceById", "parameters": _SAME_RESOURCE},
+    "update": {"operationId": "updateResourceById", "parameters": _SAME_RESOURCE},
+    "delete": {
+        "operationId": "deleteResourceById",
+        "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
+    },
+}
+"""What can be done with an answer."""
+
+_CLIENT_REFERENCE: Document = {
+    "type": "object",
+    "required": ["typeId", "id"],
+    "properties": {
+        "typeId": {"type": "string", "const": "api-client"},
+        "id": {"type": "string"},
+        "obj": {
+            "type": "object",
+            "description": "the API client, if it was asked for with expand and is there",
+            "required": ["id", "name", "scopes"],
+            "properties": {
+                "id": {"type": "string"},
+                "name": {"type": "string"},
+                "scopes": {"type": "array", "items": {"type": "string"}},
+            },
+            "additionalProperties": False,
+        },
+    },
+    "additionalProperties": False,
+}
+
+SERVER_FIELDS: Document = {
+    "id": {"type": "string", "format": "uuid"},
+    "version": {"type": "integer", "format": "int64", "minimum": 1},
+    "key": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
+    "createdAt": {"type": "string", "format": "date-time"},
+    "lastModifiedAt": {"type": "string", "format": "date-time"},
+}
+
+REQUIRED_SERVER_FIELDS = ["id", "version", "createdAt", "lastModifiedAt"]
+
+
+_COUNT: Document = {"type": "integer", "minimum": 0}
+
+
+def _object_of(required: Document, **optional: Document) -> Document:
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **optional},
+        "additionalProperties": False,
+    }
+
+
+def _facet(type_name: str, **members: Document) -> Document:
+    return _object_of({"type": {"type": "string", "const": type_name}, **members})
+
+
+def _counted(**members: Document) -> Document:
+    """What a facet counts; the second name is there if the facet counts products."""
+    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
+
+
+def _page_of(result: str, **more: Document) -> Document:
+    return {
+        "type": "object",
+        "required": ["limit", "offset", "count", "results"],
+        "properties": {
+            "limit": {"type": "integer", "minimum": 0},
+            "offset": {"type": "integer", "minimum": 0},
+            "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
+            "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
+            "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
+            "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+            **more,
+        },
+        "additionalProperties": False,
+    }
+
+
+def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -> Document:
+    return {
+        "type": "object",
+        "required": list(names if required is None else required),
+        "properties": {
+            name: {"type": "string", **({"format": formats[name]} if name in formats else {})} for name in names
+        },
+    }
+
+
+_CREDENTIALS: Document = {
+    "client_id": {"type": "string", "description": "if the credentials are not in the header"},
+    "client_secret": {"type": "string", "description": "if the credentials are not in the header"},
+}
+
+SCHEMAS: Mapping[str, Document] = {
+    "ApiClientReference": _CLIENT_REFERENCE,
+    "Resource": {
+        "type": "object",
+        "required": [*REQUIRED_SERVER_FIELDS, "createdBy", "lastModifiedBy", "objectTypeProperty"],
+        "properties": {
+            **SERVER_FIELDS,
+            "createdBy": {"$ref": "#/components/schemas/ApiClientReference"},
+            "lastModifiedBy": {"$ref": "#/components/schemas/ApiClientReference"},
+            "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
+            "someProperty": STORABLE_TEXT,
+        },
+        "additionalProperties": False,
+    },
+    "ResourcePage": _page_of("Resource"),
+    "ProjectionPage": _page_of(
+        "Projection",
+        facets={
+            "type": "object",
+            "description": "what each facet counted, by its name; there if a facet was asked for",
+            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
+        },
+    ),
+    "FacetResult": {
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {
+                "terms": "#/components/schemas/TermFacet",
+                "range": "#/components/schemas/RangeFacet",
+                "filter": "#/components/schemas/FilterFacet",
+            },
+        },
+    },
+    "TermFacet": _facet(
+        "terms",
+        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
+        missing={**_COUNT, "description": "resources without a value"},
+        total={**_COUNT, "description": "the sum of the counts of all terms"},
+        other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
+        terms={
+            "type": "array",
+            "maxItems": 200,
+            "description": "those that most resources have, the commonest first",
+            "items": _counted(term={"type": ["string", "number"]}),
+        },
+    ),
+    "RangeFacet": _facet(
+        "range",
+        ranges={
+            "type": "array",
+            "items": _counted(
+                **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
+                fromStr={"type": "string", "description": "the same as text; empty if open"},
+                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
+                toStr={"type": "string", "description": "the same as text; empty if open"},
+                total={"type": "number", "description": "the sum of the values"},
+                min={"type": "number"},
+                max={"type": "number"},
+                mean={"type": "number"},
+            ),
+        },
+    ),
+    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
+    "FlatResourcePage": _page_of("FlatResource"),
+    "DateTimes": _texts(
+        "dateOnlyExample",
+        "timeOnlyExample",
+        "dateTimeOnlyExample",
+        "dateTimeExample",
+        "dateTimeExampleDefaultFormat",
+        "dateTimeExampleRfc",
+        dateOnlyExample="date",
+        dateTimeExample="date-time",
+        dateTimeExampleDefaultFormat="date-time",
+    ),
+    "Error": {
+        "type": "object",
+        "required": ["statusCode", "message", "errors"],
+        "properties": {
+            "statusCode": {"type": "integer"},
+            "message": {"type": "string", "description": "the message of the first entry"},
+            "errors": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"$ref": "#/components/schemas/ErrorObject"},
+            },
+            "error": {"type": "string", "description": "the OAuth code"},
+            "error_description": {"type": "string"},
+        },
+        "additionalProperties": False,
+    },
+    "ErrorObject": {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {"type": "string", "enum": list(errors.CATALOGUE)},
+            "message": {"type": "string"},
+            "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
+            "field": {"type": "string"},
+            "invalidValue": {"description": "any JSON, as it was sent"},
+            "duplicateValue": {"description": "any JSON, as it was sent"},
+            "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenRequest": {
+        "type": "object",
+        "required": ["grant_type"],
+        "properties": {
+            "grant_type": {"type": "string", "const": "client_credentials"},
+            "scope": {"type": "string", "description": "separated by spaces; all that the client has if not given"},
+            **_CREDENTIALS,
+        },
+    },
+    "Token": {
+        "type": "object",
+        "required": ["access_token", "token_type", "expires_in", "scope"],
+        "properties": {
+            "access_token": {"type": "string"},
+            "token_type": {"type": "string", "const": "Bearer"},
+            "expires_in": {"type": "integer", "description": "seconds"},
+            "scope": {"type": "string", "description": "what was granted, separated by spaces"},
+        },
+        "additionalProperties": False,
+    },
+    "TokenToExamine": {
+        "type": "object",
+        "required": ["token"],
+        "properties": {
+            "token": {"type": "string", "minLength": 1},
+            "token_type_hint": {"type": "string", "description": "makes no difference"},
+            **_CREDENTIALS,
+        },
+    },
+    "Introspection": {
+        "type": "object",
+        "required": ["active"],
+        "properties": {
+            "active": {"type": "boolean"},
+            "scope": {"type": "string"},
+            "client_id": {"type": "string"},
+            "exp": {"type": "integer", "description": "seconds since 1970"},
+        },
+    },
+    "Nothing": {"type": "object", "additionalProperties": False},
+    "KeySet": {
+        "type": "object",
+        "required": ["keys"],
+        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
+    },
+    "ServerMetadata": {
+        "type": "object",
+        "required": ["issuer", "token_endpoint", "jwks_uri", "response_types_supported"],
+        "properties": {
+            **{
+                name: {"type": "string"}
+                for name in (
+                    "issuer",
+                    "token_endpoint",
+                    "jwks_uri",
+                    "introspection_endpoint",
+                    "revocation_endpoint",
+                    "service_documentation",
+                )
+            },
+            **{
+                f"{name}_supported": {"type": "array", "items": {"type": "string"}}
+                for name in (
+                    "token_endpoint_auth_methods",
+                    "grant_types",
+                    "response_types",
+                    "introspection_endpoint_auth_methods",
+                    "revocation_endpoint_auth_methods",
+                )
+            },
+        },
+        "additionalProperties": False,
+    },
+    "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
+}
+"""Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
+
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
+"""Forms whose fields are parameters, which the query string takes as well."""
+
+TAGS: Mapping[str, tuple[str, str]] = {
+    "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
+    "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
+    "echo": ("Echo", "Endpoints that keep nothing and show what arrived."),
+    "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
+    "health": ("Service", "What those who run the service ask it."),
+}
+"""Blueprints, in the order of the page: name and meaning."""
+
+DESCRIPTION = """\
+A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer
+scopes for each project. It follows the conventions of the commercetools family of APIs, also in its errors.
+
+### Two minutes
+
+1. **Authorize.** `make run` prints a client for the project `demo` and a token for it. Under *Authorize*, give the
+   client's id and secret as *clientCredentials*, or paste the token as *bearer*.
+2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
+   list and as `/demo/resource/key=my-pet`.
+3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
+   its variables as `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
+4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
+   faster, nothing changes, and the 409 says which version is the actual one.
+5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current
+   one.
+
+A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
+wrong and the path to it.
+"""

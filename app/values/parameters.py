@@ -1,0 +1,222 @@
+"""Query strings: names and texts to typed values. Nothing else reads a request's parameters.
+
+A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It gets the whole multi-dictionary, so it
+can refuse what other parsers drop: an undeclared name, a repeated parameter that is not repeatable, an empty value.
+Each ``read_...`` function turns one text into a value, or raises a marshmallow ``ValidationError`` with the reason.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, cast
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+from werkzeug.datastructures import MultiDict
+
+from app import errors
+from app.values.json_fields import STORABLE_TEXT, check_number, unknown_name
+from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
+
+JsonSchema = dict[str, Any]
+
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def read_text(text: str) -> str:
+    """A text that the database can keep."""
+    unstorable = unstorable_character(text)
+    if unstorable is not None:
+        raise ValidationError(f"A text cannot hold {unstorable}.")
+    return text
+
+
+def read_number(text: str) -> int | float:
+    """A number as JSON writes it, within a double."""
+    if _JSON_NUMBER.fullmatch(text) is None:
+        raise ValidationError(f"{errors.quoted(text)} is not a number.")
+    number = cast("int | float", decode(text))
+    try:
+        finite = float(number)
+    except OverflowError:
+        finite = float("inf")
+    if finite - finite != 0:
+        raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
+    return number
+
+
+def read_stored_number(text: str) -> int | float:
+    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
+    return check_number(read_number(text))
+
+
+def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
+    """A number without a fraction, however it is written, within a range."""
+    number = read_number(text)
+    if number != int(number):
+        raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
+    if not minimum <= number <= maximum:
+        raise ValidationError(
+            f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
+        )
+    return int(number)
+
+
+def read_boolean(text: str) -> bool:
+    """``true`` or ``false`` in any letter case."""
+    value = text.lower()
+    if value not in ("true", "false"):
+        raise ValidationError(f"{errors.quoted(text)} is not a boolean, true or false is expected.")
+    return value == "true"
+
+
+FILLED_TEXT_SCHEMA: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
+NUMBER_SCHEMA: JsonSchema = {"type": "number"}
+INT64_SCHEMA: JsonSchema = {"type": "integer", "format": "int64"}
+BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
+
+
+class Parameter(fields.Field[Any]):
+    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple.
+
+    :param schema: what the OpenAPI document says of one value.
+    :param example: a value that makes sense on the data of the tour.
+    """
+
+    def __init__(
+        self,
+        read: Any,
+        schema: JsonSchema,
+        *,
+        repeatable: bool = False,
+        meaning: str = "",
+        example: Any = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(allow_none=False, **arguments)
+        self.read = read
+        self.repeatable = repeatable
+        self.meaning = meaning
+        self.example = example
+        self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
+
+    def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
+        if self.repeatable:
+            return tuple(self._read(text) for text in value)
+        if len(value) > 1:
+            raise ValidationError("The parameter can be given only once.")
+        return self._read(value[0])
+
+    def _read(self, text: str) -> Any:
+        if not text:
+            raise ValidationError("The value is empty.")
+        return self.read(text)
+
+
+class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
+    """Parameters whose names follow a pattern, each repeatable.
+
+    Loads to the values of each by its whole name.
+
+    :param read: what the text of a value goes through; by default any text will do, also the empty one.
+    """
+
+    def __init__(
+        self,
+        pattern: str,
+        *,
+        meaning: str,
+        example: dict[str, str],
+        data_key: str,
+        read: Callable[[str], str] = read_text,
+        schema: JsonSchema | None = None,
+    ) -> None:
+        super().__init__(data_key=data_key)
+        self.pattern = pattern
+        self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
+        self._read = read
+        self.meaning = meaning
+        self.example = example
+        text = schema or dict(STORABLE_TEXT)
+        self.schema: JsonSchema = {
+            "type": "object",
+            "propertyNames": {"pattern": f"^{pattern}$"},
+            "additionalProperties": {"oneOf": [text, {"type": "array", "items": text, "minItems": 1}]},
+        }
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter of this name belongs to the family."""
+        return self._pattern.fullmatch(name) is not None
+
+    def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
+        loaded: dict[str, tuple[str, ...]] = {}
+        refused: dict[str, list[str]] = {}
+        for name, texts in value.items():
+            try:
+                loaded[name] = tuple(self._read(text) for text in texts)
+            except ValidationError as error:
+                refused[name] = cast("list[str]", error.messages)
+        if refused:
+            raise ValidationError(cast(Any, refused))
+        return loaded
+
+
+class QuerySchema(Schema):
+    """The parameters of an endpoint; without fields, one that takes none.
+
+    Every parameter is optional, so that there is always a value for an empty query string. What schemas load is frozen
+    or not written to, and that value is therefore made once: most reads have no query string.
+    """
+
+    class Meta:
+        unknown = RAISE
+
+    @cached_property
+    def _of_nothing(self) -> Any:
+        return super().load({})
+
+    @cached_property
+    def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
+        """All fields by the names of their parameters, and those of them that take several names."""
+        known = {field.data_key or name: field for name, field in self.fields.items()}
+        return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+
+    def load(self, data: Any, **_: Any) -> Any:
+        """Load a multi-dictionary of texts.
+
+        :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
+        """
+        if not data:
+            return self._of_nothing
+        known, families = self._known
+        declared: dict[str, Any] = {}
+        faults: list[errors.Fault] = []
+        for name, texts in cast("MultiDict[str, str]", data).lists():
+            family = next((key for key, field in families.items() if field.has(name)), None)
+            if family is not None:
+                declared.setdefault(family, {})[name] = texts
+            elif name in known and name not in families:
+                declared[name] = texts
+            else:
+                faults.append(errors.parameter_fault(name[:100], unknown_name(name, known, "parameter")))
+        try:
+            loaded = super().load(declared)
+        except ValidationError as error:
+            faults += _faults_of(cast("dict[str, Any]", error.messages))
+        else:
+            if not faults:
+                return loaded
+        raise errors.ApiError(faults)
+
+
+def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
+    """A fault for each message that is none yet; those of a family stand below its members' own names."""
+    found: list[errors.Fault] = []
+    for name, inner in messages.items():
+        if isinstance(inner, dict):
+            found += _faults_of(cast("dict[str, Any]", inner))
+        else:
+            found += [
+                message if isinstance(message, errors.Fault) else errors.parameter_fault(name[:100], message)
+                for message in cast("list[str | errors.Fault]", inner)
+            ]
+    return found
