@@ -1,7 +1,7 @@
-"""The error catalogue: every code that the service can answer, its status, its text, and the one body they all share.
+"""The error catalogue: every error code with its status and meaning, and the one body that all errors share.
 
-A handler raises :class:`ApiError` through one of the functions below; nothing else builds an error body. The codes of
-400, 401, 403 and 409 are those of the platform, since real clients map codes to classes and fail on unknown ones.
+Code raises :class:`ApiError`, mostly through the functions below; nothing else builds an error body. The codes of 400,
+401, 403 and 409 are those of the platform, since real clients map codes to classes and fail on unknown ones.
 """
 
 import json
@@ -11,39 +11,39 @@ from typing import Any, NoReturn, cast
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A row of the catalogue: what a code means and which HTTP status it comes with."""
+class ErrorCode:
+    """A row of the catalogue: an error code, its HTTP status and its meaning."""
 
     code: str
     status: int
     meaning: str
 
 
-CATALOGUE: dict[str, Kind] = {
-    kind.code: kind
-    for kind in (
-        Kind("InvalidInput", 400, "a path, query or header value is malformed, or the request is ambiguous"),
-        Kind("InvalidJsonInput", 400, "the body is no JSON, or a field is missing, unknown or of another type"),
-        Kind("InvalidField", 400, "a field of the body has the right type and a value it cannot have"),
-        Kind("DuplicateField", 400, "a key that another resource of the project has"),
-        Kind("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
-        Kind("invalid_request", 400, "the token endpoint lacks a parameter"),
-        Kind("invalid_scope", 400, "the token endpoint was asked for a scope that the client does not have"),
-        Kind("invalid_grant", 400, "the token to be revoked was issued to another client"),
-        Kind("unsupported_grant_type", 400, "the token endpoint knows no such grant"),
-        Kind("invalid_token", 401, "no access token, or one that is malformed, expired or revoked"),
-        Kind("invalid_client", 401, "the client's credentials are wrong"),
-        Kind("insufficient_scope", 403, "the access token lacks a scope for this project"),
-        Kind("ResourceNotFound", 404, "no such resource in this project, or no such URL"),
-        Kind("MethodNotAllowed", 405, "the URL is there, the method is not; Allow lists those that are"),
-        Kind("NotAcceptable", 406, "the endpoint has no representation that Accept allows"),
-        Kind("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
-        Kind("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
-        Kind("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
-        Kind("UnsupportedMediaType", 415, "the body has another Content-Type than the endpoint takes"),
-        Kind("RequestRejected", 431, "the request line or the headers are too large"),
-        Kind("General", 500, "a fault of the service"),
-        Kind("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
+CATALOGUE: dict[str, ErrorCode] = {
+    entry.code: entry
+    for entry in (
+        ErrorCode("InvalidInput", 400, "a path, query or header value is malformed, or the request is ambiguous"),
+        ErrorCode("InvalidJsonInput", 400, "the body is no JSON, or a field is missing, unknown or of another type"),
+        ErrorCode("InvalidField", 400, "a field of the body has the right type and a value it cannot have"),
+        ErrorCode("DuplicateField", 400, "a key that another resource of the project has"),
+        ErrorCode("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
+        ErrorCode("invalid_request", 400, "the token endpoint lacks a parameter"),
+        ErrorCode("invalid_scope", 400, "the token endpoint was asked for a scope that the client does not have"),
+        ErrorCode("invalid_grant", 400, "the token to be revoked was issued to another client"),
+        ErrorCode("unsupported_grant_type", 400, "the token endpoint knows no such grant"),
+        ErrorCode("invalid_token", 401, "no access token, or one that is malformed, expired or revoked"),
+        ErrorCode("invalid_client", 401, "the client's credentials are wrong"),
+        ErrorCode("insufficient_scope", 403, "the access token lacks a scope for this project"),
+        ErrorCode("ResourceNotFound", 404, "no such resource in this project, or no such URL"),
+        ErrorCode("MethodNotAllowed", 405, "the URL is there, the method is not; Allow lists those that are"),
+        ErrorCode("NotAcceptable", 406, "the endpoint has no representation that Accept allows"),
+        ErrorCode("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
+        ErrorCode("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
+        ErrorCode("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
+        ErrorCode("UnsupportedMediaType", 415, "the body has another Content-Type than the endpoint takes"),
+        ErrorCode("RequestRejected", 431, "the request line or the headers are too large"),
+        ErrorCode("General", 500, "a fault of the service"),
+        ErrorCode("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
     )
 }
 """Every code, by its name."""
@@ -51,7 +51,7 @@ CATALOGUE: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a request: an entry of ``errors``."""
+    """One fault of a request: an entry of ``errors`` in the body."""
 
     code: str
     message: str
@@ -59,7 +59,7 @@ class Fault:
 
 
 class ApiError(Exception):
-    """A request that is refused, with one or more faults of one HTTP status.
+    """The error answer to a request, with one or more faults of the same HTTP status.
 
     :param faults: at least one; all of the same status.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
@@ -74,7 +74,7 @@ class ApiError(Exception):
         self.status = CATALOGUE[faults[0].code].status
 
     def payload(self) -> dict[str, Any]:
-        """The body: ``statusCode``, ``message``, ``errors``, and the OAuth fields where clients look for them."""
+        """The body: ``statusCode``, ``message``, ``errors``, and for OAuth codes ``error``, ``error_description``."""
         first = self.faults[0]
         body: dict[str, Any] = {
             "statusCode": self.status,
@@ -87,9 +87,9 @@ class ApiError(Exception):
         return body
 
     def body(self) -> bytes:
-        """The payload as UTF-8 JSON.
+        """The payload as JSON in ASCII.
 
-        Lone surrogates of a refused value cannot be UTF-8, so everything beyond ASCII is escaped.
+        A refused value may contain lone surrogates, which UTF-8 cannot encode, so all beyond ASCII is escaped.
         """
         return json.dumps(self.payload(), separators=(",", ":"), allow_nan=False).encode("ascii")
 
@@ -107,21 +107,21 @@ _OAUTH_CODES = frozenset(
 )
 
 
-# Faults: pieces that a checker collects before it raises.
+# Faults, which checks collect until all are known
 
 
 def parameter_fault(name: str, reason: str) -> Fault:
-    """A query, form or path parameter or a header that cannot be what it is."""
+    """A query, form or path parameter or a header with a malformed value."""
     return Fault("InvalidInput", f"Malformed parameter: {name}: {reason}")
 
 
 def facet_path_not_found(path: str, hint: str = "") -> Fault:
-    """A facet on a path that no resource has."""
+    """A facet on a path that resources do not have."""
     return Fault("SearchFacetPathNotFound", f"Facet path {path} not found.{hint}")
 
 
 def shape_fault(detail: str) -> Fault:
-    """A body of the wrong structure; ``detail`` is ``path -> to -> field: reason``."""
+    """A body with a wrong structure; ``detail`` is ``path -> to -> field: reason``."""
     return Fault(
         "InvalidJsonInput",
         "Request body does not contain valid JSON.",
@@ -130,7 +130,7 @@ def shape_fault(detail: str) -> Fault:
 
 
 def value_fault(path: str, value: Any, reason: str) -> Fault:
-    """A field of the right type whose value is refused."""
+    """A field of the right type with a value that is not accepted."""
     return Fault(
         "InvalidField",
         f"The value '{quoted(value)}' is not valid for field '{path}'. {reason}",
@@ -139,17 +139,17 @@ def value_fault(path: str, value: Any, reason: str) -> Fault:
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON in ASCII, cut after 200 characters: for the text of a message."""
+    """A value as JSON in ASCII, cut after 200 characters, for the text of a message."""
     text = json.dumps(_presentable(value), ensure_ascii=True)
     return text if len(text) <= 200 else text[:197] + "..."
 
 
 _LONGEST_ECHO = 1000
-"""Characters of a refused text, id or key, or items of a refused array, that an error sends back."""
+"""Characters of a refused text, id or key, or items of a refused array, that an error repeats at most."""
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value in a form that JSON can carry and that does not blow up the answer."""
+    """A refused value as JSON can represent it, shortened to :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not (-1.8e308 < value < 1.8e308):
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
@@ -160,7 +160,7 @@ def _presentable(value: Any) -> Any:
     return value
 
 
-# Errors: raised as they are.
+# Errors, which callers raise
 
 
 def invalid_parameter(name: str, reason: str) -> ApiError:
@@ -169,7 +169,7 @@ def invalid_parameter(name: str, reason: str) -> ApiError:
 
 
 def invalid_input(message: str) -> ApiError:
-    """400 for a request that is well-formed and yet cannot be carried out."""
+    """400 for a request that is ambiguous or malformed as a whole."""
     return ApiError([Fault("InvalidInput", message)])
 
 
@@ -187,22 +187,22 @@ def duplicate_field(field_name: str, value: Any) -> ApiError:
 
 
 def not_found_by_id(resource_id: str) -> ApiError:
-    """404 for an id, also for one that is no UUID."""
+    """404 for an id that no resource of the project has, or that is not a UUID."""
     return ApiError([Fault("ResourceNotFound", f"The Resource with ID '{resource_id[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_by_key(key: str) -> ApiError:
-    """404 for a key, also for one that no resource can have."""
+    """404 for a key that no resource of the project has."""
     return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_in_project(project_key: str) -> ApiError:
-    """404 for a body that means the only resource of an empty project."""
+    """404 for a body that means the project's only resource if the project has none."""
     return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource.")])
 
 
 def unknown_url(path: str) -> ApiError:
-    """404 for a path that no endpoint has."""
+    """404 for a path without an endpoint."""
     return ApiError([Fault("ResourceNotFound", f"URI not found: {path}")])
 
 
@@ -216,7 +216,7 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
 
 
 def not_acceptable(offered: Sequence[str]) -> ApiError:
-    """406 with what the endpoint can answer."""
+    """406 with the media types that the endpoint can answer."""
     return ApiError([Fault("NotAcceptable", f"The endpoint answers {' or '.join(offered)}.")])
 
 
@@ -244,7 +244,7 @@ def content_too_large(limit: int) -> ApiError:
 
 
 def unsupported_media_type(expected: str) -> ApiError:
-    """415 with the type that the endpoint takes."""
+    """415 with the media type that the endpoint takes."""
     return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}.")])
 
 
@@ -264,13 +264,13 @@ def insufficient_scope(realm: str, scopes: Sequence[str]) -> ApiError:
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge})
 
 
-def oauth_refusal(code: str, message: str) -> ApiError:
+def oauth_error(code: str, message: str) -> ApiError:
     """400 of an OAuth endpoint, with a code of RFC 6749, section 5.2."""
     return ApiError([Fault(code, message)])
 
 
 def invalid_client() -> ApiError:
-    """401 for a client that did not prove who it is; does not tell what was wrong (RFC 6749, section 5.2)."""
+    """401 for missing or wrong client credentials; does not say which part was wrong (RFC 6749, section 5.2)."""
     message = "Please provide valid client credentials using HTTP Basic Authentication."
     return ApiError(
         [Fault("invalid_client", message)],
@@ -284,7 +284,7 @@ def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
 
 
 def general() -> ApiError:
-    """500: says nothing about the cause, which is in the log under the same correlation id."""
+    """500 without the cause, which the log has under the same correlation id."""
     return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
 
 
@@ -319,18 +319,21 @@ EXAMPLES: Mapping[str, ApiError] = {
         over_capacity("The database is not available."),
     )
 }
-"""Each code as it is answered: for the documentation, and for the test of every body."""
+"""An example of each code, for the OpenAPI document and for the test of every body."""
 
 
 def raise_if_any(faults: Sequence[Fault]) -> None:
-    """Raise all collected faults at once.
+    """Raise one error with all faults, if there are any.
 
-    One answer has one status, and a wrong structure hides wrong values, so shape faults come first.
+    Faults of the body's structure come first, since a wrong structure can hide wrong values.
     """
     if faults:
         raise ApiError(sorted(faults, key=lambda fault: fault.code != "InvalidJsonInput"))
 
 
 def unreachable(what: str) -> NoReturn:
-    """A state that the code around it rules out."""
+    """Raise for a state that the surrounding code rules out.
+
+    :raises AssertionError: always.
+    """
     raise AssertionError(what)

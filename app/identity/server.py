@@ -76,9 +76,9 @@ class AuthorizationServer:
         with self._authenticated(request) as (client, parameters):
             grant_type = parameters.get("grant_type")
             if grant_type is None:
-                raise errors.oauth_refusal("invalid_request", "Missing required parameter: grant_type.")
+                raise errors.oauth_error("invalid_request", "Missing required parameter: grant_type.")
             if grant_type != "client_credentials":
-                raise errors.oauth_refusal(
+                raise errors.oauth_error(
                     "unsupported_grant_type",
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
@@ -128,7 +128,7 @@ class AuthorizationServer:
             if verified.source is not self._own or verified.token_id is None:
                 return {}  # its issuer would have to revoke it
             if verified.principal.client_id != client.client_id:
-                raise errors.oauth_refusal("invalid_grant", "The token was issued to another client.")
+                raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:
             records.revoke_token(connection, verified.token_id, verified.expires_at)
         self._own.renew_if_older_than(0)
@@ -203,7 +203,7 @@ class AuthorizationServer:
 
 def _required(parameters: Mapping[str, str], name: str) -> str:
     if name not in parameters:
-        raise errors.oauth_refusal("invalid_request", f"Missing required parameter: {name}.")
+        raise errors.oauth_error("invalid_request", f"Missing required parameter: {name}.")
     return parameters[name]
 
 
@@ -213,10 +213,10 @@ def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
         return client.scopes
     scopes = tuple(dict.fromkeys(asked.split()))
     if not scopes or any(SCOPE.fullmatch(scope) is None for scope in scopes):
-        raise errors.oauth_refusal("invalid_scope", "Malformed parameter: scope: Invalid scope.")
+        raise errors.oauth_error("invalid_scope", "Malformed parameter: scope: Invalid scope.")
     if not set(scopes) <= set(client.scopes):
         permitted = " ".join(client.scopes)
-        raise errors.oauth_refusal(
+        raise errors.oauth_error(
             "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {permitted}"
         )
     return scopes
@@ -304,4 +304,4 @@ def _of_a_client(client_id: str, secret: str) -> Credentials:
 
 
 def _invalid(message: str) -> errors.ApiError:
-    return errors.oauth_refusal("invalid_request", message)
+    return errors.oauth_error("invalid_request", message)

@@ -6,7 +6,7 @@ from typing import Any
 from app import errors
 from app.http.paths import PROJECT_KEY_PATTERN
 from app.resource.model import KEY_PATTERN
-from app.resource.params import SearchSchema
+from app.resource.search_params import SearchSchema
 from app.values.json_fields import STORABLE_TEXT
 from app.values.parameters import QuerySchema
 

@@ -1,6 +1,6 @@
-"""The test-shaped endpoints (interface 4.9 and 4.13): what arrived, put into the typed arrays of a flat ObjectType.
+"""The echo endpoints (interface 4.9 and 4.13): each received value, in the array of its type of a flat ObjectType.
 
-They keep nothing. A client's author sees from the answer how each value of path, query and body came through.
+They store nothing. The answer shows the author of a client how each value of path, query and body has arrived.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class ComplexRecord:
     created_at: datetime | None
     last_modified_at: datetime | None
     names: tuple[str, ...]
-    """First and last names that were given, of createdBy and then of lastModifiedBy."""
+    """The given first and last names, of createdBy and then of lastModifiedBy."""
 
 
 def read_timestamp(text: str) -> datetime:
@@ -69,7 +69,12 @@ ArrayFields = dict[str, list[Any]]
 
 
 def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, record: ComplexRecord) -> ArrayFields:
-    """All values that arrived, each in the array of its type; an array with nothing to hold is left out."""
+    """All received values, each in the array of its type; empty arrays are left out.
+
+    :param paths: path parameters.
+    :param one: ``queryParameterOne``.
+    :param two: ``queryParameterTwo``.
+    """
     scalars = record.scalars.values()
     numbers = [value for value in scalars if not isinstance(value, str | bool)]
     integers = [int(value) for value in numbers if _is_int64(value)]
@@ -94,12 +99,12 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
 
 
 def _is_int64(number: int | float) -> bool:
-    """Whether an array of integers takes the number."""
+    """Whether an array of integers accepts the number."""
     return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
 
 
 def _as_stored(number: int | float) -> int | float:
-    """A number as the resource would keep it: an integer beyond int64 is a double."""
+    """A number as a resource would store it: an integer beyond int64 becomes a double."""
     return number if INT64_MIN <= number <= INT64_MAX else float(number)
 
 

@@ -1,7 +1,6 @@
-"""The parameters of every endpoint of the resource: their names, types, limits and what they load to."""
+"""The parameters of the resource's endpoints: their names, types and limits; those of the search are beside."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -9,20 +8,15 @@ from typing import Any, cast
 from marshmallow import ValidationError, post_load
 
 from app import errors
-from app.query.fields import EXPANDABLE, SORTABLE, Stage
-from app.query.filters.resolver import InvalidExpressions, read_facets, read_filters
+from app.query.fields import EXPANDABLE, SORTABLE
 from app.query.predicate import resolver
 from app.query.predicate.ast import Condition
 from app.resource.model import (
-    FUZZY_LEVEL_AT_MOST,
     Containment,
     ExpectedVersion,
     Paging,
-    Search,
     Selection,
     SortTerm,
-    Text,
-    fuzzy_level_of,
 )
 from app.resource.schemas import ContainedObjectTypeSchema
 from app.values.json_fields import RefusedValue
@@ -43,9 +37,9 @@ from app.values.parameters import (
 from app.values.strict_json import InvalidJson, decode, encode
 
 LIMIT_AT_MOST = 500
-"""Results of a page."""
+"""Results of a page: the largest ``limit``."""
 OFFSET_AT_MOST = 10_000
-"""Results before a page."""
+"""Results before a page: the largest ``offset``."""
 
 # Texts to values
 
@@ -54,7 +48,7 @@ _SORT_TERM = re.compile(r"\s*([^\s]+)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
 
 
 def read_sort_term(text: str) -> SortTerm:
-    """``field``, ``field asc`` or ``field desc``."""
+    """``field``, ``field asc`` or ``field desc``, for a sortable field."""
     match = _SORT_TERM.fullmatch(text)
     if match is None:
         raise ValidationError(f"{errors.quoted(text)} is not a sort expression, field [asc|desc] is expected.")
@@ -66,7 +60,7 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_expansion(text: str) -> str:
-    """The name of a reference that can be expanded."""
+    """The name of an expandable reference."""
     if text not in EXPANDABLE:
         known = ", ".join(f"`{known}`" for known in EXPANDABLE)
         raise ValidationError(f"{errors.quoted(text)} cannot be expanded. Expandable references are: {known}.")
@@ -74,7 +68,7 @@ def read_expansion(text: str) -> str:
 
 
 def read_contained_object(text: str) -> str:
-    """A JSON object that is an ObjectType or a part of one; as canonical JSON text."""
+    """A JSON object with any of ObjectType's fields, as canonical JSON text."""
     try:
         value = decode(text)
     except InvalidJson as error:
@@ -109,7 +103,7 @@ _VARIABLES = "var.<name>"
 
 
 class Where(Parameter):
-    """Predicates, resolved with the values of their variables to the one condition that all of them hold."""
+    """Predicates, with the values of their variables; loads to one condition that holds if all of them do."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -146,7 +140,7 @@ _read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 
 
 class PagingSchema(QuerySchema):
-    """What every list takes."""
+    """The parameters of every list: which part of the matching resources is answered, and in which order."""
 
     sort = Parameter(
         read_sort_term,
@@ -174,7 +168,7 @@ class PagingSchema(QuerySchema):
 
 
 class ConditionsSchema(PagingSchema):
-    """A list that takes predicates."""
+    """The parameters of lists with predicates."""
 
     where = Where()
     variables = ParameterFamily(
@@ -185,13 +179,13 @@ class ConditionsSchema(PagingSchema):
     )
 
 
-def _paging(data: dict[str, Any]) -> Paging:
+def paging_of(data: dict[str, Any]) -> Paging:
     return Paging(**{name: data[name] for name in ("sort", "limit", "offset", "with_total") if name in data})
 
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """A parsed query string of a list: which resources, and which part of them."""
+    """The loaded parameters of a list: which resources, and which part of them."""
 
     selection: Selection
     paging: Paging
@@ -212,7 +206,7 @@ class SortedListSchema(ConditionsSchema):
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
         selection = Selection(predicate=data.get("where"))
-        return ListQuery(selection, _paging(data), frozenset(data.get("expand", ())))
+        return ListQuery(selection, paging_of(data), frozenset(data.get("expand", ())))
 
 
 class FilteredListSchema(ConditionsSchema):
@@ -276,7 +270,7 @@ class FilteredListSchema(ConditionsSchema):
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        return ListQuery(Selection(tuple(_containments(data)), data.get("where")), _paging(data))
+        return ListQuery(Selection(tuple(_containments(data)), data.get("where")), paging_of(data))
 
 
 def _containments(data: dict[str, Any]) -> list[Containment]:
@@ -298,127 +292,11 @@ def _containments(data: dict[str, Any]) -> list[Containment]:
     return found
 
 
-# Search
-
-
-class Expressions(Parameter):
-    """Repeatable expressions, read together so that one answer tells of all their faults."""
-
-    def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
-        super().__init__(
-            read_text, FILLED_TEXT_SCHEMA, repeatable=True, meaning=meaning, example=example, data_key=data_key
-        )
-        self._read_all = read_all
-
-    def _deserialize(self, value: list[str], *arguments: Any, **options: Any) -> Any:
-        texts = super()._deserialize(value, *arguments, **options)
-        try:
-            return self._read_all(texts)
-        except InvalidExpressions as error:
-            raise ValidationError(cast("Any", list(error.reasons))) from None
-
-
-def read_words(text: str) -> str:
-    """A text to search for."""
-    if not text.strip():
-        raise ValidationError("The value is empty." if not text else "The value is blank.")
-    return read_text(text)
-
-
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
-
-
-def default_fuzzy_level(texts: Iterable[str]) -> int:
-    """The edits that are allowed in the longest word of some texts; if there is none, as many as in any."""
-    lengths = [len(word) for text in texts for word in _WORD.findall(text)]
-    return fuzzy_level_of(max(lengths)) if lengths else FUZZY_LEVEL_AT_MOST
-
-
-_TEXTS = "text.<language>"
-
-_LANGUAGE_NAME = len("text.")
-"""Where the language begins in a parameter's name; the character before it can be any."""
-
-
-class SearchSchema(PagingSchema):
-    """Search (interface 4.4 and 4.14)."""
-
-    texts = ParameterFamily(
-        r"text.[a-z]{2}(-[A-Z]{2})?",
-        data_key=_TEXTS,
-        meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
-        read=read_words,
-        schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
-        example={"text.en": "dogs"},
-    )
-    fuzzy = Parameter(
-        read_boolean,
-        BOOLEAN_SCHEMA,
-        meaning="a word also matches within a few edits, the more the longer it is",
-        example=True,
-    )
-    fuzzy_level = Parameter(
-        partial(read_integer, minimum=0, maximum=FUZZY_LEVEL_AT_MOST),
-        {"type": "integer", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
-        data_key="fuzzyLevel",
-        meaning="edits at most: 0, 1 or 2, not more than the longest word allows by default (0 up to 2 characters, "
-        "1 up to 5, 2 above)",
-        example=1,
-    )
-    staged = Parameter(
-        read_boolean,
-        BOOLEAN_SCHEMA,
-        meaning="true searches the staged projection instead of the current one",
-        example=False,
-    )
-    filter = Expressions(
-        read_filters,
-        data_key="filter",
-        meaning="narrows the results: `path:values`, `path:range(a to b)`, `path:exists` or `path:missing`",
-        example=["arrayOfIntExample:range(1 to 5)"],
-    )
-    facet_filter = Expressions(
-        read_filters,
-        data_key="filter.facets",
-        meaning="a filter that narrows what facets count, but for facets on its own field",
-        example=['arrayOfStringExample:"dog"'],
-    )
-    query_filter = Expressions(
-        read_filters,
-        data_key="filter.query",
-        meaning="a filter that narrows the results and what facets count",
-        example=["key:exists"],
-    )
-    facet = Expressions(
-        read_facets,
-        data_key="facet",
-        meaning="what to count: `path`, `path:values` or `path:range(a to b)`, each with `as name` if wanted",
-        example=["arrayOfStringExample"],
-    )
-
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> Search:
-        texts = tuple(
-            Text(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
-        )
-        level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
-        default = default_fuzzy_level(text.text for text in texts)
-        if "fuzzy_level" in data and level > default:
-            raise ValidationError(f"{level} is higher than {default}, the default for the longest word.", "fuzzyLevel")
-        return Search(
-            stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,
-            texts=texts,
-            fuzzy_level=level if data.get("fuzzy") else None,
-            query_filters=data.get("query_filter", ()),
-            filters=data.get("filter", ()),
-            facet_filters=data.get("facet_filter", ()),
-            facets=data.get("facet", ()),
-            paging=_paging(data),
-        )
+# Reads and writes of one resource, and the echo endpoints
 
 
 class OptionalTextsSchema(QuerySchema):
-    """The two optional parameters of get by id (interface 4.2), which make no difference."""
+    """The two optional parameters of get by id (interface 4.2), which are checked and have no effect."""
 
     first = Parameter(
         read_text, FILLED_TEXT_SCHEMA, data_key="optionalQueryParameter", meaning="any text", example="any text"
@@ -429,7 +307,7 @@ class OptionalTextsSchema(QuerySchema):
 
 
 class StagedSchema(QuerySchema):
-    """``staged`` of a write on the collection; loads to the boolean."""
+    """``staged`` of a write on the collection; loads to a boolean."""
 
     staged = Parameter(
         read_boolean,
@@ -445,9 +323,9 @@ class StagedSchema(QuerySchema):
 
 
 class VersionSchema(QuerySchema):
-    """``version`` of a delete; loads to the expected version or None."""
+    """``version`` of a delete; loads to the expected version, or None if it is not given."""
 
-    # The example stands in the schema, from where no page fills it in: it is right for one version only.
+    # The example stands in the schema, where documentation pages do not fill it in: it fits one version only.
     version = Parameter(
         read_number,
         NUMBER_SCHEMA | {"examples": [1]},
@@ -460,19 +338,19 @@ class VersionSchema(QuerySchema):
 
 
 @dataclass(frozen=True, slots=True)
-class SampleQuery:
-    """The query parameters of the test-shaped endpoints (interface 4.9 and 4.13)."""
+class EchoQuery:
+    """The loaded parameters of the echo endpoints (interface 4.9 and 4.13)."""
 
     one: int | float | None = None
     two: str | None = None
 
 
-class SampleQuerySchema(QuerySchema):
+class EchoQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
     one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
     two = Parameter(read_text, FILLED_TEXT_SCHEMA, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> SampleQuery:
-        return SampleQuery(**data)
+    def _make(self, data: dict[str, Any], **_: Any) -> EchoQuery:
+        return EchoQuery(**data)

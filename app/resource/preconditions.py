@@ -1,4 +1,4 @@
-"""Conditional request headers (RFC 9110, section 13.1) as far as the service has them: If-Match and If-None-Match.
+"""Preconditions of a request: If-Match and If-None-Match (RFC 9110, section 13.1), and the expected version.
 
 The entity tag of a resource is its version in quotes.
 """
@@ -10,13 +10,13 @@ from app.resource.model import AnyVersion, EntityTags, ExpectedVersion, Precondi
 from app.values.strict_json import INT64_MAX
 
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
-"""An element of the list and the comma after it; empty elements are skipped (RFC 9110, 5.6.1.2)."""
+"""An entity tag of a list and the comma after it; empty elements are skipped (RFC 9110, section 5.6.1.2)."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
 def parse(if_match: str | None, if_none_match: str | None, expected: ExpectedVersion | None = None) -> Preconditions:
-    """Preconditions of a request from its headers and the version that it names elsewhere.
+    """Preconditions from the headers of a request and the expected version in its body or query.
 
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
@@ -30,7 +30,7 @@ def parse(if_match: str | None, if_none_match: str | None, expected: ExpectedVer
 
 
 def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
-    """The versions listed; If-Match compares strongly, so a weak tag matches nothing there (RFC 9110, 8.8.3.2)."""
+    """The listed versions; If-Match compares strongly, so a weak tag matches nothing (RFC 9110, section 8.8.3.2)."""
     if text.strip() == "*":
         return AnyVersion.ANY
     versions: set[int] = set()
@@ -49,14 +49,14 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
 
 
 def matches(tags: EntityTags, version: int) -> bool:
-    """Whether a list of entity tags holds that of a version."""
+    """Whether a list of entity tags contains a version."""
     return tags is AnyVersion.ANY or version in tags
 
 
 def failed_precondition(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
-    """The error for an existing resource of this version, or None if all preconditions hold.
+    """The error for a resource with this version, or None if all preconditions hold.
 
-    They are looked at in this order: If-Match, If-None-Match (412 each), the expected version (409).
+    The order is If-Match, If-None-Match (412 each), then the expected version (409), so 412 comes before 409.
     """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
         return errors.precondition_failed("If-Match")

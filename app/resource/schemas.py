@@ -33,7 +33,7 @@ from app.values.json_fields import (
 from app.values.strict_json import encode
 
 ACTIONS_AT_MOST = 500
-"""Update actions of one request, as on the platform."""
+"""Update actions of one request at most, as on the platform."""
 
 KEY_REASON = (
     "Keys may only contain alphanumeric characters, underscores and hyphens"
@@ -42,12 +42,12 @@ KEY_REASON = (
 
 
 class JsonArray(StrictField):
-    """An array whose items go through one check.
+    """An array with one check for all items.
 
     :param item: the check of each item.
-    :param describes: the items' OpenAPI schema.
-    :param unique: refuse an item that stands in the array already.
-    :param length: the only length that is accepted.
+    :param describes: the JSON Schema of an item, for the OpenAPI document.
+    :param unique: refuse repeated items.
+    :param length: the number of items; None: any.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ _TEXT = dict(STORABLE_TEXT)
 
 
 class ContainedObjectTypeSchema(StrictSchema):
-    """An ObjectType as a condition: its fields and their types, without the rules on how many items there are."""
+    """An ObjectType to compare with: its fields and their types, without the rules for the number of items."""
 
     arrayOfIntExample = JsonArray(check_int64, _INT64)
     arrayOfUniqueIntExample = JsonArray(check_int64, _INT64)
@@ -130,7 +130,7 @@ class ResourceDraft:
 
 
 class ResourceDraftSchema(StrictSchema):
-    """``objectTypeProperty``, and what says which resource is meant; fields that the server makes are ignored."""
+    """``objectTypeProperty``, with ``id``, ``key`` and ``version``; fields that the server sets are ignored."""
 
     id = Text()
     version = Number()
@@ -223,7 +223,7 @@ def _check_timestamp(value: Any) -> Any:
 
 
 class PersonSchema(StrictSchema):
-    """createdBy and lastModifiedBy of the complex record."""
+    """``createdBy`` and ``lastModifiedBy`` of the complex record."""
 
     firstName = Text()
     lastName = Text()

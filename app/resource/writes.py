@@ -1,4 +1,4 @@
-"""The write rules: which resource a body means, what becomes of it, and what is answered when that cannot be.
+"""The write rules: which resource a body means, what the write changes, and the error if it cannot be done.
 
 A write is one statement (see :mod:`app.resource.store`), which is its own transaction. If it changes nothing, a second
 statement finds out why, or creates the resource. No transaction block binds the two: the first has written nothing, and
@@ -36,8 +36,8 @@ from app.resource.model import (
 from app.resource.schemas import ResourceDraft, Update
 from app.values.json_fields import MISSING
 
-_RACES_AT_MOST = 100
-"""Each lost race means that another write came through; so many in a row are given up."""
+_ATTEMPTS_AT_MOST = 100
+"""Attempts of a write that others keep overtaking; each lost attempt means that another write succeeded."""
 
 
 def create_or_update(
@@ -48,9 +48,11 @@ def create_or_update(
     *,
     staged: bool,
 ) -> Written:
-    """POST on the collection (interface 4.6): the fields that are sent replace the stored ones, the others stay.
+    """POST on the collection (interface 4.6): sent fields replace stored ones, the others stay.
 
-    A body without id and key makes a new resource.
+    A body without id and key creates a resource.
+
+    :raises ApiError: 400, 404, 409 or 412, as do the other functions here.
     """
     if draft.id is None and draft.key is None:
         if not conditions.allows_creation:
@@ -78,7 +80,7 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
 
-    A body without id and key means the project's only resource, and makes it if there is none.
+    A body without id and key means the project's only resource, which is created if there is none.
     """
     change = _overwriting(draft.object_type, staged=staged)
     return _upsert(database, caller, draft, change, conditions, staged=staged)
@@ -92,47 +94,47 @@ def overwrite(
     *,
     staged: bool,
 ) -> Written:
-    """PATCH on the collection (interface 4.7): as PUT, but of a resource that is there.
+    """PATCH on the collection (interface 4.7): as PUT, for a resource that exists.
 
-    :raises ApiError: 400 if neither the body nor If-Match says which version is expected.
+    :raises ApiError: 400 also if neither the body nor If-Match has the expected version.
     """
     if conditions.expected is None and conditions.if_match is None:
         raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
     target = _target(draft)
     change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
-    for _ in range(_RACES_AT_MOST):
+    for _ in range(_ATTEMPTS_AT_MOST):
         with database.connection() as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
         if isinstance(outcome, Written):
             return outcome
         if outcome.reason is not Refusal.RACE:
-            raise _refusal(outcome, caller.project_key, target, conditions)
-    raise errors.over_capacity(_TOO_MANY_RACES)
+            raise _error_for(outcome, caller.project_key, target, conditions)
+    raise errors.over_capacity(_OVERTAKEN)
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
-    """POST on a resource (interface 4.10): the actions in their order, all or none."""
+    """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
     target = _by_id(resource_id)
     with database.connection() as connection:
         outcome = store.write(
             connection, caller.project_key, target, change_of(body.actions), conditions, caller.client_id
         )
     if isinstance(outcome, Refused):
-        raise _refusal(outcome, caller.project_key, target, conditions)
+        raise _error_for(outcome, caller.project_key, target, conditions)
     return outcome
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
-    """DELETE (interface 4.11): the resource as it was."""
+    """DELETE (interface 4.11): returns the resource as it was."""
     target = _by_id(resource_id)
     with database.connection() as connection:
         outcome = store.delete(connection, caller.project_key, target, conditions)
     if isinstance(outcome, Refused):
-        raise _refusal(outcome, caller.project_key, target, conditions)
+        raise _error_for(outcome, caller.project_key, target, conditions)
     return outcome.resource
 
 
-_TOO_MANY_RACES = "The resource is being created and deleted by others."
+_OVERTAKEN = "The resource is being created and deleted by others."
 
 
 def _upsert(
@@ -147,7 +149,7 @@ def _upsert(
     target = _target(draft)
     change = replace(change, key=_key_change(draft))
     new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
-    for _ in range(_RACES_AT_MOST):
+    for _ in range(_ATTEMPTS_AT_MOST):
         with database.connection() as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
             if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
@@ -157,8 +159,8 @@ def _upsert(
         if isinstance(outcome, Written):
             return outcome
         if outcome.reason is not Refusal.RACE:
-            raise _refusal(outcome, caller.project_key, target, conditions)
-    raise errors.over_capacity(_TOO_MANY_RACES)
+            raise _error_for(outcome, caller.project_key, target, conditions)
+    raise errors.over_capacity(_OVERTAKEN)
 
 
 def _by_id(text: str) -> ById:
@@ -169,14 +171,14 @@ def _by_id(text: str) -> ById:
 
 
 def _target(draft: ResourceDraft) -> Target:
-    """The resource that a body means: its id's, else its key's, else the only one."""
+    """The resource that a body means: by its id, else by its key, else the project's only one."""
     if draft.id is not None:
         return _by_id(draft.id)
     return Sole() if draft.key is None else ByKey(draft.key)
 
 
 def _key_change(draft: ResourceDraft) -> Value | Stored:
-    """A key beside an id is set; a key alone is the one that found the resource."""
+    """A key beside an id is set; a key alone has found the resource and stays."""
     return Stored.KEY if draft.id is None or draft.key is None else Value(draft.key)
 
 
@@ -196,8 +198,8 @@ def _new(draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:
     )
 
 
-def _refusal(refused: Refused, project_key: str, target: Target, conditions: Preconditions) -> errors.ApiError:
-    """The error for a write that did not come about."""
+def _error_for(refused: Refused, project_key: str, target: Target, conditions: Preconditions) -> errors.ApiError:
+    """The error for a write that changed nothing."""
     if refused.reason is Refusal.AMBIGUOUS:
         return errors.invalid_input(
             f"The project '{project_key}' has more than one Resource: the body needs an id or a key."

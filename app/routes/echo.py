@@ -12,7 +12,7 @@ from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource import echo
 from app.resource.echo import ComplexRecord
-from app.resource.params import SampleQuery, SampleQuerySchema
+from app.resource.params import EchoQuery, EchoQuerySchema
 from app.resource.schemas import ComplexRecordSchema
 from app.values.strict_json import encode
 
@@ -37,11 +37,11 @@ class AllOptions(Endpoint):
         refusals=("NotAcceptable",),
     )
     @blueprint.arguments(ComplexRecordSchema())
-    @blueprint.arguments(SampleQuerySchema(), location="query")
+    @blueprint.arguments(EchoQuerySchema(), location="query")
     def post(
         self,
         record: ComplexRecord,
-        query: SampleQuery,
+        query: EchoQuery,
         project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,
@@ -75,8 +75,8 @@ class DescriptionWithLinks(Endpoint):
         headers=("Prefer",),
     )
     @blueprint.arguments(ComplexRecordSchema())
-    @blueprint.arguments(SampleQuerySchema(), location="query")
-    def post(self, record: ComplexRecord, query: SampleQuery, project_key: str) -> Response:
+    @blueprint.arguments(EchoQuerySchema(), location="query")
+    def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
         Keeps nothing: every value that arrived stands in the array of its type. With `Prefer: code=202` the answer is

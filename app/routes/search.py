@@ -8,8 +8,8 @@ from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scope_if, scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
-from app.resource.params import SearchSchema
 from app.resource.search import search
+from app.resource.search_params import SearchSchema
 from app.routes.services import reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")

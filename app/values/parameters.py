@@ -23,7 +23,7 @@ _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.
 
 
 def read_text(text: str) -> str:
-    """A text that the database can keep."""
+    """Any text that PostgreSQL can store."""
     unstorable = unstorable_character(text)
     if unstorable is not None:
         raise ValidationError(f"A text cannot hold {unstorable}.")
@@ -31,7 +31,7 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """A number as JSON writes it, within a double."""
+    """A number in JSON's notation that a double can hold."""
     if _JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
     number = cast("int | float", decode(text))
@@ -45,12 +45,12 @@ def read_number(text: str) -> int | float:
 
 
 def read_stored_number(text: str) -> int | float:
-    """A number in the form in which an ObjectType keeps it: an integer beyond int64 as the nearest double."""
+    """A number as an ObjectType stores it: an integer beyond int64 becomes the nearest double."""
     return check_number(read_number(text))
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
-    """A number without a fraction, however it is written, within a range."""
+    """A whole number within a range; ``20``, ``20.0`` and ``2e1`` are the same."""
     number = read_number(text)
     if number != int(number):
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
@@ -76,10 +76,12 @@ BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
 class Parameter(fields.Field[Any]):
-    """A parameter whose text goes through ``read``; a repeatable one becomes a tuple.
+    """One parameter; a repeatable one loads to a tuple of values.
 
-    :param schema: what the OpenAPI document says of one value.
-    :param example: a value that makes sense on the data of the tour.
+    :param read: turns a text into a value, or raises a ValidationError.
+    :param schema: the JSON Schema of one value, for the OpenAPI document.
+    :param meaning: the description in the OpenAPI document.
+    :param example: a value that finds something in the example data.
     """
 
     def __init__(
@@ -113,11 +115,11 @@ class Parameter(fields.Field[Any]):
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
-    """Parameters whose names follow a pattern, each repeatable.
+    """Parameters whose names match a pattern, each repeatable; loads to a dictionary of values by full name.
 
-    Loads to the values of each by its whole name.
-
-    :param read: what the text of a value goes through; by default any text will do, also the empty one.
+    :param pattern: a regular expression for the whole name.
+    :param read: turns a text into a value, or raises a ValidationError; by default every storable text is accepted,
+        the empty one too.
     """
 
     def __init__(
@@ -144,7 +146,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         }
 
     def has(self, name: str) -> bool:
-        """Whether a parameter of this name belongs to the family."""
+        """Whether the pattern matches the name of a parameter."""
         return self._pattern.fullmatch(name) is not None
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
@@ -161,32 +163,32 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
 
 
 class QuerySchema(Schema):
-    """The parameters of an endpoint; without fields, one that takes none.
+    """The parameters of an endpoint; the class itself is for endpoints that take none.
 
-    Every parameter is optional, so that there is always a value for an empty query string. What schemas load is frozen
-    or not written to, and that value is therefore made once: most reads have no query string.
+    Every parameter is optional, so an empty query string always loads. Its result is computed once, since most reads
+    have no query string; results are frozen or never changed.
     """
 
     class Meta:
         unknown = RAISE
 
     @cached_property
-    def _of_nothing(self) -> Any:
+    def _empty(self) -> Any:
         return super().load({})
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and those of them that take several names."""
+        """All fields by the names of their parameters, and the families among them."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 
     def load(self, data: Any, **_: Any) -> Any:
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and each value that its parameter cannot have.
+        :raises ApiError: 400 with a fault for each undeclared name and for each malformed value.
         """
         if not data:
-            return self._of_nothing
+            return self._empty
         known, families = self._known
         declared: dict[str, Any] = {}
         faults: list[errors.Fault] = []
@@ -209,7 +211,7 @@ class QuerySchema(Schema):
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message that is none yet; those of a family stand below its members' own names."""
+    """One fault for each message; the messages of a family are nested below the full names of its parameters."""
     found: list[errors.Fault] = []
     for name, inner in messages.items():
         if isinstance(inner, dict):

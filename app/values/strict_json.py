@@ -1,12 +1,12 @@
-"""JSON in and out, without loss: what was sent is either kept exactly or refused.
+"""JSON without loss: a decoded value is exactly what was sent, or the text is refused.
 
-Decoding goes beyond the standard library where that would guess: a repeated name is an error, NaN and Infinity are no
-JSON, a number keeps what it is. Each number literal becomes one of
+The standard library's decoder is stricter here in three ways: a repeated name in an object is an error, NaN and
+Infinity are errors, and a number literal becomes one of
 
-* ``int``, if it is mathematically an integer: any written without fraction and exponent, and those like ``3.0`` or
-  ``1e2`` that lie within int64;
-* ``float``, the nearest double, for any other, ``-0.0`` included, whose sign an ``int`` would lose;
-* :class:`HugeNumber`, if no finite double holds it.
+* ``int``, if it is mathematically an integer: every literal without fraction and exponent, and those like ``3.0`` or
+  ``1e2`` within int64;
+* ``float``, the nearest double, for every other one, ``-0.0`` included, whose sign an ``int`` would lose;
+* :class:`HugeNumber`, if no finite double is near it.
 """
 
 import json
@@ -18,14 +18,14 @@ from typing import Any
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 _DIGITS_AT_MOST = 400
-"""Longer integers are beyond any double; converting them would only cost time."""
+"""Digits of an integer at most; longer ones exceed every double, and converting them costs quadratic time."""
 
 _SIGNIFICANT = re.compile("[0.]*[1-9]", re.ASCII)
-"""The beginning of a positive number that is not zero."""
+"""Matches the literal of a positive number up to its first digit that is not zero."""
 
 
 class HugeNumber(float):
-    """An infinity that remembers the literal it was read from."""
+    """An infinity with the literal that it was decoded from."""
 
     literal: str
 
@@ -36,11 +36,11 @@ class HugeNumber(float):
 
 
 class InvalidJson(ValueError):
-    """The text is not JSON; ``str()`` of it says why and where."""
+    """The text is not JSON; the message says why and where."""
 
 
 def is_negative_zero(number: float) -> bool:
-    """Whether a number is ``-0.0``, which is an integer mathematically, and a float here for the sake of its sign."""
+    """Whether a number is ``-0.0``: mathematically an integer, and a float here because an int has no negative zero."""
     return number == 0 and copysign(1, number) < 0
 
 
@@ -55,9 +55,9 @@ def _number(literal: str) -> int | float:
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
-        # The digits tell 0e9 from 1e-400; their exponent may be beyond what Decimal takes.
+        # 0e9 is zero and 1e-400 is not. Decimal cannot decide: it refuses exponents as large as a literal may have.
         return number if is_negative_zero(number) or _SIGNIFICANT.match(literal) else 0
-    # The double alone cannot tell 9007199254740993.0 from its neighbours.
+    # Several literals near 9007199254740993.0 give the same double, so the literal itself decides.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
         return int(exact)
@@ -119,7 +119,7 @@ def encode(value: Any) -> str:
 
 
 def unstorable_character(text: str) -> str | None:
-    """What in a text PostgreSQL cannot keep, in words: U+0000 or a lone surrogate; None if it can keep all of it."""
+    """The first character of a text that PostgreSQL cannot store, in words: U+0000 or a lone surrogate; else None."""
     if "\x00" in text:
         return "U+0000"
     try:

@@ -1,4 +1,4 @@
-"""Date-times of RFC 3339, and the shorter forms that a query may use."""
+"""Date-times of RFC 3339, and the shorter forms that queries accept."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,22 +11,22 @@ _DATE_TIME = re.compile(
 
 
 class NoDateTime(ValueError):
-    """The text is not written as a date-time."""
+    """The text does not have the form of a date-time."""
 
 
 class NoSuchDateTime(ValueError):
-    """The text is written as a date-time, and there is none like it."""
+    """The text has the form of a date-time that does not exist, such as 30 February."""
 
 
 def parse(text: str, *, shortened: bool = False) -> datetime:
-    """A moment in UTC; a leap second is the first second of the next minute.
+    """A date-time in UTC; a leap second becomes the first second of the next minute.
 
-    What is finer than a microsecond only says that the moment lies after one: the result is then an odd number of
-    microseconds, which lies on the same side of every millisecond as the text.
+    Digits beyond microseconds set the lowest microsecond bit, so that comparisons with stored times, which have
+    milliseconds, give the same result as the exact text would.
 
-    :param shortened: a date alone, its midnight, and a date-time without a zone are read too, both as UTC.
+    :param shortened: also accept a date alone, which means its midnight, and a date-time without a zone; both in UTC.
     :raises NoDateTime: for another form.
-    :raises NoSuchDateTime: for a moment outside the calendar or the years 1 to 9999 of UTC.
+    :raises NoSuchDateTime: for a date-time outside the calendar or the years 1 to 9999 in UTC.
     """
     match = _DATE_TIME.fullmatch(text)
     if match is None or not (shortened or match.group(5)):

@@ -1,0 +1,141 @@
+"""The parameters of the search (interface 4.4 and 4.14): texts, fuzziness, filters and facets."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, cast
+
+from marshmallow import ValidationError, post_load
+
+from app.query.fields import Stage
+from app.query.filters.resolver import InvalidExpressions, read_facets, read_filters
+from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, Text, fuzzy_level_of
+from app.resource.params import PagingSchema, paging_of
+from app.values.parameters import (
+    BOOLEAN_SCHEMA,
+    FILLED_TEXT_SCHEMA,
+    Parameter,
+    ParameterFamily,
+    read_boolean,
+    read_integer,
+    read_text,
+)
+
+
+class Expressions(Parameter):
+    """A repeatable parameter whose expressions are read together, so that one answer lists all their faults.
+
+    :param read_all: turns all texts into values, or raises :class:`InvalidExpressions`.
+    """
+
+    def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
+        super().__init__(
+            read_text, FILLED_TEXT_SCHEMA, repeatable=True, meaning=meaning, example=example, data_key=data_key
+        )
+        self._read_all = read_all
+
+    def _deserialize(self, value: list[str], *arguments: Any, **options: Any) -> Any:
+        texts = super()._deserialize(value, *arguments, **options)
+        try:
+            return self._read_all(texts)
+        except InvalidExpressions as error:
+            raise ValidationError(cast("Any", list(error.reasons))) from None
+
+
+def read_words(text: str) -> str:
+    """A text to search for, which must not be blank."""
+    if not text.strip():
+        raise ValidationError("The value is empty." if not text else "The value is blank.")
+    return read_text(text)
+
+
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+
+
+def default_fuzzy_level(texts: Iterable[str]) -> int:
+    """The default fuzzy level of some texts: that of their longest word; the highest one if they have no word."""
+    lengths = [len(word) for text in texts for word in _WORD.findall(text)]
+    return fuzzy_level_of(max(lengths)) if lengths else FUZZY_LEVEL_AT_MOST
+
+
+_TEXTS = "text.<language>"
+
+_LANGUAGE_NAME = len("text.")
+"""Characters before the language in a parameter's name; the interface's ``.`` is any one character."""
+
+
+class SearchSchema(PagingSchema):
+    """Search (interface 4.4 and 4.14)."""
+
+    texts = ParameterFamily(
+        r"text.[a-z]{2}(-[A-Z]{2})?",
+        data_key=_TEXTS,
+        meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
+        read=read_words,
+        schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
+        example={"text.en": "dogs"},
+    )
+    fuzzy = Parameter(
+        read_boolean,
+        BOOLEAN_SCHEMA,
+        meaning="a word also matches within a few edits, the more the longer it is",
+        example=True,
+    )
+    fuzzy_level = Parameter(
+        partial(read_integer, minimum=0, maximum=FUZZY_LEVEL_AT_MOST),
+        {"type": "integer", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
+        data_key="fuzzyLevel",
+        meaning="edits at most: 0, 1 or 2, not more than the longest word allows by default (0 up to 2 characters, "
+        "1 up to 5, 2 above)",
+        example=1,
+    )
+    staged = Parameter(
+        read_boolean,
+        BOOLEAN_SCHEMA,
+        meaning="true searches the staged projection instead of the current one",
+        example=False,
+    )
+    filter = Expressions(
+        read_filters,
+        data_key="filter",
+        meaning="narrows the results: `path:values`, `path:range(a to b)`, `path:exists` or `path:missing`",
+        example=["arrayOfIntExample:range(1 to 5)"],
+    )
+    facet_filter = Expressions(
+        read_filters,
+        data_key="filter.facets",
+        meaning="a filter that narrows what facets count, but for facets on its own field",
+        example=['arrayOfStringExample:"dog"'],
+    )
+    query_filter = Expressions(
+        read_filters,
+        data_key="filter.query",
+        meaning="a filter that narrows the results and what facets count",
+        example=["key:exists"],
+    )
+    facet = Expressions(
+        read_facets,
+        data_key="facet",
+        meaning="what to count: `path`, `path:values` or `path:range(a to b)`, each with `as name` if wanted",
+        example=["arrayOfStringExample"],
+    )
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> Search:
+        texts = tuple(
+            Text(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
+        )
+        level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
+        default = default_fuzzy_level(text.text for text in texts)
+        if "fuzzy_level" in data and level > default:
+            raise ValidationError(f"{level} is higher than {default}, the default for the longest word.", "fuzzyLevel")
+        return Search(
+            stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,
+            texts=texts,
+            fuzzy_level=level if data.get("fuzzy") else None,
+            query_filters=data.get("query_filter", ()),
+            filters=data.get("filter", ()),
+            facet_filters=data.get("facet_filter", ()),
+            facets=data.get("facet", ()),
+            paging=paging_of(data),
+        )
