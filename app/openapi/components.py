@@ -1,4 +1,4 @@
-"""The parts of the document that no marshmallow schema describes: tables of parameters, headers, links and bodies."""
+"""Tables of the OpenAPI document: path parameters, headers, links, bodies without a marshmallow schema, tags, text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
     "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
 }
-"""Variables of URL rules: their public name, schema, meaning and an example."""
+"""Variables of URL rules: public name, schema, meaning, example."""
 
 HEADERS: Mapping[str, Document] = {
     "ETag": {
@@ -51,7 +51,7 @@ HEADERS: Mapping[str, Document] = {
     "WWW-Authenticate": {"description": "what is missing", "schema": {"type": "string"}},
     "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
 }
-"""Response headers by their names."""
+"""Response headers by name."""
 
 _ENTITY_TAGS = r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$'
 
@@ -74,9 +74,10 @@ REQUEST_HEADERS: Mapping[str, Document] = {
         "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
     },
 }
-"""Request headers by their names; all are texts and optional.
+"""Request headers by name; all are texts and optional.
 
-Examples that stand in the schema are for readers; pages fill in the others, with which a request succeeds.
+Documentation pages fill in an example beside the schema, so that one must let the request succeed. An example inside
+the schema is for readers only.
 """
 
 _SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
@@ -89,7 +90,7 @@ LINKS: Mapping[str, Document] = {
         "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
     },
 }
-"""What can be done with an answer."""
+"""What a client can do with an answer (links of OpenAPI)."""
 
 _CLIENT_REFERENCE: Document = {
     "type": "object",
@@ -140,7 +141,7 @@ def _facet(type_name: str, **members: Document) -> Document:
 
 
 def _counted(**members: Document) -> Document:
-    """What a facet counts; the second name is there if the facet counts products."""
+    """A counted member of a facet, with ``productCount`` if the facet counts products."""
     return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
 
 
@@ -357,10 +358,10 @@ SCHEMAS: Mapping[str, Document] = {
     },
     "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
 }
-"""Bodies that no marshmallow schema describes: PostgreSQL or a view writes them."""
+"""Bodies that no marshmallow schema describes, since PostgreSQL or a view writes them."""
 
 FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
-"""Forms whose fields are parameters, which the query string takes as well."""
+"""Forms whose fields may stand in the query string too."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
@@ -369,7 +370,7 @@ TAGS: Mapping[str, tuple[str, str]] = {
     "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
     "health": ("Service", "What those who run the service ask it."),
 }
-"""Blueprints, in the order of the page: name and meaning."""
+"""Tags by blueprint, in the order of the documentation page: name and meaning."""
 
 DESCRIPTION = """\
 A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer

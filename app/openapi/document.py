@@ -41,11 +41,11 @@ from app.values.parameters import Parameter, ParameterFamily
 def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
     spec = cast("Any", api.spec)
-    # Named by objectParameter, in whose text no generator looks for schemas.
+    # Only the text of objectParameter refers to it, where the generator does not look for schemas.
     spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
-    # Of smorest's own, and of the form that is described with its endpoint.
+    # flask-smorest's own schemas, and the search form, which FORMS describes.
     for unused in ("Error", "PaginationMetadata", "Search"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
@@ -115,7 +115,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
 
 
 def _used(kind: str, components: Mapping[str, Document], paths: Document) -> Document:
-    """The components that the paths refer to; no endpoint answers 405 to its own method."""
+    """The components that the paths refer to. Some are never used: no operation answers 405, for example."""
     text = json.dumps(paths)
     return {name: value for name, value in components.items() if f'"#/components/{kind}/{name}"' in text}
 
@@ -146,7 +146,7 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document) -> None:
-    """The body of update by id: one schema an action, told apart by ``action``."""
+    """The body of update by id: one schema for each action, with ``action`` as the discriminator."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         members = ACTION_SCHEMAS[action].fields.items()
@@ -179,11 +179,11 @@ def _plain(metadata: Mapping[Any, Any]) -> Document:
 
 
 _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
-"""So that the examples of a page succeed from its top to its end: what is read has been made, and goes last."""
+"""The order of operations of a path. Examples tried from top to bottom succeed: create, read, and delete last."""
 
 
 def _paths(app: Flask, made: Document) -> Document:
-    """Every described view, in the order of the code: the reader's order."""
+    """Every described view, in the order of the code."""
     paths: Document = {}
     for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
@@ -258,11 +258,11 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
     made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
     if scopes:
         made["security"].append({"bearer": []})
-    elif "invalid_client" in described.refusals:
-        made["security"] = [{"client": []}, {}]  # none: the credentials may be fields of the form
+    elif "invalid_client" in described.error_codes:
+        made["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
     has_json = body is not None and JSON in body["content"]
     codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)
-    made["responses"] = _refusals(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
+    made["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
     if view.__name__ == "head":
         for response in made["responses"].values():
             response.pop("content", None)
@@ -274,7 +274,7 @@ def _reference(schema: str) -> Document:
 
 
 def _form_schema(fields: Mapping[str, Any]) -> Document:
-    """A form of parameters, each described as it is in a query string; all of them may stand there instead."""
+    """The schema of a form whose fields may stand in the query string instead."""
     return {
         "type": "object",
         "properties": {
@@ -285,7 +285,7 @@ def _form_schema(fields: Mapping[str, Any]) -> Document:
 
 
 def _encoding(fields: Mapping[str, Any]) -> Document:
-    """How arrays and families are written in a form: each item, each member as a field of its own."""
+    """The encoding of arrays and families in a form: one field for each item and each member."""
     exploded = [
         field.data_key or name
         for name, field in fields.items()
@@ -295,7 +295,7 @@ def _encoding(fields: Mapping[str, Any]) -> Document:
 
 
 def _query_parameter(name: str, field: Any) -> Document:
-    """A parameter that the form has too, where pages fill in its example: most may not stand in both."""
+    """A parameter that the form has too. Pages fill in the form's example, since most may not stand in both places."""
     made: Document = {
         "name": field.data_key or name,
         "in": "query",
@@ -311,7 +311,7 @@ _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
 
 
 def _unwrapped(text: str) -> str:
-    """Markdown without line breaks inside its paragraphs and items: some readers show them."""
+    """Markdown without line breaks inside paragraphs and list items, which some pages would show."""
     return _LINE_BREAK.sub(" ", text.strip())
 
 
@@ -335,17 +335,17 @@ def _header_references(names: Sequence[str]) -> Document:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Correlation-ID")}
 
 
-_REFUSAL_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
+_ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
 
 
 def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:
-    """Every code of the catalogue that a view can answer with."""
-    # Wherever a request goes, its host may be one that is not served, and its headers may be too large.
-    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.refusals]
+    """Every error code that a view can answer."""
+    # Every request may have a host that is not served, or headers that are too large.
+    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]
     if is_of_a_project:
-        codes.append("ResourceNotFound")  # a project key that none can have is an unknown URL
+        codes.append("ResourceNotFound")  # an invalid project key makes an unknown URL
     if has_json:
         codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
     elif described.form is not None:
@@ -355,14 +355,14 @@ def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: 
     return list(dict.fromkeys(codes))
 
 
-def _refusals(codes: Sequence[str]) -> Document:
+def _errors(codes: Sequence[str]) -> Document:
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
     return {
         str(status): {
             "description": "; ".join(errors.CATALOGUE[code].meaning for code in of_status),
-            "headers": _header_references(_REFUSAL_HEADERS.get(status, ())),
+            "headers": _header_references(_ERROR_HEADERS.get(status, ())),
             "content": {
                 JSON: {
                     "schema": _reference("Error"),
@@ -374,11 +374,11 @@ def _refusals(codes: Sequence[str]) -> Document:
     }
 
 
-# How apispec sees the parameters' fields
+# How apispec converts the fields of parameters
 
 
 def describe_fields(api: Api) -> None:
-    """Let flask-smorest's generator read parameters off their fields; to be called before routes are registered."""
+    """Let flask-smorest's generator describe parameters from their fields; call it before routes are registered."""
     converter = cast("Any", api).ma_plugin.converter
     converter.add_attribute_function(_schema_of)
     converter.add_parameter_attribute_function(_parameter_of)

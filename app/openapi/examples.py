@@ -45,7 +45,7 @@ BODY_EXAMPLES: Mapping[str, Document] = {
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
-"""What the body of a request can look like, by the operation or the name of its schema."""
+"""Examples of request bodies, by operation id or schema name."""
 
 _EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
 
@@ -118,4 +118,4 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
     },
     "Status": {"status": "ready"},
 }
-"""What the body of an answer can look like, by the name of its schema."""
+"""Examples of answers, by schema name."""

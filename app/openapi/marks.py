@@ -1,4 +1,4 @@
-"""The mark by which a view says of itself what cannot be derived: its name and its answers."""
+"""The mark with which a view describes what cannot be derived: its operation id, answers and error codes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ _MARK = "openapi_operation"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response that is not a refusal.
+    """A response that is not an error.
 
-    :param schema: the name of a schema in :data:`SCHEMAS`; None for an answer without a body.
-    :param headers: names of rows of :data:`HEADERS`.
-    :param media_types: what the body can be.
-    :param links: names of rows of :data:`LINKS`.
+    :param schema: a name in the components' ``SCHEMAS``, or of a marshmallow schema; None for an answer without a body.
+    :param headers: names in ``HEADERS``.
+    :param media_types: of the body.
+    :param links: names in ``LINKS``.
     """
 
     status: int
@@ -29,16 +29,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a view says of itself.
+    """The description of a view.
 
-    :param refusals: codes of the error catalogue that do not follow from what the view takes.
-    :param headers: names of rows of :data:`REQUEST_HEADERS`.
-    :param form: the schema of a form body: the name of a row of :data:`SCHEMAS` or of :data:`FORMS`.
+    :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
+    :param headers: names in the components' ``REQUEST_HEADERS``.
+    :param form: the schema of a form body, a name in ``SCHEMAS`` or ``FORMS``.
     """
 
     id: str
     answers: tuple[Answer, ...]
-    refusals: tuple[str, ...] = ()
+    error_codes: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     form: str | None = None
 
@@ -46,14 +46,14 @@ class Operation:
 def operation(
     operation_id: str,
     *answers: Answer,
-    refusals: tuple[str, ...] = (),
+    error_codes: tuple[str, ...] = (),
     headers: tuple[str, ...] = (),
     form: str | None = None,
 ) -> Callable[[AnyView], AnyView]:
-    """Describe a view; one without a description is not in the document."""
+    """Describe a view; a view without a description is not in the document."""
 
     def mark(view: AnyView) -> AnyView:
-        setattr(view, _MARK, Operation(operation_id, answers, refusals, headers, form))
+        setattr(view, _MARK, Operation(operation_id, answers, error_codes, headers, form))
         return view
 
     return mark

@@ -1,4 +1,4 @@
-"""The test-shaped endpoints (interface 4.9 and 4.13)."""
+"""The echo endpoints (interface 4.9 and 4.13)."""
 
 from flask import Response, request
 from werkzeug.http import parse_list_header
@@ -34,7 +34,7 @@ class AllOptions(Endpoint):
         "postWithAllOptions",
         *(_echo(status, JSON, FORM) for status in (200, 201, 203)),
         headers=("Prefer",),
-        refusals=("NotAcceptable",),
+        error_codes=("NotAcceptable",),
     )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")

@@ -1,4 +1,4 @@
-"""What those who run the service ask it."""
+"""Probes and metrics for those who run the service."""
 
 from flask import Response, current_app
 
@@ -14,7 +14,7 @@ from app.telemetry import metrics
 blueprint = Blueprint("health", __name__, url_prefix="/health")
 
 public_metrics = Blueprint("metrics", __name__)
-"""Only there if ``METRICS_TOKEN`` is set."""
+"""Registered only if ``METRICS_TOKEN`` is set."""
 
 
 @blueprint.route("/live")

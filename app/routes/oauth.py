@@ -1,6 +1,6 @@
-"""How tokens are had, examined and given up (RFC 6749, 7662, 7009), and what describes that (RFC 7517, 8414).
+"""The OAuth endpoints: token, introspection, revocation (RFC 6749, 7662, 7009), key set and metadata (RFC 7517, 8414).
 
-The views are public for the gate: a client authenticates with its own credentials here, not with a token.
+The gate lets everybody reach them: a client authenticates here with its credentials, not with a token.
 """
 
 import json
@@ -35,7 +35,7 @@ class Token(Endpoint):
         "getToken",
         Answer(200, "Token", "an access token"),
         form="TokenRequest",
-        refusals=("invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_client"),
+        error_codes=("invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_client"),
     )
     def post(self) -> Response:
         """Issue an access token for client credentials.
@@ -55,7 +55,7 @@ class Introspection(Endpoint):
         "introspectToken",
         Answer(200, "Introspection", "what the token says, or that it is not active"),
         form="TokenToExamine",
-        refusals=("invalid_request", "invalid_client"),
+        error_codes=("invalid_request", "invalid_client"),
     )
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
@@ -74,7 +74,7 @@ class Revocation(Endpoint):
         "revokeToken",
         Answer(200, "Nothing", "the token is not valid any more, if it ever was"),
         form="TokenToExamine",
-        refusals=("invalid_request", "invalid_grant", "invalid_client"),
+        error_codes=("invalid_request", "invalid_grant", "invalid_client"),
     )
     def post(self) -> Response:
         """Revoke one of the client's own tokens.

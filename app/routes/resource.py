@@ -40,15 +40,15 @@ CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
 
 
 def _upsert(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
-    """A write on the collection: its body names the resource, or makes one."""
-    refusals = ("ResourceNotFound", "DuplicateField", *CONFLICTS)
-    return operation(operation_id, *answers, headers=CONDITIONS, refusals=refusals)
+    """Describe a write on the collection that finds or creates a resource."""
+    error_codes = ("ResourceNotFound", "DuplicateField", *CONFLICTS)
+    return operation(operation_id, *answers, headers=CONDITIONS, error_codes=error_codes)
 
 
 def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
-    """A read of one resource."""
-    refusals = ("ResourceNotFound", "PreconditionFailed")
-    return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, refusals=refusals)
+    """Describe a read of one resource."""
+    error_codes = ("ResourceNotFound", "PreconditionFailed")
+    return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, error_codes=error_codes)
 
 
 def _caller(project_key: str) -> Caller:
@@ -187,7 +187,7 @@ class Item(Endpoint):
         return read_answer(resource)
 
     @for_writers
-    @operation("updateResourceById", WRITTEN, headers=CONDITIONS, refusals=("ResourceNotFound", *CONFLICTS))
+    @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))
     @blueprint.arguments(UpdateSchema())
     @blueprint.arguments(QuerySchema(), location="query")
     def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
@@ -205,7 +205,7 @@ class Item(Endpoint):
         "deleteResourceById",
         Answer(200, "Resource", "the resource as it was", ("ETag",)),
         headers=CONDITIONS,
-        refusals=("ResourceNotFound", *CONFLICTS),
+        error_codes=("ResourceNotFound", *CONFLICTS),
     )
     @blueprint.arguments(VersionSchema(), location="query")
     def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:

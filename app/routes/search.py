@@ -15,7 +15,7 @@ from app.routes.services import reading_database
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
 FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the facets that were asked for")
-REFUSALS = ("SearchFacetPathNotFound",)
+ERROR_CODES = ("SearchFacetPathNotFound",)
 
 
 def asks_for_staged(request: Request) -> bool:
@@ -28,7 +28,7 @@ class SearchByQuery(Endpoint):
     """Search with everything in the query string."""
 
     @scopes("manage_test", "view_test")
-    @operation("searchResources", FOUND, refusals=REFUSALS)
+    @operation("searchResources", FOUND, error_codes=ERROR_CODES)
     @blueprint.arguments(SearchSchema(), location="query")
     def get(self, query: Search, project_key: str) -> Response:
         """Search resources (4.4).
@@ -40,11 +40,11 @@ class SearchByQuery(Endpoint):
 
 @blueprint.route(f"/{PROJECTION_SEARCH}")
 class SearchByForm(Endpoint):
-    """Search with a form, whose length is not that of a URL."""
+    """Search with a form, which may be longer than a URL."""
 
     @scopes("view_products", "view_published_products")
     @scope_if(asks_for_staged, "view_products")
-    @operation("searchProductProjections", FOUND, refusals=REFUSALS, form="SearchForm")
+    @operation("searchProductProjections", FOUND, error_codes=ERROR_CODES, form="SearchForm")
     @blueprint.arguments(SearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
