@@ -31,10 +31,10 @@ def test_every_folder_has_its_place_on_the_map() -> None:
     assert folders | {"app/", "migrations/", "ops/", "tests/", "benchmarks/"} <= set(shown)
 
 
-@pytest.mark.parametrize(("folder", "meaning"), list(rows_of_the_map()))
-def test_the_files_that_a_row_names_are_in_its_folder(folder: str, meaning: str) -> None:
-    for name in re.findall("`([a-z_]+(?:/|[.]py))`", meaning):
-        assert (ROOT / folder / name).exists(), f"{folder}{name}"
+def test_the_files_that_a_row_names_are_in_its_folder() -> None:
+    named = [folder + name for folder, text in rows_of_the_map() for name in re.findall("`([a-z_]+(?:/|[.]py))`", text)]
+    assert len(named) >= 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.fixture(scope="module")
