@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract bench faults compose-test pooler-test release install install-dev clean
+.PHONY: help run test contract bench faults compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -53,6 +53,7 @@ pooler-test: install-dev
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
+.PHONY: release
 release: install-dev
 	@$(BIN)/python .ci/release $(ARGS)
 
