@@ -5,6 +5,7 @@
 # make faults         kill, stop, starve and abuse the service; some minutes
 # make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
 # make pooler-test    the service behind PgBouncer in transaction mode
+# make release        check, build and tag the version of setup.cfg; ARGS=--dry-run makes no tag
 #
 # All make .venv, with the versions of constraints.txt, and the first two need nothing but Python 3.11 or newer. Paths
 # are relative throughout, so the folder may have any name.
@@ -25,6 +26,7 @@ help:
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
+	@echo "make release        check, build and tag the version of setup.cfg (ARGS=--dry-run: no tag)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
 
 run: install
@@ -50,6 +52,10 @@ pooler-test: install-dev
 
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
+
+.PHONY: release
+release: install-dev
+	@$(BIN)/python .ci/release $(ARGS)
 
 faults: install-dev
 	$(BIN)/python -m pytest -o python_files='check_*.py' tests/faults

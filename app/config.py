@@ -1,7 +1,7 @@
 """Settings of the service: read from the environment once, checked there and then.
 
 A setting is a field of :class:`Settings` whose metadata names its environment variable, its meaning and its limits.
-The table in README is checked against these fields by a test.
+The table in ``docs/reference.md`` is checked against these fields by a test.
 """
 
 import base64

@@ -34,7 +34,7 @@ class _Commands(click.Group):
 @click.version_option(package_name="sample-resource")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """The sample resource service. Settings come from the environment; README lists them."""
+    """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
     try:
         context.obj = Settings.from_environment()
     except InvalidSetting as error:

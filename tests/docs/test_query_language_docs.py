@@ -16,7 +16,7 @@ from tests.support.api import Api
 from tests.support.pages import Page, keys
 from tests.support.predicates import SORTED, found, refusals
 
-PAGE = Page("query-language.md")
+PAGE = Page("docs/query-language.md")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.pages import Page, keys
 
-PAGE = Page("search.md")
+PAGE = Page("docs/search.md")
 
 
 @pytest.fixture(scope="module")

@@ -139,7 +139,7 @@ def test_every_alert_says_what_it_is_and_how_urgent() -> None:
 
 
 def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
-    rows = Page("operations.md").rows("Alerts")
+    rows = Page("docs/operations.md").rows("Alerts")
     assert [(name, severity) for name, severity, _, _ in rows] == [
         (name, rule["labels"]["severity"]) for name, rule in RULES.items()
     ]

@@ -5,16 +5,23 @@ import re
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 class Page:
-    """A page of ``docs/``, by its sections."""
+    """A page of documentation, by its sections.
 
-    def __init__(self, name: str) -> None:
-        self.text = (Path(__file__).resolve().parents[2] / "docs" / name).read_text("utf-8")
+    :param path: its path from the root of the repository.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.text = (ROOT / path).read_text("utf-8")
 
     def section(self, title: str) -> str:
         """What stands below a heading of the second level."""
-        return self.text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", self.text, re.MULTILINE | re.DOTALL)
+        assert found is not None, f"no section {title}"
+        return found.group(1)
 
     def rows(self, title: str) -> list[list[str]]:
         """The rows of all tables of a section, without their heads; code without its backticks."""

@@ -1,0 +1,47 @@
+"""``docs/reference.md`` lists every setting, every error code and every command, as the code has them."""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields
+
+import click
+
+from app.cli import main
+from app.config import Settings
+from app.errors import CATALOGUE
+from tests.support.pages import Page
+
+PAGE = Page("docs/reference.md")
+
+
+def test_the_settings_are_those_that_are_read() -> None:
+    shown = {name: (default, meaning) for name, default, meaning in PAGE.rows("Settings")}
+    settings = {item.metadata["variable"]: item for item in fields(Settings)}
+    assert list(shown) == list(settings)
+    for variable, (default, meaning) in shown.items():
+        item = settings[variable]
+        assert meaning == item.metadata["meaning"]
+        if variable != "WORKERS":  # its default depends on the machine
+            assert default == ("" if item.default is None else str(item.default))
+
+
+def test_the_errors_are_those_of_the_catalogue() -> None:
+    shown = [(code, int(status), when) for code, status, when in PAGE.rows("Errors")]
+    assert shown == [(kind.code, kind.status, kind.meaning) for kind in CATALOGUE.values()]
+
+
+def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every command that help lists, by its full name, with the first paragraph of its help."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{prefix}{name} ")
+        elif not command.hidden:
+            paragraph = inspect.cleandoc(command.help or "").partition("\n\n")[0]
+            yield f"{prefix}{name}", " ".join(paragraph.split())
+
+
+def test_the_commands_are_those_of_the_command_line() -> None:
+    assert [(name, what) for name, what in PAGE.rows("Commands")] == list(commands(main))

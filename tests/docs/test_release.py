@@ -1,0 +1,120 @@
+"""``make release`` refuses what is not ready, and says why. No test builds or tags in this repository."""
+
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from tests.support.pages import ROOT
+
+CHANGELOG = """# Changes
+
+## [Unreleased]
+
+## [1.2.3] - 2026-11-22
+
+### Added
+
+- Something new.
+
+## [1.2.2] - 2026-10-01
+
+- Something old.
+"""
+
+
+def git(repository: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=repository, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def commit(repository: Path, **files: str) -> None:
+    """Write files, by their names with ``_`` for the dot, and commit them."""
+    for name, text in files.items():
+        (repository / name.replace("_", ".")).write_text(text)
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message", "A change")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository that is ready for release 1.2.3."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/release", tmp_path / ".ci/release")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path, setup_cfg="[metadata]\nname = example\nversion = 1.2.3\n", CHANGELOG_md=CHANGELOG)
+    return tmp_path
+
+
+def release(repository: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ".ci/release", "--check-only"]
+    return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+
+
+def refusal(repository: Path) -> str:
+    done = release(repository)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert git(repository, "tag") == ""
+    return done.stderr
+
+
+def test_a_repository_in_order_passes_the_checks(repository: Path) -> None:
+    done = release(repository)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "example 1.2.3: work tree, version, CHANGELOG.md and tag are in order.\n"
+    assert git(repository, "tag") == ""
+
+
+@pytest.mark.parametrize("name", ["new.txt", "setup.cfg"])
+def test_changes_that_are_not_committed_are_refused(repository: Path, name: str) -> None:
+    with (repository / name).open("a") as file:
+        file.write("\n")
+    message = refusal(repository)
+    assert "not committed" in message
+    assert name in message
+
+
+def test_another_branch_than_main_is_refused(repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "-b", "feature")
+    assert "the branch is feature; releases are made from main" in refusal(repository)
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.2.3.dev0", "v1.2.3", "1.02.3", ""])
+def test_a_version_of_another_form_is_refused(repository: Path, version: str) -> None:
+    commit(repository, setup_cfg=f"[metadata]\nname = example\nversion = {version}\n")
+    assert f"the version in setup.cfg is {version!r}; X.Y.Z is expected" in refusal(repository)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("## [1.2.3] - 2026-11-22", "## [1.2.4] - 2026-11-22", "has no section '## [1.2.3] - YYYY-MM-DD'"),
+        ("## [1.2.3] - 2026-11-22", "## [1.2.3]", "the section 1.2.3 of CHANGELOG.md has no date"),
+        ("## [1.2.3] - 2026-11-22", "## [1.2.3] - 2026-11-31", "the section 1.2.3 of CHANGELOG.md has no date"),
+        ("- Something new.", "", "the section 1.2.3 of CHANGELOG.md is empty"),
+    ],
+)
+def test_a_changelog_without_the_version_is_refused(repository: Path, before: str, after: str, message: str) -> None:
+    commit(repository, CHANGELOG_md=CHANGELOG.replace(before, after))
+    assert message in refusal(repository)
+
+
+def test_a_version_that_is_tagged_already_is_refused(repository: Path) -> None:
+    git(repository, "tag", "v1.2.3")
+    done = release(repository)
+    assert done.returncode == 1
+    assert "the tag v1.2.3 exists" in done.stderr
+
+
+def test_the_changelog_has_the_version_of_setup_cfg_below_what_is_unreleased() -> None:
+    setup = ConfigParser(interpolation=None)
+    setup.read(ROOT / "setup.cfg")
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    headings = [line for line in changelog.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## [Unreleased]"
+    assert headings[1].startswith(f"## [{setup['metadata']['version']}] - ")
