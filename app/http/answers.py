@@ -31,7 +31,7 @@ from app.database.pool import Database
 from app.database.replica import ReadingDatabase
 from app.resource.model import PROJECT_KEY_PATTERN, Preconditions, Resource, Written
 from app.resource.preconditions import matches, parse, refusal
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 from app.values import strict_json
 from app.values.json_fields import OBJECT_EXPECTED, faults_of
 
@@ -360,7 +360,7 @@ def install_error_answers(app: Flask) -> None:
     """Answer every refusal and every crash with the one error body."""
 
     def answer(error: errors.ApiError) -> Response:
-        metrics.REFUSALS.labels(error.faults[0].code).inc()
+        metrics.refusals.labels(error.faults[0].code).inc()
         return Response(error.body(), error.status, content_type=JSON_TYPE, headers=error.headers)
 
     def answer_http(error: HTTPException) -> Response:

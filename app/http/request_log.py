@@ -25,7 +25,7 @@ from app.config import Settings
 from app.database.pool import REFUSAL_REASONS, count_sql
 from app.errors import CATALOGUE
 from app.resource.model import Principal
-from app.telemetry import metrics
+from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, metrics
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -168,10 +168,10 @@ def install_request_log(app: Flask) -> None:
     """Give every request a correlation id, answer it, log the request under it, and count it."""
     # A series that begins with its first event shows no increase by it.
     for counter, labels in (
-        (metrics.REFUSALS, CATALOGUE),
-        (metrics.DATABASE_REFUSALS, REFUSAL_REASONS),
-        (metrics.TOKEN_CHECKS, metrics.TOKEN_CHECK_RESULTS),
-        (metrics.REPLICA_READS, metrics.REPLICA_READ_SOURCES),
+        (metrics.refusals, CATALOGUE),
+        (metrics.database_refusals, REFUSAL_REASONS),
+        (metrics.token_checks, TOKEN_CHECK_RESULTS),
+        (metrics.replica_reads, REPLICA_READ_SOURCES),
     ):
         for label in labels:
             counter.labels(label)
@@ -195,7 +195,7 @@ def install_request_log(app: Flask) -> None:
         status = answer.status_code
         seconds = time.perf_counter() - now.started
         metrics.count_request(
-            asked.method, route or metrics.UNKNOWN_URL, status, seconds, spent.seconds if spent.count else None
+            asked.method, route or UNKNOWN_URL, status, seconds, spent.seconds if spent.count else None
         )
         # Probes come every few seconds and would bury the rest.
         level = logging.DEBUG if status == 200 and asked.path.startswith("/health/") else logging.INFO

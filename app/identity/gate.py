@@ -18,7 +18,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.identity.tokens import InvalidToken, TokenVerifier
 from app.resource.model import Caller, Principal
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
 from app.resource.model import Principal
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192

@@ -7,7 +7,7 @@ from app.database.readiness import Readiness
 from app.http.answers import Blueprint, Endpoint, json_answer
 from app.identity.gate import public, raise_unless_bearer
 from app.openapi.document import Answer, operation
-from app.telemetry import metrics
+from app.telemetry.metrics import CONTENT_TYPE, metrics
 
 blueprint = Blueprint("operations", __name__, url_prefix="/health")
 
@@ -59,4 +59,4 @@ class Metrics(Endpoint):
         """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
         raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
         _readiness().faults()
-        return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+        return Response(metrics.exposition(), content_type=CONTENT_TYPE)

@@ -27,7 +27,7 @@ from gunicorn.http.errors import ConfigurationProblem, LimitRequestHeaders, Limi
 from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 _STALLED_S = 20.0
 """Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
