@@ -1,4 +1,7 @@
-"""How gunicorn runs the service. Each value has its reason beside it; other settings keep gunicorn's defaults."""
+"""How gunicorn runs the service. Each value has its reason beside it; other settings keep gunicorn's defaults.
+
+The service speaks HTTP only. ``certfile`` and the other settings for TLS are refused at the start, by the worker class.
+"""
 
 import gc
 import os
@@ -100,10 +103,13 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Open the port for metrics in the master.
+    """Check the settings before anything listens, and open the port for metrics in the master.
 
     The port is kept as an attribute of the master, since a reload (SIGHUP) executes this file again.
     """
+    # gunicorn would do this later, after it has complained about a certificate that does not exist.
+    if hasattr(server.worker_class, "check_config"):
+        server.worker_class.check_config(server.cfg, server.log)
     server.metrics_server = None
     if _settings.metrics_address is not None:
         try:
