@@ -31,18 +31,9 @@ from app.serving.embedded import DATABASE, EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.operations import Operation
 from benchmarks.results import Results, Run
-from benchmarks.servers import (
-    FOLDER,
-    ROOT,
-    SERVERS,
-    Mock,
-    Server,
-    ServerFailed,
-    Service,
-    Setup,
-    free_port,
-    wait_until_ready,
-)
+from benchmarks.servers import FOLDER, ROOT, SERVERS, Mock, Server, ServerFailed, Service, Setup
+from tests.support.ports import free_port
+from tests.support.server import NotReady, wait_until_ready
 
 WARM_UP_S = 1.0
 STARTS = 5
@@ -228,9 +219,9 @@ def seconds_to_start(setup: Setup) -> list[float]:
                 start_new_session=True,
             )
             try:
-                wait_until_ready(port, "/health/ready", process)
+                wait_until_ready(port, "/health/ready", process, 120.0)
                 times.append(time.monotonic() - began)
-            except ServerFailed as error:
+            except NotReady as error:
                 raise ServerFailed(f"make run: {error}\n{log.read_text(errors='replace')[-3000:]}") from None
             finally:
                 process.send_signal(signal.SIGTERM)

@@ -1,17 +1,13 @@
 """The service and its peers: how each is installed, started, and asked for the same things."""
 
-import contextlib
 import http.client
 import json
 import os
-import random
 import re
 import signal
-import socket
 import string
 import subprocess
 import sys
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +25,8 @@ from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, usage
 from benchmarks.load import Load, Updates
 from benchmarks.operations import EXAMPLE, Operation
+from tests.support.ports import free_port
+from tests.support.server import NotReady, wait_until_ready
 
 ROOT = data.ROOT
 PEERS = data.PEERS
@@ -152,8 +150,8 @@ class Server(ABC):
                 output=output.fileno(),
             )
         try:
-            wait_until_ready(self.port, self.ready_path, self.process)
-        except ServerFailed as error:
+            wait_until_ready(self.port, self.ready_path, self.process, _READY_S)
+        except NotReady as error:
             raise ServerFailed(f"{self.title}: {error}\n{log.read_text(errors='replace')[-3000:]}") from None
 
     def prepare(self) -> None:  # noqa: B027 -- most need nothing
@@ -214,37 +212,6 @@ class Server(ABC):
         expected = {Operation.PAGE_20: 20, Operation.PAGE_500: 500, Operation.FILTER: data.FOUND}.get(operation)
         if expected is not None and len(self.results(body)) != min(expected, self.setup.count):
             raise ServerFailed(f"{self.title}: {operation.title}: {len(self.results(body))} results")
-
-
-def free_port() -> int:
-    """A port that nobody uses, below those that the system gives to outgoing connections meanwhile."""
-    while True:
-        port = random.randrange(20_000, 32_000)  # noqa: S311 -- any will do
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-
-
-def wait_until_ready(port: int, path: str, process: subprocess.Popen[bytes]) -> None:
-    """Return when a path is answered with 200.
-
-    :raises ServerFailed: if the process ends first, or it takes too long.
-    """
-    deadline = time.monotonic() + _READY_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise ServerFailed(f"ended with exit code {process.returncode}")
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", path)
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            pass
-        finally:
-            connection.close()
-        time.sleep(0.01)
-    raise ServerFailed("does not answer")
 
 
 def environment_with(requirements: Path, name: str) -> Path:

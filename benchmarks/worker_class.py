@@ -10,12 +10,10 @@ import os
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from pathlib import Path
 
@@ -29,8 +27,9 @@ from app.identity import records
 from app.serving.embedded import EmbeddedPostgres
 from tests.faults.attackers import Attackers, kinds, ordinary_client
 from tests.support.api import EXAMPLE
+from tests.support.ports import free_port
+from tests.support.server import NotReady, start_server
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 GUNICORN = [sys.executable, "-m", "gunicorn"]
 CLASSES = {
     # What the service shipped before: as many threads as the pool has connections, and the rest as gunicorn.conf.py.
@@ -51,21 +50,13 @@ CLASSES = {
 
 class _Server:
     def __init__(self, name: str, url: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         environment = {**os.environ, "DATABASE_URL": url, "PORT": str(self.port), "WORKERS": "2", "THREADS": "8"}
         listen = ["-b", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(  # noqa: S603 -- gunicorn, with options from above
-            [*GUNICORN, *listen, *CLASSES[name]], cwd=REPOSITORY, env=environment, stderr=subprocess.DEVNULL
-        )
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/ready", timeout=2).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise click.ClickException(f"{name} does not answer")
+        try:
+            self.process = start_server([*GUNICORN, *listen, *CLASSES[name]], self.port, environment)
+        except NotReady as error:
+            raise click.ClickException(f"{name}: {error}") from None
 
     def family(self) -> list[psutil.Process]:
         master = psutil.Process(self.process.pid)

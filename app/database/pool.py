@@ -28,7 +28,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app import errors
 from app.config import Settings
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 """The folder of the SQL files that make the schema."""
@@ -88,7 +88,7 @@ class Unavailable(errors.ApiError):
         refusal = errors.over_capacity(message)
         super().__init__(refusal.faults, refusal.headers)
         self.reason = reason
-        metrics.DATABASE_REFUSALS.labels(reason).inc()
+        metrics.database_refusals.labels(reason).inc()
 
     @property
     def away(self) -> bool:

@@ -14,7 +14,7 @@ import psycopg
 
 from app import errors
 from app.database.pool import MIGRATIONS, Database
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 ANSWERED_WITHIN_S = 0.5
 
@@ -33,16 +33,16 @@ class Readiness:
     def faults(self) -> Faults:
         """What keeps this process from serving requests, now; it becomes the metric ``ready`` too."""
         if self._database.is_exhausted():
-            metrics.READY.labels("pool").set(0)
+            metrics.ready.labels("pool").set(0)
             return {"pool": "All database connections are in use, and requests wait for one."}
-        metrics.READY.labels("pool").set(1)
+        metrics.ready.labels("pool").set(1)
         try:
             found = self._asked().result(ANSWERED_WITHIN_S)
         except TimeoutError:
             found = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
-        metrics.READY.labels("database").set("database" not in found)
+        metrics.ready.labels("database").set("database" not in found)
         if "database" not in found:
-            metrics.READY.labels("migrations").set("migrations" not in found)
+            metrics.ready.labels("migrations").set("migrations" not in found)
         return found
 
     def _asked(self) -> Future[Faults]:

@@ -20,7 +20,7 @@ import psycopg
 
 from app import errors
 from app.database.pool import Connection, Database, Unavailable
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 TRIED_AGAIN_AFTER_S = 5.0
 
@@ -64,12 +64,12 @@ class ReadingDatabase:
             ) as error:
                 self._note_away(replica, f"It has not received the newest migrations yet: {error}")
             else:
-                metrics.REPLICA_READS.labels("replica").inc()
+                metrics.replica_reads.labels("replica").inc()
                 return found
         with self._primary.connection() as connection:
             found = query(connection)
         if replica is not None:
-            metrics.REPLICA_READS.labels("primary").inc()
+            metrics.replica_reads.labels("primary").inc()
         return found
 
     def close(self) -> None:

@@ -14,14 +14,14 @@ from werkzeug.exceptions import (
 
 from app import errors
 from app.http.answers import json_answer
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
     """Answer every exception that leaves a view or a hook."""
 
     def answer(error: errors.ApiError) -> Response:
-        metrics.REFUSALS.labels(error.faults[0].code).inc()
+        metrics.refusals.labels(error.faults[0].code).inc()
         response = json_answer(error.body(), error.status)
         response.headers.extend(error.headers)
         return response

@@ -15,8 +15,8 @@ from uuid_utils import uuid4
 
 from app.database.pool import REFUSAL_REASONS, count_sql
 from app.errors import CATALOGUE
-from app.telemetry import metrics
 from app.telemetry.logs import REQUESTS, write_request_line
+from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, metrics
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -40,10 +40,10 @@ def correlation_fields() -> dict[str, str]:
 def announce_labels() -> None:
     """Let every series of the counters exist from the start: one that begins with its first event shows no increase."""
     for counter, labels in (
-        (metrics.REFUSALS, CATALOGUE),
-        (metrics.DATABASE_REFUSALS, REFUSAL_REASONS),
-        (metrics.TOKEN_CHECKS, metrics.TOKEN_CHECK_RESULTS),
-        (metrics.REPLICA_READS, metrics.REPLICA_READ_SOURCES),
+        (metrics.refusals, CATALOGUE),
+        (metrics.database_refusals, REFUSAL_REASONS),
+        (metrics.token_checks, TOKEN_CHECK_RESULTS),
+        (metrics.replica_reads, REPLICA_READ_SOURCES),
     ):
         for label in labels:
             counter.labels(label)
@@ -64,9 +64,7 @@ def finish(answer: Response) -> Response:
     seconds = time.perf_counter() - g.started
     rule, spent, status = request.url_rule, g.sql_spent, answer.status_code
     route = None if rule is None else route_template(rule.rule)
-    metrics.count_request(
-        request.method, route or metrics.UNKNOWN_URL, status, seconds, spent.seconds if spent.count else None
-    )
+    metrics.count_request(request.method, route or UNKNOWN_URL, status, seconds, spent.seconds if spent.count else None)
     # Probes come every few seconds; at INFO they would hide the other lines.
     level = logging.DEBUG if status == 200 and request.path.startswith("/health/") else logging.INFO
     if not REQUESTS.isEnabledFor(level):

@@ -18,7 +18,7 @@ from app import errors
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes, conditional_scope
 from app.identity.tokens import InvalidToken, Principal, TokenVerifier
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 
 _AUTHORIZATION = re.compile("bearer +([A-Za-z0-9._~+/-]+=*) *", re.ASCII | re.IGNORECASE)
 

@@ -14,7 +14,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192

@@ -9,7 +9,7 @@ from app.identity.gate import raise_unless_bearer
 from app.identity.scopes import public
 from app.openapi.marks import Answer, operation
 from app.routes.services import readiness
-from app.telemetry import metrics
+from app.telemetry.metrics import CONTENT_TYPE, metrics
 
 blueprint = Blueprint("health", __name__, url_prefix="/health")
 
@@ -57,4 +57,4 @@ class Metrics(Endpoint):
         """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
         raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
         readiness().faults()
-        return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+        return Response(metrics.exposition(), content_type=CONTENT_TYPE)

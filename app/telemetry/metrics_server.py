@@ -1,9 +1,9 @@
-"""``/metrics`` on a port of its own (``METRICS_BIND``), which the public never sees.
+"""``/metrics`` on a port of its own (``METRICS_BIND``), which is not meant for the public.
 
-The gunicorn master opens the port, and a thread of each worker takes requests from it: whichever is free first answers
-for all of them. So the port is there as long as the service is, however many workers come and go; an address that is
-taken is told at the start; and no thread runs in the master, which forks. Threads of their own, since the metrics are
-wanted most when all of the workers' other threads are busy.
+gunicorn's master opens the port, and a thread of each worker accepts connections from it: the first worker that is free
+answers for all of them. So the port stays open while workers come and go, an address in use is an error at the start,
+and no thread runs in the master, which forks. Each worker has a thread for it because metrics are needed most when all
+of the worker's other threads are busy.
 """
 
 import logging
@@ -14,36 +14,42 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-from app.telemetry import metrics
+from app.telemetry.metrics import CONTENT_TYPE, Metrics
 
 _CLIENT_TIMEOUT_S = 5.0
 _PORT_S = 5.0
-"""Longest wait for the port, which a predecessor may be just leaving."""
+"""Longest wait for the port, which the previous master may be about to close."""
 
 _log = logging.getLogger("app.metrics")
-_listener: socket.socket | None = None
 
 
-def listen(host: str, port: int) -> None:
-    """Open the port; to be called once, by the master.
+class MetricsServer:
+    """The open port, made in gunicorn's master before it forks, and a thread in each worker that answers on it.
 
-    :raises OSError: if the address is taken, or none of this machine.
+    :raises OSError: if the address is in use after five seconds, or is none of this machine.
     """
-    global _listener
-    if _listener is not None:
-        return
-    deadline = time.monotonic() + _PORT_S
-    while True:
-        try:
-            _listener = _bound(host, port)
-        except PermissionError:
-            raise
-        except OSError:
-            if time.monotonic() > deadline:
+
+    def __init__(self, host: str, port: int) -> None:
+        deadline = time.monotonic() + _PORT_S
+        while True:
+            try:
+                self._listener = _bound(host, port)
+            except PermissionError:
                 raise
-            time.sleep(0.1)
-        else:
-            return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+            else:
+                return
+
+    def serve(self, metrics: Metrics, refresh: Callable[[], object]) -> None:
+        """Answer requests from a thread of this process.
+
+        :param refresh: called before each answer, to update metrics that are known only when somebody looks.
+        """
+        server = _Server(self._listener, metrics, refresh)
+        threading.Thread(target=server.serve_forever, args=(60.0,), name="metrics", daemon=True).start()
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -55,7 +61,7 @@ def _bound(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(16)
-        # All workers wake up for a request, and only one gets it.
+        # Each connection wakes all workers, and one gets it; accept() must not block the others.
         listener.setblocking(False)
     except BaseException:
         listener.close()
@@ -63,21 +69,12 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(refresh: Callable[[], object]) -> None:
-    """Answer on the port that the master has opened, if it has, from a thread of this process.
-
-    :param refresh: called before each answer, for what is only known when it is looked at.
-    """
-    if _listener is not None:
-        server = _Server(_listener, refresh)
-        threading.Thread(target=server.serve_forever, args=(60.0,), name="metrics", daemon=True).start()
-
-
 class _Server(HTTPServer):
-    def __init__(self, listener: socket.socket, refresh: Callable[[], object]) -> None:
+    def __init__(self, listener: socket.socket, metrics: Metrics, refresh: Callable[[], object]) -> None:
         super().__init__(("", 0), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listener
+        self.metrics = metrics
         self.refresh = refresh
 
     def get_request(self) -> tuple[socket.socket, Any]:
@@ -97,15 +94,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(404)
             return
-        metrics.keep_place()
-        if isinstance(self.server, _Server):
-            self.server.refresh()
-        body = metrics.exposition()
+        assert isinstance(self.server, _Server)  # noqa: S101 -- for the type checker: only _Server makes handlers
+        self.server.metrics.ensure_folder()
+        self.server.refresh()
+        body = self.server.metrics.exposition()
         self.send_response(200)
-        self.send_header("Content-Type", metrics.CONTENT_TYPE)
+        self.send_header("Content-Type", CONTENT_TYPE)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the base class's name for it
-        """Scrapes come every few seconds and would bury the rest."""
+        """Log nothing: a line for each scrape, every few seconds, would bury the others."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from app.database import distribute
-from tests.compose.engine import ANY, PROJECT, Stack, free_port
+from tests.compose.engine import ANY, PROJECT, Stack
+from tests.support.ports import free_port
 
 STAGED = {"arrayOfIntExample": [7]}
 

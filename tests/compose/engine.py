@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +17,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.ports import free_port
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = "compose-test"
 
@@ -28,12 +29,6 @@ ANY = {"objectTypeProperty": {"arrayOfStringExample": ["dog"]}}
 """A body that makes a resource."""
 
 PATIENCE_S = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import pytest
 import yaml
 
-from tests.compose.engine import ANY, ROOT, Answer, Stack, free_port
+from tests.compose.engine import ANY, ROOT, Answer, Stack
+from tests.support.ports import free_port
 
 OPS = ROOT / "ops"
 DASHBOARD = json.loads((OPS / "grafana/dashboards/sample-resource.json").read_text())

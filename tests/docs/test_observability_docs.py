@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from app import create_app
 from app.config import Settings
 from app.database.pool import REFUSAL_REASONS
-from app.telemetry import metrics
 from app.telemetry.logs import JsonLines
+from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 from tests.support.api import Api
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs/observability.md").read_text()
@@ -54,11 +54,11 @@ def test_the_metrics_are_these(app: Flask, api: Api) -> None:
     ("metric", "values"),
     [
         ("database_refusals_total", set(REFUSAL_REASONS)),
-        ("token_checks_total", set(metrics.TOKEN_CHECK_RESULTS)),
-        ("replica_reads_total", set(metrics.REPLICA_READ_SOURCES)),
+        ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
+        ("replica_reads_total", set(REPLICA_READ_SOURCES)),
         ("ready", {"database", "migrations", "pool"}),
         ("pool_connections", {"idle", "in_use"}),
-        ("http_requests_total", {metrics.UNKNOWN_URL, metrics.UNPARSED}),
+        ("http_requests_total", {UNKNOWN_URL, UNPARSED}),
     ],
 )
 def test_values_of_labels_are_named(metric: str, values: set[str]) -> None:

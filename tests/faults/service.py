@@ -5,13 +5,9 @@ import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +17,10 @@ import psycopg
 
 from app.config import Settings
 from app.identity import records
-
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
+from tests.support.ports import free_port
+from tests.support.server import start_server
+from tests.support.service import SERVE
+from tests.support.waiting import wait_until
 
 HANGS_AFTER_S = 15.0
 """A client that has waited so long calls it a hang."""
@@ -34,7 +32,7 @@ class Service:
     def __init__(self, **environment: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-faults-"))
         self.folder.chmod(0o755)  # PostgreSQL's account has to reach it too
-        self.port = _free_port()
+        self.port = free_port()
         self.log = self.folder / "log"
         self._environment = {
             "PATH": os.defpath,
@@ -48,15 +46,7 @@ class Service:
 
     def start(self) -> None:
         """Start it, and return when it answers."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app.cli", "serve"],
-                cwd=REPOSITORY,
-                env=self._environment,
-                stdout=log,
-                stderr=log,
-            )
-        self.wait_until(lambda: self.request("GET", "/health/ready").status == 200, within_s=60)
+        self.process = start_server(SERVE, self.port, self._environment, self.log)
 
     def stop(self) -> None:
         """Stop it, and everything it started."""
@@ -123,14 +113,8 @@ class Service:
             connection.close()
 
     def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
-        """Seconds until something holds."""
-        began = time.monotonic()
-        while time.monotonic() - began < within_s:
-            with suppress(psutil.NoSuchProcess):
-                if holds():
-                    return time.monotonic() - began
-            time.sleep(0.05)
-        raise AssertionError(f"not within {within_s} s: {self.complaints()}")
+        """Seconds until a condition holds; if it does not, the error shows the service's complaints."""
+        return wait_until(holds, within_s, self.complaints)
 
     def complaints(self) -> str:
         """Warnings and errors, of the service and of gunicorn, the last of them if they are many."""
@@ -164,9 +148,3 @@ class Answer:
             and int(self.headers["retry-after"]) >= 1
             and self.json()["errors"][0]["code"] == "OverCapacity"
         )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

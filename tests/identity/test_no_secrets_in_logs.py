@@ -4,12 +4,7 @@ The run as a whole is watched by :mod:`tests.support.secrecy`, which fails it at
 most likely to betray something, and the service as a process with everything that it writes.
 """
 
-import os
-import signal
 import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +15,7 @@ from app.identity import records
 from app.resource import store
 from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.gunicorn_server import Gunicorn
 from tests.support.oauth import OAuthClient, basic
 from tests.support.secrecy import Secrecy
 
@@ -97,18 +93,8 @@ def test_the_process_writes_nothing_secret(
     """Gunicorn too, whose parser meets requests that the application never sees."""
     client = OAuthClient(app, connection, "view_test:p")
     token, secret = client.token(), client.made.client_secret
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
     log = tmp_path / "log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
-            cwd=ROOT,
-            env=os.environ | {"DATABASE_URL": database_url, "PORT": str(port), "WORKERS": "1"},
-            stdout=output,
-            stderr=output,
-        )
+    server = Gunicorn("wsgi:app", log, DATABASE_URL=database_url)
     answers = b""
     try:
         encoded = client.header["Authorization"].removeprefix("Basic ")
@@ -124,12 +110,11 @@ def test_the_process_writes_nothing_secret(
             f"Content-Length: {secret}",
             f"Authorization: Bearer {token}\0",
         ):
-            answers += _exchange(port, f"GET /p/resource?access_token={token} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n")
+            answers += _exchange(server, f"GET /p/resource?access_token={token} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n")
         for line in (f"GET {token}", f"GET /{token} HTTP/7", token, f"GET /p/resource/{secret} HTTP/1.1 {token}"):
-            answers += _exchange(port, f"{line}\r\n\r\n")
+            answers += _exchange(server, f"{line}\r\n\r\n")
     finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert server.stop() == 0
     written = log.read_text()
     assert '"message": "request"' in written
     assert "Refused request" in written
@@ -138,20 +123,10 @@ def test_the_process_writes_nothing_secret(
         assert hidden not in answers.decode()
 
 
-def _exchange(port: int, request: str) -> bytes:
-    """Send bytes as they are, and read what comes back until the connection ends or falls silent."""
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            connection = socket.create_connection(("127.0.0.1", port), timeout=2)
-            break
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+def _exchange(server: Gunicorn, request: str) -> bytes:
+    """Send bytes as they are, and read what comes back until the connection ends."""
     answer = b""
-    with connection:
-        connection.sendall(request.encode())
+    with server.connect(request.encode()) as connection:
         connection.shutdown(socket.SHUT_WR)
         while piece := connection.recv(65536):
             answer += piece

@@ -12,7 +12,7 @@ import yaml
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.telemetry import metrics
+from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.support.api import Api
 from tests.support.pages import Page
 
@@ -96,7 +96,7 @@ def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
 @pytest.mark.parametrize(
     ("label", "known"),
     [
-        ("result", set(metrics.TOKEN_CHECK_RESULTS)),
+        ("result", set(TOKEN_CHECK_RESULTS)),
         ("check", {"database", "migrations", "pool"}),
         ("state", {"idle", "in_use"}),
     ],

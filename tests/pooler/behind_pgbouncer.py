@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -37,6 +36,7 @@ from app.identity import records
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
 from tests.support.api import EXAMPLE, Api, at_once, codes
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = shlex.split(os.environ.get("PGBOUNCER", "pgbouncer"))
@@ -57,17 +57,11 @@ def version() -> tuple[int, ...]:
     return tuple(int(number) for number in found.groups())
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
     """Run PgBouncer as ``ops/pgbouncer.ini`` has it before a server, and give the address of the same database."""
     server = conninfo_to_dict(server_url)
-    port = _free_port()
+    port = free_port()
     config = ConfigParser(comment_prefixes=(";",), interpolation=None)
     config.read(ROOT / "ops" / "pgbouncer.ini")
     config["databases"] = {"*": f"host={server['host']} port={server['port']}"}

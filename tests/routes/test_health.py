@@ -20,7 +20,7 @@ from app.config import Settings
 from app.database import migrate
 from app.database.readiness import ANSWERED_WITHIN_S, migration_ids
 from app.serving.embedded import EmbeddedPostgres
-from app.telemetry import metrics
+from app.telemetry.metrics import metrics
 from tests.support.api import codes
 
 SOON_S = ANSWERED_WITHIN_S + 0.4

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.worker import refusal_of, response
+from app.serving.worker import error_for, error_response
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the kernel to tell children of a death")
@@ -379,9 +379,9 @@ def test_what_never_becomes_a_request_is_refused_in_json(
 
 
 def test_a_fault_of_the_service_says_nothing_about_itself() -> None:
-    refusal = refusal_of(RuntimeError("secret"))
-    assert (refusal.status, refusal.faults[0].code) == (500, "General")
-    head, _, body = response(refusal, "the-id", head_only=True).partition(b"\r\n\r\n")
+    error = error_for(RuntimeError("secret"))
+    assert (error.status, error.faults[0].code) == (500, "General")
+    head, _, body = error_response(error, "the-id", head_only=True).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
     assert body == b""
 

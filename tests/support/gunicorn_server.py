@@ -1,41 +1,43 @@
-"""Gunicorn, as it is configured for the service, around any application."""
+"""gunicorn with the configuration of the service, around any application."""
 
 import contextlib
 import http.client
 import os
+import signal
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.ports import free_port
+from tests.support.server import get, start_server
+
+GUNICORN = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
 
 
 class Gunicorn:
-    """One worker, whose process and port are known."""
+    """gunicorn with one worker, unless ``WORKERS`` says otherwise.
 
-    def __init__(self, application: str, **environment: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", application],
-            cwd=REPOSITORY,
-            env={"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **environment},
-            stderr=subprocess.DEVNULL,
+    :param environment: settings of the service. Nothing of the tests' own environment reaches it.
+    """
+
+    def __init__(self, application: str, log: Path | None = None, **environment: str) -> None:
+        self.port = free_port()
+        self.process = start_server(
+            [*GUNICORN, application],
+            self.port,
+            {"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **environment},
+            log,
+            ready_path="/health/live",
+            within_s=30,
         )
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                assert self.get("/health/live") == 200
-                return
-            except OSError:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children()
 
     def connect(self, data: bytes = b"") -> socket.socket:
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=15)
@@ -43,7 +45,7 @@ class Gunicorn:
         return connection
 
     def get(self, path: str, token: str = "") -> int:
-        return self.request("GET", path, token)
+        return get(self.port, path, token)[0]
 
     def request(self, method: str, path: str, token: str, body: str | None = None) -> int:
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)) as connection:
@@ -51,8 +53,9 @@ class Gunicorn:
             connection.request(method, path, body, headers)
             return connection.getresponse().status
 
-    def stop(self) -> int:
-        self.process.terminate()
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Its exit code."""
+        self.process.send_signal(number)
         return self.process.wait(20)
 
 
@@ -64,8 +67,8 @@ def start_gunicorn() -> Iterator[StartGunicorn]:
     """Start gunicorn around an application; it stops with the test."""
     started: list[Gunicorn] = []
 
-    def begin(application: str = "tests.support.standin:application", **environment: str) -> Gunicorn:
-        started.append(Gunicorn(application, **environment))
+    def begin(application: str = "tests.support.standin:application", **arguments: str) -> Gunicorn:
+        started.append(Gunicorn(application, **arguments))
         return started[-1]
 
     yield begin

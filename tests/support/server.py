@@ -1,0 +1,68 @@
+"""Server processes: started on a port, and waited for until they answer.
+
+Only what Python itself has is imported, since the benchmarks use this without the tools for development.
+"""
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class NotReady(Exception):
+    """A server ended, or did not answer in time; the message says which, and shows its log if there is one."""
+
+
+def start_server(
+    command: Sequence[str],
+    port: int,
+    environment: Mapping[str, str],
+    log: Path | None = None,
+    *,
+    ready_path: str = "/health/ready",
+    within_s: float = 60.0,
+) -> subprocess.Popen[bytes]:
+    """Start a program in the repository's folder, and return when it answers with 200 on 127.0.0.1.
+
+    :param environment: the whole environment of the program, which has to tell it the port.
+    :param log: a file to which what it prints is added; None discards it.
+    :raises NotReady: after stopping the program.
+    """
+    with contextlib.ExitStack() as stack:
+        output = subprocess.DEVNULL if log is None else stack.enter_context(log.open("ab"))
+        process = subprocess.Popen(command, cwd=ROOT, env=dict(environment), stdout=output, stderr=output)
+    try:
+        wait_until_ready(port, ready_path, process, within_s)
+    except NotReady as error:
+        process.terminate()
+        process.wait(30)
+        raise NotReady(str(error) if log is None else f"{error}: {log.read_text(errors='replace')}") from None
+    return process
+
+
+def wait_until_ready(port: int, path: str, process: subprocess.Popen[bytes], within_s: float = 60.0) -> None:
+    """Return when a path is answered with 200.
+
+    :raises NotReady: if the process ends instead, or takes longer.
+    """
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise NotReady(f"the server ended with exit code {process.returncode}")
+        with contextlib.suppress(OSError, HTTPException):
+            if get(port, path)[0] == 200:
+                return
+        time.sleep(0.01)
+    raise NotReady(f"the server does not answer within {within_s:g} s")
+
+
+def get(port: int, path: str, token: str = "", timeout_s: float = 15.0) -> tuple[int, str]:
+    """Status and body of the answer to a GET on a new connection, which any worker may accept."""
+    with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=timeout_s)) as connection:
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()

@@ -1,0 +1,24 @@
+"""Waits for conditions that other processes bring about."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from http.client import HTTPException
+
+import psutil
+
+
+def wait_until(
+    holds: Callable[[], bool], within_s: float = 10.0, report: Callable[[], str] = lambda: "the condition does not hold"
+) -> float:
+    """Seconds until a condition holds. Connections that fail and processes that end meanwhile count as "not yet".
+
+    :param report: what the AssertionError says if the condition does not hold in time.
+    """
+    began = time.monotonic()
+    while time.monotonic() - began < within_s:
+        with contextlib.suppress(OSError, HTTPException, psutil.NoSuchProcess):
+            if holds():
+                return time.monotonic() - began
+        time.sleep(0.05)
+    raise AssertionError(f"not within {within_s:g} s: {report()}")
