@@ -25,9 +25,9 @@ from app.resource.model import (
     ExpectedVersion,
     Paging,
     Search,
+    SearchText,
     Selection,
     SortTerm,
-    Text,
     fuzzy_level_of,
 )
 from app.resource.schemas import ContainedObjectTypeSchema
@@ -596,7 +596,7 @@ class SearchSchema(PagingSchema):
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Search:
         texts = tuple(
-            Text(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
+            SearchText(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
         )
         level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
         default = default_fuzzy_level(text.text for text in texts)

@@ -1,22 +1,9 @@
 """How many SQL statements a request costs: a read one, a write one, and one that creates where it could update two."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from psycopg.pq import TransactionStatus
 
-from tests.support import statements
 from tests.support.api import EXAMPLE, Api
-from tests.support.statements import Statement
-
-
-@contextmanager
-def recorded() -> Iterator[list[Statement]]:
-    """The statements of requests, but not the one that every process sends once in seconds: what has been revoked."""
-    of_requests: list[Statement] = []
-    with statements.recorded() as seen:
-        yield of_requests
-    of_requests += [statement for statement in seen if "revoked_token" not in statement.text]
+from tests.support.statements import recorded
 
 
 def test_a_read_is_one_statement_outside_any_transaction_block(api: Api) -> None:

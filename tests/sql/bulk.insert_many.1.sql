@@ -12,6 +12,19 @@ INSERT INTO resource AS r (
     staged_object_type,
     staged_some_property
 )
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+VALUES (
+    %(project_key)s,
+    %(id)s,
+    %(version)s,
+    %(key)s,
+    %(created_at)s,
+    %(last_modified_at)s,
+    %(created_by)s,
+    %(last_modified_by)s,
+    %(object_type)s,
+    %(some_property)s,
+    %(staged_object_type)s,
+    %(staged_some_property)s
+)
 ON CONFLICT DO NOTHING
 RETURNING r.id

@@ -39,7 +39,7 @@ WITH
             r.words,
             r.staged_words
     ),
-    learnt AS (
+    new_words AS (
         INSERT INTO word (project_key, word)
         SELECT %(project_key)s, w.word
         FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
@@ -53,11 +53,8 @@ SELECT
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-        || ''
+        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
         || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || ''
         || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
         || '}' AS json
 FROM written r

@@ -1,5 +1,5 @@
 WITH
-    target AS (SELECT 0 AS found),
+    counted AS (SELECT 0 AS resources),
     before AS MATERIALIZED (
         SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(key)s FOR UPDATE
     ),
@@ -8,16 +8,18 @@ WITH
             r.id,
             r.key AS key,
             %(current_object)s::text AS current_object,
-            r.some_property AS current_some,
+            r.some_property AS current_some_property,
             %(staged_object)s::text AS staged_object,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS staged_some,
+            CASE
+                WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
+            END AS staged_some_property,
             r.key AS key_before,
             r.object_type AS current_object_before,
-            r.some_property AS current_some_before,
+            r.some_property AS current_some_property_before,
             coalesce(r.staged_object_type, r.object_type) AS staged_object_before,
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-            END AS staged_some_before
+            END AS staged_some_property_before
         FROM before r
     ),
     written AS (
@@ -28,12 +30,16 @@ WITH
             last_modified_by = %(client_id)s,
             object_type = a.current_object,
             staged_object_type = CASE
-                WHEN (a.staged_object, a.staged_some) IS DISTINCT FROM (a.current_object, a.current_some)
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
                 THEN a.staged_object
             END,
             staged_some_property = CASE
-                WHEN (a.staged_object, a.staged_some) IS DISTINCT FROM (a.current_object, a.current_some)
-                THEN a.staged_some
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
+                THEN a.staged_some_property
             END
         FROM after a
         WHERE r.project_key = %(project_key)s
@@ -59,7 +65,7 @@ WITH
             r.some_property
     )
 SELECT
-    t.found,
+    c.resources,
     r.id::text,
     r.version,
     CASE
@@ -68,11 +74,8 @@ SELECT
             || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
             || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
             || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '"'
-            || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-            || ''
+            || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
             || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-            || ''
             || '},"objectTypeProperty":'
                 || r.object_type
                 || coalesce(',"someProperty":' || to_json(r.some_property), '')
@@ -87,7 +90,7 @@ SELECT
     w.id,
     w.version,
     w.json
-FROM target t
+FROM counted c
     LEFT JOIN before r ON true
     LEFT JOIN (
         SELECT
@@ -98,11 +101,8 @@ FROM target t
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-                || ''
+                || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
                 || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-                || ''
                 || '},"objectTypeProperty":'
                     || r.object_type
                     || coalesce(',"someProperty":' || to_json(r.some_property), '')

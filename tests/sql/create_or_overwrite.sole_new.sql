@@ -1,11 +1,11 @@
 WITH
     candidate AS MATERIALIZED (SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s LIMIT 2),
-    target AS MATERIALIZED (SELECT count(*) AS found FROM candidate),
+    counted AS MATERIALIZED (SELECT count(*) AS resources FROM candidate),
     before AS MATERIALIZED (
         SELECT r.*
         FROM resource r
         WHERE r.project_key = %(project_key)s
-            AND (SELECT found FROM target) = 1
+            AND (SELECT resources FROM counted) = 1
             AND r.id = (SELECT id FROM candidate LIMIT 1)
         FOR UPDATE
     ),
@@ -14,16 +14,18 @@ WITH
             r.id,
             r.key AS key,
             %(current_object)s::text AS current_object,
-            r.some_property AS current_some,
+            r.some_property AS current_some_property,
             %(staged_object)s::text AS staged_object,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS staged_some,
+            CASE
+                WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
+            END AS staged_some_property,
             r.key AS key_before,
             r.object_type AS current_object_before,
-            r.some_property AS current_some_before,
+            r.some_property AS current_some_property_before,
             coalesce(r.staged_object_type, r.object_type) AS staged_object_before,
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-            END AS staged_some_before
+            END AS staged_some_property_before
         FROM before r
     ),
     written AS (
@@ -34,12 +36,16 @@ WITH
             last_modified_by = %(client_id)s,
             object_type = a.current_object,
             staged_object_type = CASE
-                WHEN (a.staged_object, a.staged_some) IS DISTINCT FROM (a.current_object, a.current_some)
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
                 THEN a.staged_object
             END,
             staged_some_property = CASE
-                WHEN (a.staged_object, a.staged_some) IS DISTINCT FROM (a.current_object, a.current_some)
-                THEN a.staged_some
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
+                THEN a.staged_some_property
             END
         FROM after a
         WHERE r.project_key = %(project_key)s
@@ -66,7 +72,7 @@ WITH
             r.words,
             r.staged_words
     ),
-    learnt AS (
+    new_words AS (
         INSERT INTO word (project_key, word)
         SELECT %(project_key)s, w.word
         FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
@@ -74,7 +80,7 @@ WITH
         ON CONFLICT DO NOTHING
     )
 SELECT
-    t.found,
+    c.resources,
     r.id::text,
     r.version,
     CASE
@@ -83,11 +89,8 @@ SELECT
             || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
             || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
             || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '"'
-            || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-            || ''
+            || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
             || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-            || ''
             || '},"objectTypeProperty":'
                 || r.object_type
                 || coalesce(',"someProperty":' || to_json(r.some_property), '')
@@ -102,7 +105,7 @@ SELECT
     w.id,
     w.version,
     w.json
-FROM target t
+FROM counted c
     LEFT JOIN before r ON true
     LEFT JOIN (
         SELECT
@@ -113,11 +116,8 @@ FROM target t
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-                || ''
+                || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
                 || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-                || ''
                 || '},"objectTypeProperty":'
                     || r.object_type
                     || coalesce(',"someProperty":' || to_json(r.some_property), '')

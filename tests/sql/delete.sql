@@ -1,5 +1,5 @@
 WITH
-    target AS (SELECT 0 AS found),
+    counted AS (SELECT 0 AS resources),
     before AS MATERIALIZED (
         SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid FOR UPDATE
     ),
@@ -24,7 +24,7 @@ WITH
             r.some_property
     )
 SELECT
-    t.found,
+    c.resources,
     r.id::text,
     r.version,
     CASE
@@ -33,11 +33,8 @@ SELECT
             || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
             || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
             || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '"'
-            || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-            || ''
+            || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
             || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-            || ''
             || '},"objectTypeProperty":'
                 || r.object_type
                 || coalesce(',"someProperty":' || to_json(r.some_property), '')
@@ -52,7 +49,7 @@ SELECT
     w.id,
     w.version,
     w.json
-FROM target t
+FROM counted c
     LEFT JOIN before r ON true
     LEFT JOIN (
         SELECT
@@ -63,11 +60,8 @@ FROM target t
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-                || ''
+                || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
                 || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-                || ''
                 || '},"objectTypeProperty":'
                     || r.object_type
                     || coalesce(',"someProperty":' || to_json(r.some_property), '')

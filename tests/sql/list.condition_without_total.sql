@@ -9,11 +9,8 @@ WITH
 SELECT '{"limit":' || %(limit)s
     || ',"offset":' || %(offset)s
     || ',"count":' || count(*)
-    || ''
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT j.json
     FROM (

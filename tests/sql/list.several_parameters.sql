@@ -19,9 +19,7 @@ SELECT '{"limit":' || %(limit)s
             FROM (SELECT found FROM counted) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT j.json
     FROM (

@@ -11,16 +11,13 @@ SELECT '{"limit":' || %(limit)s
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"createdBy":{"typeId":"api-client","id":'
+        || '","createdBy":{"typeId":"api-client","id":'
             || to_json(r.created_by)
             || coalesce(
                 (
@@ -42,7 +39,6 @@ FROM (
                 ''
             )
         || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || ''
         || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
         || '}' AS json
     FROM (

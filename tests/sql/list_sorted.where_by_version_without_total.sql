@@ -9,11 +9,8 @@ WITH
 SELECT '{"limit":' || %(limit)s
     || ',"offset":' || %(offset)s
     || ',"count":' || count(*)
-    || ''
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT j.json
     FROM (
@@ -44,11 +41,8 @@ FROM (
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-                || ''
+                || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
                 || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-                || ''
                 || '},"objectTypeProperty":'
                     || r.object_type
                     || coalesce(',"someProperty":' || to_json(r.some_property), '')

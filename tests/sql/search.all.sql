@@ -11,16 +11,13 @@ SELECT '{"limit":' || %(limit)s
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"hasStagedChanges":'
+        || '","hasStagedChanges":'
             || (r.staged_object_type IS NOT NULL)
             || coalesce(',"someProperty":' || to_json(r.some_property), '')
             || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json

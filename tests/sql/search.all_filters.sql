@@ -20,8 +20,7 @@ SELECT '{"limit":' || %(limit)s
             FROM (SELECT found FROM counted) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ',"facets":{'
+    || '],"facets":{'
         || %(facet_0)s
         || (
             SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
@@ -36,8 +35,7 @@ SELECT '{"limit":' || %(limit)s
                     coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
                     coalesce(
                         string_agg(
-                            '{"term":' || '"' || t.value || '"' || ',' || '"count":' || t.count || '}', ','
-                            ORDER BY t.place
+                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.place
                         ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
                         ''
                     ) AS terms
@@ -55,8 +53,7 @@ SELECT '{"limit":' || %(limit)s
                 ) t
             ) f
         )
-    || '}'
-    || '}'
+    || '}}'
 FROM (
     SELECT j.json
     FROM (
@@ -89,8 +86,7 @@ FROM (
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"hasStagedChanges":'
+                || '","hasStagedChanges":'
                     || (r.staged_object_type IS NOT NULL)
                     || coalesce(',"someProperty":' || to_json(r.some_property), '')
                     || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json

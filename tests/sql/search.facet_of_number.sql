@@ -11,8 +11,7 @@ SELECT '{"limit":' || %(limit)s
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ',"facets":{'
+    || '],"facets":{'
         || %(facet_0)s
         || (
             SELECT '{"type":"terms","dataType":"number","missing":' || f.missing
@@ -35,8 +34,7 @@ SELECT '{"limit":' || %(limit)s
                                     ELSE t.value::text
                                 END
                                 || CASE WHEN t.value = trunc(t.value) AND abs(t.value) < 1e21 THEN '.0' ELSE '' END
-                                || ','
-                                || '"count":' || t.count
+                                || ',"count":' || t.count
                                 || '}',
                             ','
                             ORDER BY t.place
@@ -54,15 +52,13 @@ SELECT '{"limit":' || %(limit)s
                 ) t
             ) f
         )
-    || '}'
-    || '}'
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"hasStagedChanges":'
+        || '","hasStagedChanges":'
             || (r.staged_object_type IS NOT NULL)
             || coalesce(',"someProperty":' || to_json(r.some_property), '')
             || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json

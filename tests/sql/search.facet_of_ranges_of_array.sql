@@ -11,12 +11,10 @@ SELECT '{"limit":' || %(limit)s
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ',"facets":{'
+    || '],"facets":{'
         || %(facet_0)s
         || (
-            SELECT '{"type":"range","ranges":['
-                || '{' || %(facet_0_0_bounds)s::text
+            SELECT '{"type":"range","ranges":[{' || %(facet_0_0_bounds)s::text
                 || '"count":' || count_0
                 || ',"productCount":' || count_0
                 || ',"total":'
@@ -46,8 +44,7 @@ SELECT '{"limit":' || %(limit)s
                             THEN to_json(coalesce(sum_0 / nullif(values_0, 0), 0)::double precision)::text
                         ELSE coalesce(sum_0 / nullif(values_0, 0), 0)::text
                     END
-                || '}'
-                || ']}'
+                || '}]}'
             FROM (
                 SELECT
                     count(*) FILTER (WHERE v.values_0 > 0) AS count_0,
@@ -86,15 +83,13 @@ SELECT '{"limit":' || %(limit)s
                 WHERE r.project_key = %(project_key)s
             ) f
         )
-    || '}'
-    || '}'
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"hasStagedChanges":'
+        || '","hasStagedChanges":'
             || (r.staged_object_type IS NOT NULL)
             || coalesce(',"someProperty":' || to_json(r.some_property), '')
             || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json

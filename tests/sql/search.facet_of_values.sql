@@ -11,23 +11,20 @@ SELECT '{"limit":' || %(limit)s
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ',"facets":{'
+    || '],"facets":{'
         || %(facet_0)s
         || (
-            SELECT '{"type":"filter",' || '"count":' || count(*) || '}'
+            SELECT '{"type":"filter","count":' || count(*) || '}'
             FROM resource r
             WHERE r.project_key = %(project_key)s AND r.version = ANY (%(facet_0_0)s::numeric[])
         )
-    || '}'
-    || '}'
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"hasStagedChanges":'
+        || '","hasStagedChanges":'
             || (r.staged_object_type IS NOT NULL)
             || coalesce(',"someProperty":' || to_json(r.some_property), '')
             || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json

@@ -8,12 +8,12 @@ WITH text AS MATERIALIZED (
         END::regconfig AS configuration
     FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
 ),
--- Each word where it stands.
+-- Each word and its position.
 written AS MATERIALIZED (
     SELECT t.number, t.configuration, p.position, w.lexeme AS word
     FROM text t, unnest(to_tsvector('pg_catalog.simple', t.text)) w, unnest(w.positions) p (position)
 ),
--- And its stems; stop words have none.
+-- The stems at each position; stop words have none.
 stemmed AS (
     SELECT t.number, p.position, array_agg(s.lexeme) AS stems
     FROM text t, unnest(to_tsvector(t.configuration, t.text)) s, unnest(s.positions) p (position)
@@ -28,7 +28,7 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- The words of the project that may stand for each.
+-- For each word, all words of the project that match it: by stem, then by distance.
 expanded AS (
     SELECT (
         SELECT string_agg(DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | ')

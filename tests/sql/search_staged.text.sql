@@ -26,9 +26,7 @@ SELECT '{"limit":' || %(limit)s
             FROM (SELECT found FROM counted) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']'
-    || ''
-    || '}'
+    || ']}'
 FROM (
     SELECT j.json
     FROM (
@@ -71,8 +69,7 @@ FROM (
                 || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                 || '","lastModifiedAt":"'
                     || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '"'
-                || ',"hasStagedChanges":'
+                || '","hasStagedChanges":'
                     || (r.staged_object_type IS NOT NULL)
                     || coalesce(
                         ',"someProperty":'

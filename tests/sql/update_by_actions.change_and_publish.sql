@@ -5,18 +5,18 @@ WITH written AS (
         last_modified_at = date_trunc('milliseconds', now()),
         last_modified_by = %(client_id)s,
         object_type = coalesce(r.staged_object_type, r.object_type),
-        some_property = %(current_some)s::text,
+        some_property = %(current_some_property)s::text,
         staged_object_type = CASE
-            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some)s::text) IS DISTINCT FROM (
-                coalesce(r.staged_object_type, r.object_type), %(current_some)s::text
+            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
+                coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
             )
             THEN coalesce(r.staged_object_type, r.object_type)
         END,
         staged_some_property = CASE
-            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some)s::text) IS DISTINCT FROM (
-                coalesce(r.staged_object_type, r.object_type), %(current_some)s::text
+            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
+                coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
             )
-            THEN %(staged_some)s::text
+            THEN %(staged_some_property)s::text
         END
     WHERE r.project_key = %(project_key)s
         AND r.id = %(id)s::uuid
@@ -24,8 +24,8 @@ WITH written AS (
         AND (
             %(touched)s::boolean
             OR coalesce(r.staged_object_type, r.object_type) IS DISTINCT FROM r.object_type
-            OR %(current_some)s::text IS DISTINCT FROM r.some_property
-            OR %(staged_some)s::text IS DISTINCT FROM CASE
+            OR %(current_some_property)s::text IS DISTINCT FROM r.some_property
+            OR %(staged_some_property)s::text IS DISTINCT FROM CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
             END
         )
@@ -47,11 +47,8 @@ SELECT
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
         || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '"'
-        || ',"createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-        || ''
+        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
         || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || ''
         || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
         || '}' AS json
 FROM written r
