@@ -1,5 +1,6 @@
 # make run            serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
 # make test           lint, types, layers and all tests
+# make sql            write tests/sql anew: every statement that the service sends
 # make contract       other people's linters, generated clients, SDKs and a browser against the service
 # make bench          the service against its peers, on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
@@ -16,11 +17,12 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test contract bench faults compose-test pooler-test install install-dev clean
+.PHONY: help run test sql contract bench faults compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
+	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
@@ -39,6 +41,10 @@ test: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+
+# The tests compare these files, so that a change of SQL shows in its review.
+sql: install-dev
+	@$(BIN)/python -m tests.sql
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients

@@ -26,22 +26,22 @@ from app.database import migrate
 from app.query.fields import SORTABLE
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
-from app.resource import store
+from app.resource import bulk_store, store
 from app.resource.model import (
     ById,
     Change,
     Containment,
     NewResource,
+    NewText,
     ObjectType,
     Paging,
     Preconditions,
     Projection,
     Search,
+    SearchText,
     Selection,
     SortTerm,
     Stored,
-    Text,
-    Value,
 )
 from app.resource.search import search as search_page
 from app.serving.embedded import EmbeddedPostgres
@@ -157,7 +157,7 @@ def search(
 
     def call(connection: Connection, project: Project) -> object:
         query = Search(
-            texts=() if word is None else (Text("en", word(project)),),
+            texts=() if word is None else (SearchText("en", word(project)),),
             fuzzy_level=fuzzy_level,
             query_filters=read_filters(filters(project)),
             facets=read_facets(facets),
@@ -177,7 +177,7 @@ def create(connection: Connection, project: Project) -> object:
 
 def update(connection: Connection, project: Project) -> object:
     text = f"{project.word} {next(numbers)}"
-    projection = Projection(Stored.CURRENT_OBJECT, Value(text, (text,)))
+    projection = Projection(Stored.CURRENT_OBJECT, NewText(text, (text,)))
     change = Change(current=projection, staged=projection)
     return store.write(connection, project.key, ById(str(next(project.ids))), change, Preconditions(), CLIENT_ID)
 
@@ -295,7 +295,7 @@ def show_plans(connection: Connection, operations: list[Operation], project: Pro
 def seeded(connection: Connection, key: str, size: int) -> Project:
     if not store.exists(connection, key, Selection()):
         began = time.perf_counter()
-        store.copy_in(connection, key, made_up.resources(key, size, 0))
+        bulk_store.copy_in(connection, key, made_up.resources(key, size, 0))
         click.echo(f"{size} resources loaded in {time.perf_counter() - began:.0f} s.")
     return described(connection, key)
 

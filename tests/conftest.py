@@ -27,6 +27,7 @@ from tests.support.api import Api
 from tests.support.contract import Contract
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy
+from tests.support.walk import Walked, walk
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Tests of the embedded server's durability start their own."""
@@ -57,6 +58,12 @@ def cluster() -> Iterator[EmbeddedPostgres]:
     """A running PostgreSQL."""
     with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def walked(cluster: EmbeddedPostgres) -> Walked:
+    """A walk through every operation, and all SQL that it sent."""
+    return walk(cluster)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.database.pool import Connection
-from app.resource import store
+from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
 from app.values.json_fields import (
@@ -46,7 +46,7 @@ LONGEST_LINE = 16 * 1024 * 1024
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
     """The project's resources in the order of their ids, a line each, without line ends."""
-    for stored in store.export(connection, project_key):
+    for stored in bulk_store.export(connection, project_key):
         yield _line(stored)
 
 
@@ -189,9 +189,9 @@ def _import_step(
             wanted[resource.id] = (number, resource)
     resources = [resource for _, resource in wanted.values()]
     with connection.transaction():
-        inserted = store.insert_many(connection, project_key, resources)
+        inserted = bulk_store.insert_many(connection, project_key, resources)
         missing = [resource.id for resource in resources if resource.id not in inserted]
-        existing = store.existing_ids(connection, project_key, missing) if missing else set[UUID]()
+        existing = bulk_store.existing_ids(connection, project_key, missing) if missing else set[UUID]()
     for resource_id in missing:
         number, resource = wanted[resource_id]
         if resource_id in existing:

@@ -24,7 +24,7 @@ from app.identity.own_issuer import OwnIssuer
 from app.identity.records import KeyEncryption
 from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.identity.tokens import InvalidToken, TokenVerifier
-from app.resource import store
+from app.resource import bulk_store
 from app.serving import embedded
 
 Item = TypeVar("Item")
@@ -370,7 +370,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
     with _bulk_connection(settings) as connection:
         try:
             resources = made_up.resources(project_key, count, number)
-            store.copy_in(connection, project_key, _progress("Seeding", resources, count))
+            bulk_store.copy_in(connection, project_key, _progress("Seeding", resources, count))
         except psycopg.errors.UniqueViolation:
             raise click.ClickException(
                 f"The project {project_key} has resources of --seed {number} already; nothing was loaded."

@@ -1,7 +1,8 @@
-"""The fields of a resource: public name to type and SQL, one table for all that reads a resource by them.
+"""The fields of a resource: public name to type and SQL, one table for everything that reads a resource by them.
 
-The SQL is code and therefore a ``LiteralString``; ``r`` is the resource's row. What differs between the current and
-the staged projection is spelt out for both, so that whoever asks for a field says which one.
+The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. Whatever differs between the
+current and the staged projection stands here for both, so that no other module names the columns of the staged one.
+The exceptions are statements that list all columns: INSERT, RETURNING and COPY.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from enum import Enum
 from typing import LiteralString
 
 
-class Kind(Enum):
+class FieldType(Enum):
     """What a field holds."""
 
     ID = "id"
@@ -24,7 +25,7 @@ class Kind(Enum):
 
 
 class Stage(Enum):
-    """Which projection of a resource is looked at."""
+    """One of the two projections of a resource."""
 
     CURRENT = "current"
     STAGED = "staged"
@@ -37,21 +38,21 @@ class Column:
     current: LiteralString
     staged: LiteralString
 
-    def of(self, stage: Stage) -> LiteralString:
+    def for_stage(self, stage: Stage) -> LiteralString:
         """The expression for a projection."""
         return self.current if stage is Stage.CURRENT else self.staged
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Resources whose order by a field one index serves.
+    """The resources that one index holds in the order of a field.
 
-    :param condition: which they are.
-    :param begins: what the index holds of the field, if that is not all of it.
+    :param condition: selects these resources.
+    :param prefix: the beginning of the field's value, if the index holds only that.
     """
 
     condition: LiteralString
-    begins: LiteralString | None = None
+    prefix: LiteralString | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,15 +61,15 @@ class Field:
 
     :param column: its value, NULL if it is absent; None for the members of an array's elements, which have no column.
     :param members: the fields of an object, or of an array's elements.
-    :param text: its value as text, where ``column`` has another type than the public one.
+    :param text: its value as text, if ``column`` has another SQL type than the public one.
     :param sortable: ``sort`` takes it.
-    :param parts: of sortable fields that a resource may lack: all resources, divided so that an index serves the order
-        of each part of the current projection. The last part lacks the field.
+    :param parts: for sortable fields that a resource may lack: all resources, divided so that one index serves the
+        order of each part of the current projection. The resources of the last part lack the field.
     :param expandable: ``expand`` takes it.
     """
 
     name: LiteralString
-    kind: Kind
+    type: FieldType
     column: Column | None = None
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
@@ -77,14 +78,21 @@ class Field:
     expandable: bool = False
 
 
-TIME_FORMAT: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
-"""How ``to_char`` writes a time in UTC as answers have it."""
+# The two projections. The columns of the staged one are NULL as long as it equals the current one.
+
+HAS_STAGED_CHANGES: LiteralString = "r.staged_object_type IS NOT NULL"
+"""Whether the projections differ."""
 
 OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_type)")
-"""The ObjectType as it is answered."""
+"""The ObjectType as the text that answers contain."""
 
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
 """The ObjectType as jsonb."""
+
+SOME_PROPERTY = Column(
+    "r.some_property",
+    "CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END",
+)
 
 CONTAINS = Column(
     "r.object @> {}",
@@ -102,24 +110,52 @@ RELEVANCE = Column(
     "ts_rank(r.words, {0})",
     "ts_rank(CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END, {0})",
 )
-"""How well they match it: the more, and the nearer to one another, the higher."""
+"""The rank of a projection's words for a ``tsquery``: higher if more words match, and if they stand closer together."""
+
+WORD_COLUMNS: LiteralString = "r.words, r.staged_words"
+
+WORDS = Column("tsvector_to_array(r.words)", "tsvector_to_array(r.staged_words)")
+"""The words of a projection as an array; those of the staged one are NULL as long as the projections are equal."""
+
+ALL_WORDS: LiteralString = f"{WORDS.current} || coalesce({WORDS.staged}, '{{}}')"
+"""The words of both projections."""
+
+
+def staged_columns(
+    *,
+    current_object: LiteralString,
+    current_some_property: LiteralString,
+    staged_object: LiteralString,
+    staged_some_property: LiteralString,
+) -> dict[LiteralString, LiteralString]:
+    """The staged columns and what an UPDATE sets them to, given what both projections become."""
+    differ: LiteralString = (
+        f"({staged_object}, {staged_some_property}) IS DISTINCT FROM ({current_object}, {current_some_property})"
+    )
+    return {
+        "staged_object_type": f"CASE WHEN {differ} THEN {staged_object} END",
+        "staged_some_property": f"CASE WHEN {differ} THEN {staged_some_property} END",
+    }
+
+
+# The table
 
 
 def _both(sql: LiteralString) -> Column:
     return Column(sql, sql)
 
 
-def _in_document(name: LiteralString, kind: Kind, *members: Field) -> Field:
-    column = Column(f"r.object -> '{name}'", f"coalesce(r.staged_object, r.object) -> '{name}'")
-    return Field(name, kind, column, _by_name(*members))
+def _in_document(name: LiteralString, field_type: FieldType, *members: Field) -> Field:
+    column = Column(f"{DOCUMENT.current} -> '{name}'", f"{DOCUMENT.staged} -> '{name}'")
+    return Field(name, field_type, column, _by_name(*members))
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
     members = _by_name(
-        Field("typeId", Kind.TEXT, _both("'api-client'::text")),
-        Field("id", Kind.TEXT, _both(column)),
+        Field("typeId", FieldType.TEXT, _both("'api-client'::text")),
+        Field("id", FieldType.TEXT, _both(column)),
     )
-    return Field(name, Kind.OBJECT, _both(column), members, expandable=True)
+    return Field(name, FieldType.OBJECT, _both(column), members, expandable=True)
 
 
 def _by_name(*rows: Field) -> Mapping[str, Field]:
@@ -127,58 +163,55 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
 
 
 OBJECT_TYPE: Mapping[str, Field] = _by_name(
-    _in_document("arrayOfIntExample", Kind.NUMBERS),
-    _in_document("arrayOfUniqueIntExample", Kind.NUMBERS),
-    _in_document("arrayOfTwonumbersExample", Kind.NUMBERS),
-    _in_document("arrayOfFloatExample", Kind.NUMBERS),
-    _in_document("arrayOfNumberNoDefaultsExample", Kind.NUMBERS),
-    _in_document("arrayOfStringExample", Kind.TEXTS),
+    _in_document("arrayOfIntExample", FieldType.NUMBERS),
+    _in_document("arrayOfUniqueIntExample", FieldType.NUMBERS),
+    _in_document("arrayOfTwonumbersExample", FieldType.NUMBERS),
+    _in_document("arrayOfFloatExample", FieldType.NUMBERS),
+    _in_document("arrayOfNumberNoDefaultsExample", FieldType.NUMBERS),
+    _in_document("arrayOfStringExample", FieldType.TEXTS),
     _in_document(
         "arrayOfObjectType",
-        Kind.OBJECTS,
-        Field("integerExample", Kind.NUMBER),
-        Field("integerExampleInt32", Kind.NUMBER),
+        FieldType.OBJECTS,
+        Field("integerExample", FieldType.NUMBER),
+        Field("integerExampleInt32", FieldType.NUMBER),
     ),
 )
-"""The fields of ObjectType (interface 2.3)."""
+"""The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""
 
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", Kind.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
+        Field("id", FieldType.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
         Field(
             "key",
-            Kind.TEXT,
+            FieldType.TEXT,
             _both("r.key"),
             sortable=True,
             parts=(Part("r.key IS NOT NULL"), Part("r.key IS NULL")),
         ),
-        Field("version", Kind.NUMBER, _both("r.version"), sortable=True),
-        Field("createdAt", Kind.TIME, _both("r.created_at"), sortable=True),
-        Field("lastModifiedAt", Kind.TIME, _both("r.last_modified_at"), sortable=True),
+        Field("version", FieldType.NUMBER, _both("r.version"), sortable=True),
+        Field("createdAt", FieldType.TIME, _both("r.created_at"), sortable=True),
+        Field("lastModifiedAt", FieldType.TIME, _both("r.last_modified_at"), sortable=True),
         Field(
             "someProperty",
-            Kind.TEXT,
-            Column(
-                "r.some_property",
-                "CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END",
-            ),
+            FieldType.TEXT,
+            SOME_PROPERTY,
             sortable=True,
             parts=(
                 Part("octet_length(r.some_property) <= 2000"),
-                Part("octet_length(r.some_property) > 2000", begins='"left"(r.some_property, 400)'),
+                Part("octet_length(r.some_property) > 2000", prefix='"left"(r.some_property, 400)'),
                 Part("r.some_property IS NULL"),
             ),
         ),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),
-        Field("objectTypeProperty", Kind.OBJECT, DOCUMENT, OBJECT_TYPE),
+        Field("objectTypeProperty", FieldType.OBJECT, DOCUMENT, OBJECT_TYPE),
     ),
     **OBJECT_TYPE,
 }
-"""The fields of a resource (interface 2.2 and what the server adds); those of its ObjectType stand here too."""
+"""The fields of a resource (interface 2.2 and those that the server adds), and directly those of its ObjectType."""
 
 SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.sortable}
-"""Fields that lists are sorted by."""
+"""Fields that ``sort`` takes."""
 
 EXPANDABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.expandable}
-"""References whose target an answer can hold."""
+"""References whose target an answer can contain."""

@@ -1,8 +1,8 @@
-"""What the languages of parameters share: text to tree by a grammar, and the message for a text that is none.
+"""Shared by the languages of parameters: parsing by a grammar, and the messages for syntax errors.
 
-A message has the platform's form: what stands where the text departs from the grammar, what could stand there, line
-and column, and the line itself with a caret below. The place is the deepest character that fits: after ``firstName
-ilike`` it is the ``l``, since ``in`` and ``is`` begin like that.
+A message has the platform's form: the character at which the text departs from the grammar, what is expected there,
+line and column, and the line itself with a caret below. The character is the first one that no expected word has: in
+``firstName ilike`` it is the ``l``, since ``in`` and ``is`` begin with an ``i``.
 """
 
 import re
@@ -21,19 +21,19 @@ LENGTH_AT_MOST = 16_384
 """Characters of an expression."""
 
 FAULTS_AT_MOST = 50
-"""Faults of the expressions of one parameter that an answer lists."""
+"""Faults that an answer lists for the expressions of one parameter."""
 
 _CACHED_LENGTH = 2_048
-"""Longer texts are not kept: they are rarely the same twice, and their trees are large."""
+"""Characters of a text whose tree is cached: longer ones rarely repeat, and their trees are large."""
 
 
 class InvalidExpression(ValueError):
-    """A text that is refused; ``str()`` of it says why and where."""
+    """A text that is not an expression of its language; ``str()`` of it is the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A character of a text, by line and column, both counted from 1."""
+    """The position of a character: line and column, both counted from 1."""
 
     line: int
     column: int
@@ -43,18 +43,18 @@ class Place:
 
 
 def place(text: str, position: int) -> Place:
-    """The place of an offset."""
+    """The place of the character at an offset."""
     return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
 
 
-# What tokens mean
+# The values of tokens
 
 
 def number_of(literal: str) -> int | float:
-    """The number that a literal of JSON's form means: exact within int64, else the nearest double.
+    """The number of a JSON literal: an exact int within int64, else the nearest double.
 
-    A double that is a whole number within int64 becomes the integer that PostgreSQL reads from its shortest text, so
-    that equal numbers have one form.
+    A double that is a whole number within int64 becomes the integer that PostgreSQL reads from the double's shortest
+    text, so that equal numbers have one form.
     """
     number = cast("int | float", decode(literal))
     if isinstance(number, int):
@@ -73,12 +73,12 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def text_of(literal: str) -> str:
-    """The text that a literal in double quotes means."""
+    """The text of a literal in double quotes, without its escapes."""
     return _ESCAPE.sub(r"\1", literal[1:-1])
 
 
 def position_of(token: Token) -> int:
-    """Where a token begins: an offset into its text, counted from 0."""
+    """The offset of a token's first character, counted from 0."""
     return token.start_pos or 0
 
 
@@ -93,20 +93,20 @@ _NAMES = (
     (_VALUES, "primitive value"),
     (frozenset(("$END",)), "end of input"),
 )
-"""Terminals that messages call by a name of their own."""
+"""Terminals and their names in messages."""
 
 
 class Language:
     """A grammar with its messages.
 
-    :param package: where ``grammar.lark`` lies.
-    :param name: what messages call a text of the language.
-    :param maker: makes nodes while the parser runs: there is no other tree in between.
-    :param keywords: words whose terminals are called like them, in capitals after an underscore; in the order in
-        which messages list them.
-    :param signs: what other terminals look like.
-    :param starts: the rules that a text can be.
-    :param check: refuses texts before the parser spends its time on them.
+    :param package: contains ``grammar.lark``.
+    :param name: of a text of the language, for messages.
+    :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
+    :param keywords: words whose terminals have the same names in capitals, after an underscore; in the order in which
+        messages list them.
+    :param signs: the spellings of other terminals.
+    :param starts: the rules that a text can start with.
+    :param check: raises InvalidExpression for texts that the parser would take long for.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Language:
     ) -> None:
         self._name = name
         self._check = check
-        self._spelt = {f"_{word.upper()}": (word,) for word in keywords} | dict(signs)
+        self._spellings = {f"_{word.upper()}": (word,) for word in keywords} | dict(signs)
         self._lark = Lark(
             files(package).joinpath("grammar.lark").read_text("utf-8"),
             parser="lalr",
@@ -130,17 +130,17 @@ class Language:
             transformer=maker,
             maybe_placeholders=False,
         )
-        self._remembered = lru_cache(maxsize=512)(self._parse)
+        self._cached = lru_cache(maxsize=512)(self._parse)
 
     def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
-        """Parse a text, or remember what it was parsed to.
+        """Parse a text; the trees of short texts are cached.
 
-        :param quoted: how messages call the text; by default, they quote it.
-        :raises InvalidExpression: for a text that is too long or none.
+        :param quoted: names the text in messages, which otherwise quote it.
+        :raises InvalidExpression: for a text that is too long or is no expression of the language.
         """
         if len(text) > _CACHED_LENGTH:
             return self._parse(text, start, quoted)
-        return self._remembered(text, start, quoted)
+        return self._cached(text, start, quoted)
 
     def _parse(self, text: str, start: str, quoted: str | None) -> Any:
         if len(text) > LENGTH_AT_MOST:
@@ -158,7 +158,8 @@ class Language:
         position = error.pos_in_stream or 0
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
             position = len(text)
-        # A parser that has not seen the token at fault: on that token, the first one has closed what could go on.
+        # A second parser stops before the unexpected token. The first one has already reduced on it, and no longer
+        # accepts everything that could continue the text.
         parser = self._lark.parse_interactive(text[:position], start)
         parser.exhaust_lexer()
         position, expected = self._deepest(text, position, parser.accepts())
@@ -170,7 +171,7 @@ class Language:
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{line}\n{below}"
 
     def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
-        """The deepest character that fits the beginning of something accepted, and what could stand there."""
+        """The first character that no accepted word has in this place, and what is expected instead."""
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
@@ -180,7 +181,7 @@ class Language:
             return position + 1, ["letter", "digit"]
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
-        words = [word for terminal, spelt in self._spelt.items() if terminal in accepted for word in spelt]
+        words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
         rest = text[position : position + 20].lower()
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):

@@ -1,16 +1,23 @@
-"""SQL as text that is put together from literal strings alone, which the type checker holds it to.
+"""SQL as text that is composed of literal strings alone; the type checker refuses any other string.
 
-psycopg.sql does the same with objects. For the statement of a page they took 150 µs, a third of the whole request.
+psycopg.sql does the same with objects. For the statement of a page these took 150 µs, a third of the whole request.
 """
 
 from typing import LiteralString, cast
 
+_TIME_FORMAT: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
+
 
 def numbered(name: LiteralString, number: int) -> LiteralString:
-    """A name with a number behind it, the one thing in a statement that no literal says."""
+    """A name and a number: the only part of a statement that is not a literal."""
     return cast("LiteralString", f"{name}_{number:d}")
 
 
 def placeholder(name: LiteralString) -> LiteralString:
-    """Where the value of a parameter goes."""
+    """The place of a parameter's value."""
     return f"%({name})s"
+
+
+def utc_time(timestamp: LiteralString) -> LiteralString:
+    """A timestamp as the text that answers contain."""
+    return f"to_char({timestamp} AT TIME ZONE 'UTC', {_TIME_FORMAT})"

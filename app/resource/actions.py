@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from marshmallow import fields
 
-from app.resource.model import Change, Projection, Value
+from app.resource.model import Change, NewText, Projection
 from app.values.json_fields import Boolean, Text
 
 
@@ -53,7 +53,7 @@ class ChangeSomeProperty:
     staged: bool
 
     def apply(self, change: Change) -> Change:
-        value = Value(self.some_property, (self.some_property,))
+        value = NewText(self.some_property, (self.some_property,))
         current = change.current if self.staged else Projection(change.current.object_type, value)
         return Change(current, Projection(change.staged.object_type, value), change.key, change.touched)
 

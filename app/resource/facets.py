@@ -1,8 +1,8 @@
-"""Facets to SQL: each is one subquery whose value is the JSON of its result.
+"""Compiles facets to SQL: each one is a subquery whose value is the JSON of its result.
 
-Counts are of resources: a value that an array holds twice counts once. A subquery reads the resources once, however
-many terms or ranges it has, and needs no join back to tell resources apart, since a resource's values are gathered
-beside its row.
+Counts are counts of resources: a value that an array contains twice counts once. A subquery reads the resources once,
+however many terms or ranges it has. The values of each resource are gathered in a lateral subquery beside its row, so
+that no join or DISTINCT over all rows is needed to count each resource once.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 
 from app import errors
-from app.query.fields import TIME_FORMAT, Kind, Stage
+from app.query.fields import FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
 from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
-from app.query.sql_text import numbered, placeholder
+from app.query.sql_text import numbered, placeholder, utc_time
+from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
 
 TERMS_AT_MOST: LiteralString = "200"
-"""Terms that a facet lists; the others are in ``other``."""
+"""Terms that a facet lists; ``other`` counts the remaining ones."""
 
 Parameters = dict[str, Any]
 
@@ -27,22 +28,22 @@ def compile_facet(
 ) -> LiteralString:
     """The SQL of a facet's JSON.
 
-    :param where: which resources ``r`` are counted.
+    :param where: selects the resources ``r`` that are counted.
     :param prefix: begins the names of the parameters that are added to ``parameters``.
     """
-    match facet.of:
+    match facet.groups:
         case None:
             return _terms(facet, where, stage)
         case tuple():
-            return _ranges(facet, facet.of, where, stage, prefix, parameters)
+            return _ranges(facet, facet.groups, where, stage, prefix, parameters)
         case condition:
             return _filter(facet, condition, where, stage, prefix, parameters)
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
-    """The member ``count``, and ``productCount`` if it was asked for: what is counted are the products."""
-    json: LiteralString = f"""'"count":' || {count}"""
-    return f"""{json} || ',"productCount":' || {count}""" if facet.counting_products else json
+    """The member ``count``, and the same number as ``productCount`` if the facet counts products."""
+    counted = member("count", count)
+    return concatenated(counted, member("productCount", count)) if facet.counting_products else counted
 
 
 # Values
@@ -51,74 +52,89 @@ _MEMBER: LiteralString = (
     "SELECT DISTINCT (e.value -> {name})::numeric FROM jsonb_array_elements({column}) e (value) WHERE e.value ? {name}"
 )
 
-_VALUES: dict[Kind, LiteralString] = {
-    Kind.ID: "SELECT {}",
-    Kind.TEXT: "SELECT {}",
-    Kind.TIME: "SELECT {}",
-    Kind.NUMBER: "SELECT ({})::numeric",
-    Kind.TEXTS: 'SELECT DISTINCT e.value COLLATE "C" FROM jsonb_array_elements_text({}) e (value)',
-    Kind.NUMBERS: "SELECT DISTINCT e.value::numeric FROM jsonb_array_elements({}) e (value)",
+_VALUES: dict[FieldType, LiteralString] = {
+    FieldType.ID: "SELECT {}",
+    FieldType.TEXT: "SELECT {}",
+    FieldType.TIME: "SELECT {}",
+    FieldType.NUMBER: "SELECT ({})::numeric",
+    FieldType.TEXTS: 'SELECT DISTINCT e.value COLLATE "C" FROM jsonb_array_elements_text({}) e (value)',
+    FieldType.NUMBERS: "SELECT DISTINCT e.value::numeric FROM jsonb_array_elements({}) e (value)",
 }
-"""The values of a field of ``r``, each once; an absent one has no row, or one with NULL."""
+"""The distinct values of a field of ``r``. An absent field has no row, or one with NULL."""
 
 
-def _values(at: FieldPath, stage: Stage) -> LiteralString:
-    holder = at.element_of or at.field
+def _values(path: FieldPath, stage: Stage) -> LiteralString:
+    holder = path.element_of or path.field
     if holder.column is None:
-        errors.unreachable("what a facet looks at has a column")
-    column = holder.column.of(stage)
-    if at.element_of is not None:
-        return _MEMBER.format(name=f"'{at.field.name}'", column=column)
-    return _VALUES[at.field.kind].format(column)
+        errors.unreachable("the field of a facet has a column")
+    column = holder.column.for_stage(stage)
+    if path.element_of is not None:
+        return _MEMBER.format(name=f"'{path.field.name}'", column=column)
+    return _VALUES[path.field.type].format(column)
 
 
-# JSON of values. A numeric has more digits than a double: where it is not whole, the shortest text of the nearest
-# double is meant, if there is one.
+# JSON of values. A numeric has more digits than a double. If it is not a whole number, the shortest text of the nearest
+# double is meant, if there is a double near it.
 
 _NUMBER_JSON: LiteralString = """CASE
     WHEN {0} = trunc({0}) AND abs({0}) < 1e21 THEN trunc({0})::text
     WHEN abs({0}) BETWEEN 1e-300 AND 1e300 THEN to_json({0}::double precision)::text
     ELSE {0}::text END"""
 
-_TERM_JSON: dict[Kind, tuple[LiteralString, LiteralString]] = {
-    Kind.ID: ("text", "'\"' || {0} || '\"'"),
-    Kind.TEXT: ("text", "to_json({0}::text)::text"),
-    Kind.TEXTS: ("text", "to_json({0}::text)::text"),
-    Kind.TIME: ("datetime", f"'\"' || to_char({{0}} AT TIME ZONE 'UTC', {TIME_FORMAT}) || '\"'"),
-    Kind.NUMBER: (
-        "number",
-        f"{_NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END",
-    ),
-}
-"""The type of a facet's terms, and their JSON; a number is a decimal, also a whole one."""
-_TERM_JSON[Kind.NUMBERS] = _TERM_JSON[Kind.NUMBER]
+_DECIMAL_JSON: LiteralString = (
+    f"{_NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END"
+)
+"""A number with a fraction, ``.0`` if it is whole."""
 
 
-# Kinds of facets
+def _number(sql: LiteralString) -> LiteralString:
+    return _NUMBER_JSON.format(sql)
+
+
+def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, LiteralString]:
+    """The ``dataType`` of a facet's terms, and the JSON of a term."""
+    match field_type:
+        case FieldType.ID:
+            return "text", quoted(value)
+        case FieldType.TIME:
+            return "datetime", quoted(utc_time(value))
+        case FieldType.NUMBER | FieldType.NUMBERS:
+            return "number", _DECIMAL_JSON.format(value)
+        case _:
+            return "text", f"to_json({value}::text)::text"
+
+
+# The three sorts of facets
 
 
 def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
-    data_type, term_json = _TERM_JSON[facet.at.field.kind]
-    term, count = term_json.format("t.value"), _count(facet, "t.count")
+    data_type, term = _term(facet.path.field.type, "t.value")
+    listed = f"t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}"
+    result = object_(
+        text_member("type", "'terms'"),
+        text_member("dataType", f"'{data_type}'"),
+        member("missing", "f.missing"),
+        member("total", "f.total"),
+        member("other", "f.total - f.listed"),
+        member("terms", concatenated("'['", "f.terms", "']'")),
+    )
     return f"""(
-        SELECT '{{"type":"terms","dataType":"{data_type}","missing":' || f.missing || ',"total":' || f.total
-            || ',"other":' || f.total - f.listed || ',"terms":[' || f.terms || ']}}'
+        SELECT {result}
         FROM (
             SELECT
                 coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
                 coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}), 0) AS listed,
-                coalesce(string_agg('{{"term":' || {term} || ',' || {count} || '}}', ',' ORDER BY t.place)
-                    FILTER (WHERE t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}), '') AS terms
+                coalesce(sum(t.count) FILTER (WHERE {listed}), 0) AS listed,
+                coalesce(string_agg({object_(member("term", term), _count(facet, "t.count"))}, ',' ORDER BY t.place)
+                    FILTER (WHERE {listed}), '') AS terms
             FROM (
                 SELECT v.value, count(*) AS count,
                     row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                FROM resource r LEFT JOIN LATERAL ({_values(facet.at, stage)}) v (value) ON true
+                FROM resource r LEFT JOIN LATERAL ({_values(facet.path, stage)}) v (value) ON true
                 WHERE {where}
                 GROUP BY v.value
             ) t
-        ) f
-        )"""
+        ) f)"""
 
 
 def _filter(
@@ -131,18 +147,18 @@ def _filter(
 ) -> LiteralString:
     clause = compile_condition(condition, stage, prefix)
     parameters |= clause.parameters
-    count = _count(facet, "count(*)")
-    return f"""(SELECT '{{"type":"filter",' || {count} || '}}' FROM resource r WHERE {where} AND {clause.indexed})"""
+    result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
+    return f"(SELECT {result} FROM resource r WHERE {where} AND {clause.indexed})"
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_MEASURED: dict[Kind, LiteralString] = {
-    Kind.NUMBER: "x.value",
-    Kind.NUMBERS: "x.value",
-    Kind.TIME: "(extract(epoch FROM x.value) * 1000)",
+_SUMMABLE: dict[FieldType, LiteralString] = {
+    FieldType.NUMBER: "x.value",
+    FieldType.NUMBERS: "x.value",
+    FieldType.TIME: "(extract(epoch FROM x.value) * 1000)",
 }
-"""A value as the number that is added up: times as milliseconds since 1970."""
+"""A value as a number for the statistics of a range: of a time, the milliseconds since 1970."""
 
 
 def _ranges(
@@ -153,19 +169,19 @@ def _ranges(
     prefix: LiteralString,
     parameters: Parameters,
 ) -> LiteralString:
-    kind = facet.at.field.kind
+    field_type = facet.path.field.type
     of_resource: list[LiteralString] = []
     of_all: list[LiteralString] = []
-    json: list[LiteralString] = []
+    results: list[LiteralString] = []
     for number, bounds in enumerate(ranges):
         name = numbered(prefix, number)
-        within: LiteralString = f"FILTER (WHERE {_within(bounds, kind, name, parameters)})"
+        within: LiteralString = f"FILTER (WHERE {_within(bounds, field_type, name, parameters)})"
         count, values, total = numbered("count", number), numbered("values", number), numbered("sum", number)
         least, most = numbered("min", number), numbered("max", number)
-        measured = _MEASURED[kind]
+        value = _SUMMABLE[field_type]
         of_resource.append(
-            f"count(*) {within} AS {values}, sum({measured}) {within} AS {total},"
-            f" min({measured}) {within} AS {least}, max({measured}) {within} AS {most}"
+            f"count(*) {within} AS {values}, sum({value}) {within} AS {total},"
+            f" min({value}) {within} AS {least}, max({value}) {within} AS {most}"
         )
         of_all.append(
             f"count(*) FILTER (WHERE v.{values} > 0) AS {count}, sum(v.{values}) AS {values},"
@@ -173,30 +189,33 @@ def _ranges(
             f" coalesce(max(v.{most}), 0) AS {most}"
         )
         parameters[f"{name}_bounds"] = _bounds_json(bounds)
-        mean = _number(f"coalesce({total} / nullif({values}, 0), 0)")
-        json.append(
-            f"""'{{' || {placeholder(f"{name}_bounds")}::text || {_count(facet, count)}
-            || ',"total":' || {_number(total)} || ',"min":' || {_number(least)}
-            || ',"max":' || {_number(most)} || ',"mean":' || {mean} || '}}'"""
+        statistics = members(
+            _count(facet, count),
+            member("total", _number(total)),
+            member("min", _number(least)),
+            member("max", _number(most)),
+            member("mean", _number(f"coalesce({total} / nullif({values}, 0), 0)")),
         )
+        results.append(concatenated("'{'", f"{placeholder(f'{name}_bounds')}::text", statistics, "'}'"))
+    listed = concatenated("'['", concatenated(*_with_commas(results)), "']'")
     return f"""(
-        SELECT '{{"type":"range","ranges":[' || {" || ',' || ".join(json)} || ']}}'
+        SELECT {object_(text_member("type", "'range'"), member("ranges", listed))}
         FROM (
             SELECT {", ".join(of_all)}
             FROM resource r CROSS JOIN LATERAL (
-                SELECT {", ".join(of_resource)} FROM ({_values(facet.at, stage)}) x (value)) v
+                SELECT {", ".join(of_resource)} FROM ({_values(facet.path, stage)}) x (value)) v
             WHERE {where}
-        ) f
-        )"""
+        ) f)"""
 
 
-def _number(of: LiteralString) -> LiteralString:
-    return _NUMBER_JSON.format(of)
+def _with_commas(items: Sequence[LiteralString]) -> list[LiteralString]:
+    first, *others = items
+    return [first, *(concatenated("','", item) for item in others)]
 
 
-def _within(bounds: Bounds, kind: Kind, name: LiteralString, parameters: Parameters) -> LiteralString:
-    """Half-open: the lower bound belongs to the range, the upper one does not."""
-    cast: LiteralString = CASTS[kind]
+def _within(bounds: Bounds, field_type: FieldType, name: LiteralString, parameters: Parameters) -> LiteralString:
+    """The condition that a value is in a half-open range: the lower bound belongs to it, the upper bound does not."""
+    cast: LiteralString = CASTS[field_type]
     conditions: list[LiteralString] = ["x.value IS NOT NULL"]
     if bounds.low is not None:
         parameters[f"{name}_from"] = parameter_of(bounds.low)
@@ -208,12 +227,12 @@ def _within(bounds: Bounds, kind: Kind, name: LiteralString, parameters: Paramet
 
 
 def _bounds_json(bounds: Bounds) -> str:
-    """The members that say which range it is; an open end is 0 and an empty text."""
-    members: list[str] = []
+    """The members that name a range, with a comma behind them; an open end is 0 and an empty text."""
+    bound_members: list[str] = []
     for end, value in (("from", bounds.low), ("to", bounds.high)):
         text = "" if value is None else _bound(value)
-        members.append(f'"{end}":{text or 0},"{end}Str":"{text}",')
-    return "".join(members)
+        bound_members.append(f'"{end}":{text or 0},"{end}Str":"{text}",')
+    return "".join(bound_members)
 
 
 def _bound(value: Value) -> str:

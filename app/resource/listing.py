@@ -1,9 +1,10 @@
-"""A page of what a condition selects: found, counted, sorted, cut and put together as JSON by one statement.
+"""A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-What is selected is first looked for without an order, up to a fixed number. If that is all, the page is sorted out of
-it; if there is more, the project is read in the order of an index, which soon meets enough for a page. So the statement
-does well whatever it is about to find, without an estimate of it, which for documents and words nobody has: in the
-order of an index, the few among many would be found by reading all.
+The statement first looks for what is selected without an order, up to a fixed number of resources. If that finds all
+of them, it sorts these and takes the page. If there are more, it reads the project in the order of an index instead,
+which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of their number:
+PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few matches among
+many resources would be found by reading all resources.
 """
 
 from collections.abc import Sequence
@@ -12,30 +13,31 @@ from typing import Any, LiteralString
 
 from app import errors
 from app.database.pool import Connection
-from app.query.fields import Field, Kind, Part, Stage
+from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
 from app.query.sql_text import numbered
+from app.resource.json_text import array_, concatenated, member, object_
 from app.resource.model import Paging, SortTerm
 
 Parameters = dict[str, Any]
 
-_AT_MOST: LiteralString = "10000"
-"""Matches that are counted; beyond that the total is this and is marked as capped.
+_COUNTED_AT_MOST: LiteralString = "10000"
+"""Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it.
 
-A literal and no parameter: of a LIMIT that it does not know, the planner expects a tenth of the rows to be read, and no
-index looks worth beginning with.
+A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to be
+read, and then no index looks cheaper than a scan.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a page is sorted by.
+    """An expression that a page is sorted by.
 
     :param expression: SQL on ``r``.
     :param nullable: whether it may be NULL, which comes last in both directions.
     :param indexed: whether indexes serve its order.
-    :param parts: all resources, divided as :class:`app.query.fields.Field` says; empty: one index serves the order of
-        all.
+    :param parts: the resources, divided so that one index serves each part, as :class:`app.query.fields.Field` says;
+        empty if one index serves all of them.
     """
 
     expression: LiteralString
@@ -45,30 +47,30 @@ class Term:
     parts: tuple[Part, ...] = ()
 
     def ordered(self, expression: LiteralString) -> LiteralString:
-        """Something in the direction of this term."""
+        """An expression with the direction of this term."""
         # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
         direction: LiteralString = "DESC" if self.descending else "ASC"
         return f"{expression} {direction} NULLS LAST" if self.nullable else f"{expression} {direction}"
 
 
 def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
-    """What ``sort`` asks for, in a projection; ties are by id, so that pages neither repeat nor miss any."""
+    """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any."""
     terms: list[Term] = []
     for asked in sort:
         terms.append(_term(asked.field, stage, descending=asked.descending))
-        if asked.field.kind is Kind.ID:
+        if asked.field.type is FieldType.ID:
             return tuple(terms)
     return (*terms, BY_ID)
 
 
 def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
     if field.column is None:
-        errors.unreachable("what is sorted by has a column")
-    column = field.column
-    # The indexes, and so the parts, are of the current projection.
-    indexed = column.of(stage) == column.current
+        errors.unreachable("a sortable field has a column")
+    expression = field.column.for_stage(stage)
+    # Only the current projection has indexes to sort by.
+    indexed = expression == field.column.current
     return Term(
-        column.of(stage),
+        expression,
         descending,
         nullable=bool(field.parts),
         indexed=indexed,
@@ -77,7 +79,7 @@ def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
 
 
 BY_ID = Term("r.id")
-"""What decides among equals."""
+"""The last term of every order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +90,16 @@ class Selected:
 
     @property
     def where(self) -> LiteralString:
-        """For a scan that looks for them."""
+        """The condition for a scan that looks for these resources."""
         return _all_of([clause.indexed for clause in self.clauses])
 
     @property
     def parameters(self) -> Parameters:
-        """Of all conditions, without the project."""
+        """The parameters of all conditions, without the project."""
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in(self, order: Term) -> LiteralString:
-        """For a scan in this order."""
+        """The condition for a scan in this order."""
         return _all_of([clause.unindexed for clause in self.clauses]) if order.indexed else self.where
 
 
@@ -112,48 +114,31 @@ def page(
     paging: Paging,
     terms: Sequence[Term],
     json: LiteralString,
-    others: LiteralString = "''",
+    further_members: LiteralString = "''",
 ) -> str:
     """A page as JSON text.
 
-    :param parameters: of ``terms`` and ``others``, and ``project_key``.
-    :param terms: what it is sorted by, instead of ``paging.sort``; the last one, the id, tells equals apart.
-    :param json: a result, as SQL on ``r``.
-    :param others: further members of the page, as SQL, beginning with a comma.
+    :param parameters: ``project_key``, and those of ``terms`` and ``further_members``.
+    :param terms: the order, instead of ``paging.sort``; the last term is the id.
+    :param json: the JSON of one result, as SQL on ``r``.
+    :param further_members: members of the page beside the usual ones, as SQL.
     """
-    where, order = selected.where, _order_of_columns(terms)
-    found: LiteralString = ""
-    total: LiteralString = "''"
-    if not selected.clauses:
-        # All of a project is counted by any index, and read by that of the order.
-        if paging.with_total:
-            total = _total(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1) c")
-        # Its rows are passed on whole, and made JSON when those before the page are left out.
-        results = f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r"
+    if selected.clauses:
+        found, results, total = _of_matches(selected, paging, terms, json)
     else:
-        found = f"""
-            WITH found AS MATERIALIZED (
-                SELECT {_columns(terms, "r.id")} FROM resource r WHERE {where} LIMIT {_AT_MOST} + 1),
-            counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
-        if paging.with_total:
-            total = _total("SELECT found FROM counted")
-        gate = f"(SELECT found FROM counted) > {_AT_MOST} AND {selected.where_in(terms[0])}"
-        page = f"""
-            (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_AT_MOST} ORDER BY {order} {_CUT})
-            UNION ALL ({_page_in_order(gate, terms, "r.id")})"""
-        # The LIMIT keeps each lookup one: joined, a page of 500 looked as large as the project, and all was read.
-        results = f"""
-            SELECT j.json
-            FROM ({page}) r
-                CROSS JOIN LATERAL (SELECT r.id) w (id)
-                CROSS JOIN LATERAL (
-                    SELECT {json} AS json FROM resource r
-                    WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j"""
+        found, results, total = _of_all(selected, paging, terms, json)
+    answer = object_(
+        member("limit", "%(limit)s"),
+        member("offset", "%(offset)s"),
+        member("count", "count(*)"),
+        total,
+        member("results", array_("p.json")),
+        further_members,
+    )
     statement = f"""
         {found}
-        SELECT '{{"limit":' || %(limit)s || ',"offset":' || %(offset)s || ',"count":' || count(*) || {total}
-            || ',"results":[' || coalesce(string_agg(p.json, ','), '') || ']' || {others} || '}}'
-        FROM ({results} ORDER BY {order}) p"""
+        SELECT {answer}
+        FROM ({results} ORDER BY {_order_of_columns(terms)}) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
@@ -161,25 +146,70 @@ def page(
     return row[0]
 
 
+_PageOf = tuple[LiteralString, LiteralString, LiteralString]
+"""Parts of the statement of a page: its WITH, its results, and the members of ``total``."""
+
+_NO_TOTAL: LiteralString = "''"
+
+
+def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
+    """A page of all resources: any index can count them, and the index of the order reads them."""
+    where = selected.where
+    total = _NO_TOTAL
+    if paging.with_total:
+        total = _total(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT {_COUNTED_AT_MOST} + 1) c")
+    # The inner query returns whole rows, so that JSON is made only for those that the offset does not leave out.
+    return "", f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r", total
+
+
+def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
+    """A page of the resources that fulfil conditions, found in one of the two ways that the module describes."""
+    found: LiteralString = f"""
+        WITH found AS MATERIALIZED (
+            SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1),
+        counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
+    if_more_than_counted = f"(SELECT found FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
+    page = f"""
+        (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_COUNTED_AT_MOST}
+            ORDER BY {_order_of_columns(terms)} {_CUT})
+        UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
+    # The LIMIT makes each resource a lookup by its id. Without it, the planner joins, takes a page of 500 for as large
+    # as the project, and reads the whole project.
+    results = f"""
+        SELECT j.json
+        FROM ({page}) r
+            CROSS JOIN LATERAL (SELECT r.id) w (id)
+            CROSS JOIN LATERAL (
+                SELECT {json} AS json FROM resource r
+                WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j"""
+    return found, results, _total("SELECT found FROM counted") if paging.with_total else _NO_TOTAL
+
+
 def _total(count: LiteralString) -> LiteralString:
-    """The members that say how many there are; counting costs the same however many, as it stops beyond the cap."""
-    return f"""(
-        SELECT ',"total":' || least(t.found, {_AT_MOST})
-            || CASE WHEN t.found > {_AT_MOST} THEN ',"totalCapped":true' ELSE '' END
-        FROM ({count}) t (found)
-    )"""
+    """The members ``total`` and ``totalCapped``.
+
+    :param count: a query for the number of matches, which stops one beyond the cap.
+    """
+    capped = member("totalCapped", "'true'")
+    total = concatenated(
+        member("total", f"least(t.found, {_COUNTED_AT_MOST})"),
+        f"CASE WHEN t.found > {_COUNTED_AT_MOST} THEN {capped} ELSE '' END",
+    )
+    return f"(SELECT {total} FROM ({count}) t (found))"
 
 
 _CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)"
-"""Hidden from the planner, so that one plan is as good as another and the first one is kept: planning a page takes
-longer than reading it."""
+"""Opaque to the planner, so that it makes one plan for all values and keeps it: planning a page takes longer than
+reading it."""
 
 
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The rows of a page: some columns of the resource, its id among them, and what it is sorted by.
+    """The rows of a page, read in the order of an index.
 
-    No index has absent values last in either direction, so what is sorted by a field that may be absent is read in
-    parts, each in the order of an index, and then merged.
+    No index has absent values last in both directions. So a page that is sorted by a field that may be absent is read
+    in parts, each in the order of an index, which are then merged.
+
+    :param of_resource: columns of the resource, the id among them; those that the page is sorted by are added.
     """
     first, *rest = terms
     columns = _columns(terms, of_resource)
@@ -197,18 +227,18 @@ def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: Lit
 
 
 def _terms_within(part: Part, first: Term, rest: Sequence[Term]) -> list[Term]:
-    """What a part is sorted by; what all of it lacks sorts nothing."""
+    """The order of one part. The resources of the last part lack the field, so that it sorts nothing there."""
     if part is first.parts[-1]:
         return [*rest]
     present = Term(first.expression, first.descending)
-    return [present, *rest] if part.begins is None else [Term(part.begins, first.descending), present, *rest]
+    return [present, *rest] if part.prefix is None else [Term(part.prefix, first.descending), present, *rest]
 
 
 def _order(terms: Sequence[Term]) -> LiteralString:
     return ", ".join([term.ordered(term.expression) for term in terms])
 
 
-# What a page is sorted by goes through the statement as columns: sort_0 and so on, and at last the id.
+# Inner queries return what a page is sorted by as columns: sort_0 and so on, and the id.
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:

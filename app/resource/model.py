@@ -1,4 +1,4 @@
-"""What travels between the layers: frozen values that say how far data has come. No logic beyond their own."""
+"""The values that the modules of this package exchange. All are frozen, and their types say what has been checked."""
 
 import re
 from dataclasses import dataclass
@@ -10,23 +10,12 @@ from app.query.filters.ast import Facet, Filter
 from app.query.predicate.ast import Condition
 from app.values.strict_json import INT64_MAX
 
-OBJECT_TYPE_FIELDS = (
-    "arrayOfIntExample",
-    "arrayOfUniqueIntExample",
-    "arrayOfTwonumbersExample",
-    "arrayOfFloatExample",
-    "arrayOfNumberNoDefaultsExample",
-    "arrayOfStringExample",
-    "arrayOfObjectType",
-)
-"""The fields of ObjectType (interface 2.3), in the order in which they are written."""
-
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A checked ObjectType.
+    """A valid ObjectType.
 
-    :param text: canonical JSON: the fields that are there, in the order above.
+    :param text: canonical JSON: the fields that are present, in the order of :data:`app.query.fields.OBJECT_TYPE`.
     :param searched: the texts in it that a search looks at, those of ``arrayOfStringExample``.
     """
 
@@ -39,13 +28,13 @@ class ObjectType:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedVersion:
-    """The version that a client expects, as it sent it: any JSON number, of which only some can be a version."""
+    """The version that a client expects, as sent: any JSON number, even one that is no possible version."""
 
     sent: int | float
 
     @property
     def comparable(self) -> int:
-        """The version to compare with; one that no resource has, for a number that no version can be."""
+        """The version to compare with; -1, which no resource has, for a number that is no possible version."""
         if self.sent == int(self.sent) and 1 <= self.sent <= INT64_MAX:
             return int(self.sent)
         return -1
@@ -58,12 +47,12 @@ class AnyVersion(Enum):
 
 
 EntityTags = frozenset[int] | AnyVersion
-"""The versions that a conditional header lists; tags that no version can have are left out."""
+"""The versions that a conditional header lists, without tags that are no possible version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """If-Match, If-None-Match and the body's or query's version: all must hold for a write to happen."""
+    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all of them hold."""
 
     if_match: EntityTags | None = None
     if_none_match: EntityTags | None = None
@@ -71,7 +60,7 @@ class Preconditions:
 
     @property
     def allows_creation(self) -> bool:
-        """If-Match asks for something that is there already."""
+        """Whether the write may create a resource: If-Match demands that one exists."""
         return self.if_match is None
 
 
@@ -87,7 +76,7 @@ def is_id(text: str) -> bool:
 
 
 def canonical_id(text: str) -> str | None:
-    """An id as answers spell it; None for any other text, which no resource has."""
+    """An id as answers write it; None for a text that is no UUID."""
     return text.lower() if is_id(text) else None
 
 
@@ -116,32 +105,32 @@ class ByKey:
 
 @dataclass(frozen=True, slots=True)
 class Sole:
-    """The only resource of the project."""
+    """The only resource of the project; there is no target if it has several."""
 
 
 Target = ById | ByKey | Sole
-"""Which resource a write means."""
+"""The resource that a write applies to."""
 
 
-# What a write makes of the stored columns. The values are symbolic, so that one statement can carry out any change
-# without reading the resource first.
+# A change is symbolic: it names stored values without knowing them, so that one statement can carry it out without
+# reading the resource first.
 
 
 class Stored(Enum):
-    """The value that a column has before the write."""
+    """A value that the resource has before the write."""
 
-    CURRENT_OBJECT = "current_object"
-    CURRENT_SOME = "current_some"
-    STAGED_OBJECT = "staged_object"
-    STAGED_SOME = "staged_some"
+    CURRENT_OBJECT = "current object"
+    CURRENT_SOME_PROPERTY = "current someProperty"
+    STAGED_OBJECT = "staged object"
+    STAGED_SOME_PROPERTY = "staged someProperty"
     KEY = "key"
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A new text.
+class NewText:
+    """A text that comes with the request.
 
-    :param searched: what a search looks at in it.
+    :param searched: the texts in it that a search looks at.
     """
 
     text: str
@@ -150,18 +139,18 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """An ObjectType whose sent fields replace those of ``base``, the others staying."""
+    """A stored ObjectType, of which the given fields are replaced."""
 
     base: Stored
     fields: ObjectType
 
 
-Expression = Stored | Value | Merged
+Expression = Stored | NewText | Merged
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One of a resource's two halves: current or staged."""
+    """The values of one projection, current or staged."""
 
     object_type: Expression
     some_property: Expression
@@ -169,20 +158,29 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that a write does to a resource; without arguments, nothing.
+    """What each value of a resource becomes by a write; by default, all stay as they are.
 
-    :param touched: counts as a change even if every value stays as it was.
+    :param touched: raises the version even if no value changes.
     """
 
-    current: Projection = Projection(Stored.CURRENT_OBJECT, Stored.CURRENT_SOME)
-    staged: Projection = Projection(Stored.STAGED_OBJECT, Stored.STAGED_SOME)
+    current: Projection = Projection(Stored.CURRENT_OBJECT, Stored.CURRENT_SOME_PROPERTY)
+    staged: Projection = Projection(Stored.STAGED_OBJECT, Stored.STAGED_SOME_PROPERTY)
     key: Expression = Stored.KEY
     touched: bool = False
+
+    @property
+    def merges(self) -> bool:
+        """Whether an ObjectType is merged with a stored one."""
+        return isinstance(self.current.object_type, Merged) or isinstance(self.staged.object_type, Merged)
 
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
-    """A resource to be made; ``staged_only`` leaves its current ObjectType empty."""
+    """A resource to be created.
+
+    :param staged_only: its current ObjectType stays empty.
+    :param sole: it is created as the project's only resource; if several requests try that at once, one succeeds.
+    """
 
     id: UUID
     key: str | None
@@ -204,7 +202,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A stored resource as it is answered: its JSON text, and what headers need."""
+    """A stored resource for an answer: its JSON text, and what the headers need."""
 
     id: str
     version: int
@@ -213,9 +211,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class StoredResource:
-    """All that is kept of a resource: what bulk loading writes and an export reads.
+    """All columns of a resource, for bulk loading and for the export.
 
-    ``object_type`` and ``staged_object_type`` are canonical JSON; the latter is None if the projections are the same.
+    ``object_type`` and ``staged_object_type`` are canonical JSON. If the projections are equal, ``staged_object_type``
+    and ``staged_some_property`` are None.
     """
 
     id: UUID
@@ -233,24 +232,28 @@ class StoredResource:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A write that came about."""
+    """The result of a write that succeeded, even if it changed nothing."""
 
     resource: Resource
     created: bool
 
 
 class Refusal(Enum):
-    """Why a write changed nothing."""
+    """Why a write was not carried out."""
 
     NOT_FOUND = "not found"
     AMBIGUOUS = "more than one resource"
     PRECONDITION = "a precondition does not hold"
-    RACE = "another write came between; the same write may be tried again"
+    RACE = "another write came in between; the same write may be tried again"
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A write that did not come about, and the resource that it met, if there is one."""
+    """The result of a write that was not carried out.
+
+    :param id: of the resource that it found, if there is one.
+    :param version: of the same resource.
+    """
 
     reason: Refusal
     id: str | None = None
@@ -270,7 +273,7 @@ class SortTerm:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Which part of the matching resources is answered."""
+    """Which of the matching resources a page contains."""
 
     limit: int = 20
     offset: int = 0
@@ -280,31 +283,34 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class Containment:
-    """Holds if the ObjectType contains at least one of these JSON texts, as jsonb's ``@>`` defines it."""
+    """The condition that the ObjectType contains, by jsonb's ``@>``, at least one of these JSON texts."""
 
     any_of: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which resources are meant: all conditions hold."""
+    """The resources for which all of these conditions hold."""
 
     containments: tuple[Containment, ...] = ()
     predicate: Condition | None = None
 
 
 FUZZY_LEVEL_AT_MOST = 2
-"""Edits at most between a word that is searched for and one that is found."""
+"""The largest Levenshtein distance between a word of a search and a word that it finds."""
 
 
 def fuzzy_level_of(length: int) -> int:
-    """The edits that a word of so many characters allows by default."""
+    """The default Levenshtein distance for a word of so many characters."""
     return 0 if length <= 2 else 1 if length <= 5 else FUZZY_LEVEL_AT_MOST
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Words that must all occur; ``language`` is as in ``text.<language>``."""
+class SearchText:
+    """A text whose words must all occur.
+
+    :param language: as in ``text.<language>``, for example ``en`` or ``en-GB``.
+    """
 
     language: str
     text: str
@@ -312,16 +318,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search asks for (interface 4.4).
+    """The parameters of a search (interface 4.4).
 
-    :param fuzzy_level: edits at most between a word and what it finds; None: none.
-    :param query_filters: narrow the results and what facets count.
-    :param filters: narrow the results only.
-    :param facet_filters: narrow what facets count, but for facets on their own field.
+    :param fuzzy_level: the Levenshtein distance within which words match; None: words match exactly.
+    :param query_filters: apply to the results and to the counts of facets.
+    :param filters: apply to the results only.
+    :param facet_filters: apply to the counts of facets only, except of facets on the filter's own field.
     """
 
     stage: Stage = Stage.CURRENT
-    texts: tuple[Text, ...] = ()
+    texts: tuple[SearchText, ...] = ()
     fuzzy_level: int | None = None
     query_filters: tuple[Filter, ...] = ()
     filters: tuple[Filter, ...] = ()

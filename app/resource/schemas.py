@@ -5,9 +5,10 @@ from typing import Any, cast
 
 from marshmallow import ValidationError
 
+from app.query.fields import OBJECT_TYPE
 from app.resource.actions import REGISTRY, UpdateAction
 from app.resource.echo import PERSONS, SCALARS, ComplexRecord, read_timestamp
-from app.resource.model import KEY_PATTERN, OBJECT_TYPE_FIELDS, ExpectedVersion, ObjectType
+from app.resource.model import KEY_PATTERN, ExpectedVersion, ObjectType
 from app.values.json_fields import (
     ARRAY_EXPECTED,
     MISSING,
@@ -108,7 +109,7 @@ class ContainedObjectTypeSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        text = encode({name: data[name] for name in OBJECT_TYPE_FIELDS if name in data})
+        text = encode({name: data[name] for name in OBJECT_TYPE if name in data})
         return ObjectType(text, tuple(data.get("arrayOfStringExample", ())))
 
 

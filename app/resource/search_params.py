@@ -9,7 +9,7 @@ from marshmallow import ValidationError, post_load
 
 from app.query.fields import Stage
 from app.query.filters.resolver import InvalidExpressions, read_facets, read_filters
-from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, Text, fuzzy_level_of
+from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText, fuzzy_level_of
 from app.resource.params import PagingSchema, paging_of
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
@@ -123,7 +123,7 @@ class SearchSchema(PagingSchema):
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Search:
         texts = tuple(
-            Text(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
+            SearchText(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
         )
         level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
         default = default_fuzzy_level(text.text for text in texts)

@@ -1,10 +1,11 @@
-"""The words that resources are searched by, and the dictionary of those that a project has.
+"""The words that resources are searched by, and the dictionary: the table ``word`` with all words of each project.
 
-A resource keeps its words as they are written, in lower case. A search in a language looks up which words of the
-project have the stems that are asked for, and then searches for these words; a fuzzy one adds words that are written
-alike. So one index serves all languages, and a fuzzy search costs little more than an exact one.
+A resource keeps its words as they are written, in lower case. A search in a language first looks up which words of the
+dictionary have the stems of the words in question, and then searches for all of these; a fuzzy search adds words with a
+similar spelling. So one index serves all languages, and a fuzzy search costs little more than an exact one.
 
-What is looked up has to be there: every write adds its new words to the dictionary in its own statement.
+The dictionary has to be complete: every write adds its new words in its own statement. To spare most writes that part
+of the statement, :class:`WordCache` keeps in memory which words each connection has already seen committed.
 """
 
 import re
@@ -15,21 +16,21 @@ from typing import LiteralString, cast
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from app import errors
 from app.database.pool import Connection
-from app.resource.model import Text
+from app.query.fields import ALL_WORDS, HAS_STAGED_CHANGES, WORDS
+from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
-"""Words of all texts of a search, each as often as it occurs; a compound such as ``e-mail`` counts with its parts."""
+"""Words of all texts of a search, repetitions included; a compound such as ``e-mail`` counts with its parts."""
 
 CHARACTERS_AT_MOST = 2000
 """Characters of all texts of a search."""
 
 ALTERNATIVES_AT_MOST = 512 * 1024
-"""Bytes of a search's words and of all words of the project that may stand for them; a tsquery holds a megabyte."""
+"""Bytes of the tsquery of a search, with all words of the project that it looks for; PostgreSQL allows a megabyte."""
 
 CONFIGURATIONS: Mapping[str, str] = {
     "ar": "arabic",
@@ -66,23 +67,26 @@ CONFIGURATIONS: Mapping[str, str] = {
 }
 """PostgreSQL's text-search configuration by the first part of a language tag (ISO 639-1).
 
-Not every version has each of them; for those that a server lacks, and for other languages, it is ``simple``.
+Not every version of PostgreSQL has all of them. For those that a server lacks, and for other languages, a search uses
+``simple``.
 """
 
 
 # Searching
 
 
-def tsquery_of(connection: Connection, project_key: str, texts: Sequence[Text], fuzzy_level: int | None) -> str | None:
-    """The text of a ``tsquery`` for the words of all texts; None if no resource can have them all.
+def tsquery_of(
+    connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None
+) -> str | None:
+    """The text of a ``tsquery`` for the words of all texts; None if no resource can have all of them.
 
-    A text of nothing but stop words of its language, or of none, is one that no resource has.
+    A text that has no words, or only stop words of its language, finds no resource.
 
     :param texts: at least one.
-    :param fuzzy_level: how many edits a word may be away, at most as many as its length allows by default; None: not
-        fuzzy.
-    :raises ApiError: 400 ``InvalidInput`` if there are more words or characters than a search may have, or if too many
-        words of the project may stand for them.
+    :param fuzzy_level: the Levenshtein distance within which a word matches, lowered to the default for its length;
+        None: exact.
+    :raises ApiError: 400 ``InvalidInput`` if the texts have more words or characters than a search may have, or if too
+        many words of the project match them.
     """
     _check_length(texts)
     row = connection.execute(
@@ -97,27 +101,27 @@ def tsquery_of(connection: Connection, project_key: str, texts: Sequence[Text], 
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    counts, found, query = cast("tuple[list[int], bool, str | None]", row)
-    _check_at_most(texts, counts, WORDS_AT_MOST, "words")
-    if not found or query is None:
+    word_counts, all_found, query = cast("tuple[list[int], bool, str | None]", row)
+    _check_at_most(texts, word_counts, WORDS_AT_MOST, "words")
+    if not all_found or query is None:
         return None
     if len(query.encode()) > ALTERNATIVES_AT_MOST:
-        raise _refusal(texts[0], "Too many words of the project may stand for these.")
+        raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
     return query
 
 
-def _check_length(texts: Sequence[Text]) -> None:
+def _check_length(texts: Sequence[SearchText]) -> None:
     _check_at_most(texts, [len(text.text) for text in texts], CHARACTERS_AT_MOST, "characters")
 
 
-def _check_at_most(texts: Sequence[Text], counts: Iterable[int], at_most: int, what: str) -> None:
-    """Refuse the text with which the sum of the counts exceeds what is accepted."""
+def _check_at_most(texts: Sequence[SearchText], counts: Iterable[int], at_most: int, what: str) -> None:
+    """Raise for the text with which the sum of the counts exceeds a limit."""
     for text, total in zip(texts, accumulate(counts), strict=True):
         if total > at_most:
-            raise _refusal(text, f"The texts of a search may have {at_most} {what} in all.")
+            raise _invalid_text(text, f"The texts of a search may have {at_most} {what} in all.")
 
 
-def _refusal(text: Text, reason: str) -> errors.ApiError:
+def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
     return errors.ApiError([errors.parameter_fault(f"text.{text.language}", reason)])
 
 
@@ -130,12 +134,12 @@ WITH text AS MATERIALIZED (
             ELSE 'pg_catalog.simple' END::regconfig AS configuration
     FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
 ),
--- Each word where it stands.
+-- Each word and its position.
 written AS MATERIALIZED (
     SELECT t.number, t.configuration, p.position, w.lexeme AS word
     FROM text t, unnest(to_tsvector('pg_catalog.simple', t.text)) w, unnest(w.positions) p (position)
 ),
--- And its stems; stop words have none.
+-- The stems at each position; stop words have none.
 stemmed AS (
     SELECT t.number, p.position, array_agg(s.lexeme) AS stems
     FROM text t, unnest(to_tsvector(t.configuration, t.text)) s, unnest(s.positions) p (position)
@@ -147,7 +151,7 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- The words of the project that may stand for each.
+-- For each word, all words of the project that match it: by stem, then by distance.
 expanded AS (
     SELECT (
         SELECT string_agg(DISTINCT {_QUOTED}, ' | ')
@@ -177,95 +181,115 @@ SELECT
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT bool_and(e.alternatives IS NOT NULL) FROM expanded e),
     (SELECT string_agg('(' || e.alternatives || ')', ' & ') FROM expanded e)"""
-"""How many words each text has, whether each has a stem and each of these a word, and the query.
+"""The number of words of each text; whether each text has a stem, and each stem a word of the project; the query.
 
-The distance is only computed for words that it is defined for, which is why it stands in a CASE.
+The CASE around the distance makes sure that it is computed only for words that it is defined for.
 """
 
 
-# Learning
+# The dictionary
 
 
-LEARNT: LiteralString = """
+ADD_WORDS_OF_WRITTEN: LiteralString = f"""
     INSERT INTO word (project_key, word)
     SELECT %(project_key)s, w.word
-    FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
+    FROM written r, unnest({ALL_WORDS}) w (word)
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
-"""Adds the words of a row ``written`` that the dictionary lacks, to end the statement that writes it.
+"""Adds the words of the row ``written`` that the dictionary lacks, as the last part of the statement that writes it.
 
-In order and at the end, when every other lock is held: two writes that add the same words then wait for one another in
-one direction only.
+Two writes that add the same words wait for one another. They do not deadlock, since all writes add words in the same
+order, and after they hold every other lock.
 """
 
 
-def learn_all(connection: Connection, project_key: str) -> None:
-    """Add the words of all resources of a project that the dictionary lacks."""
-    connection.execute(_LEARN.format(which=sql.SQL("")), {"project_key": project_key})
+def add_words_of_all(connection: Connection, project_key: str) -> None:
+    """Add the words of all resources of a project to the dictionary."""
+    connection.execute(_ADD_WORDS_OF_ALL, {"project_key": project_key})
 
 
-def learn_those_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
-    """Add the words of some resources that the dictionary lacks; at the end of the transaction that writes them."""
-    which = sql.SQL("AND r.id = ANY (%(ids)s)")
-    connection.execute(_LEARN.format(which=which), {"project_key": project_key, "ids": list(ids)})
+def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
+    """Add the words of some resources to the dictionary; to be called last in the transaction that writes them."""
+    connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
 
 
-_LEARN = sql.SQL("""
+def _add_words(which: LiteralString) -> LiteralString:
+    return f"""
     INSERT INTO word (project_key, word)
     SELECT %(project_key)s, w.word
     FROM (
-        SELECT w.word FROM resource r, unnest(tsvector_to_array(r.words)) w (word)
+        SELECT w.word FROM resource r, unnest({WORDS.current}) w (word)
         WHERE r.project_key = %(project_key)s {which}
         UNION
-        SELECT w.word FROM resource r, unnest(tsvector_to_array(r.staged_words)) w (word)
-        WHERE r.project_key = %(project_key)s AND r.staged_object_type IS NOT NULL {which}
+        SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
+        WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}
     ) w
     ORDER BY w.word COLLATE "C"
-    ON CONFLICT DO NOTHING""")
+    ON CONFLICT DO NOTHING"""
+
+
+_ADD_WORDS_OF_ALL = _add_words("")
+_ADD_WORDS_OF_SOME = _add_words("AND r.id = ANY (%(ids)s)")
+
+
+_CACHED_AT_MOST = 10_000
+"""Pieces that are cached for each connection."""
+
+_CACHED_LENGTH = 64
+"""Characters of a piece that is cached."""
+
+_EXAMINED_AT_MOST = 10_000
+"""Characters of a write's texts that are compared with the cache; longer ones always count as new."""
+
+_BLANKS = re.compile("[ \t\n\r<]+")
+"""The characters that no word extends across; the migration that defines words_of says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a write may have to add to the dictionary: the pieces of its texts between blanks."""
+class NewWords:
+    """The words that a write may have to add to the dictionary.
+
+    :param pieces: its texts, divided at blanks; a piece contains one or more words.
+    :param possible: whether there can be any. If not, the statement need not add words.
+    """
 
     pieces: frozenset[str]
-    needed: bool
+    possible: bool
 
 
-_LOOKED_AT_AT_MOST = 10_000
-"""Characters of a write; longer ones are always taken for new."""
+class WordCache:
+    """Pieces of texts whose words are certainly in the dictionary, by the connection that has seen them committed.
 
-_LONGEST_PIECE = 64
-_KNOWN_AT_MOST = 10_000
+    A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
+    Either breaks the connections, and their part of the cache goes with them.
+    """
 
-_BLANKS = re.compile("[ \t\n\r<]+")
-"""Where no word reaches over (see the migration that defines words_of)."""
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Connection, set[tuple[str, str]]] = WeakKeyDictionary()
+        """Projects and pieces."""
 
-_known: WeakKeyDictionary[Connection, set[tuple[str, str]]] = WeakKeyDictionary()
-"""Projects and pieces whose words are in the dictionary for certain, by the connection that has seen them committed.
+    def new_words(self, connection: Connection, project_key: str, texts: Iterable[str]) -> NewWords:
+        """The words of a write with these texts that the dictionary may lack."""
+        text = " ".join(texts)
+        if len(text) > _EXAMINED_AT_MOST:
+            return NewWords(frozenset(), possible=True)
+        pieces = frozenset(_BLANKS.split(text))
+        known = self._known.get(connection, _NOTHING)
+        all_known = known.issuperset(zip(repeat(project_key), pieces, strict=False))
+        return NewWords(pieces, possible=text != "" and not all_known)
 
-Not by the process: a database that is restored, or that fails over and loses the last commits, breaks its connections.
-"""
+    def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
+        """Note that a write has added these words, unless its transaction may still be rolled back."""
+        if not added.possible or connection.info.transaction_status is not TransactionStatus.IDLE:
+            return
+        known = self._known.setdefault(connection, set())
+        if len(known) + len(added.pieces) > _CACHED_AT_MOST:
+            known.clear()
+        known.update((project_key, piece) for piece in added.pieces if len(piece) <= _CACHED_LENGTH)
 
-
-def lesson(connection: Connection, project_key: str, texts: Iterable[str]) -> Lesson:
-    """Whether a write that brings these texts can bring words that the dictionary lacks."""
-    text = " ".join(texts)
-    if len(text) > _LOOKED_AT_AT_MOST:
-        return Lesson(frozenset(), needed=True)
-    pieces = frozenset(_BLANKS.split(text))
-    known = _known.get(connection, _NOTHING)
-    return Lesson(pieces, needed=text != "" and not known.issuperset(zip(repeat(project_key), pieces, strict=False)))
+    def size(self, connection: Connection) -> int:
+        """The number of pieces that are cached for a connection."""
+        return len(self._known.get(connection, _NOTHING))
 
 
 _NOTHING: set[tuple[str, str]] = set()
-
-
-def remember(connection: Connection, project_key: str, learnt: Lesson) -> None:
-    """Note that the words of a lesson are in the dictionary, unless the transaction may still be rolled back."""
-    if not learnt.needed or connection.info.transaction_status is not TransactionStatus.IDLE:
-        return
-    known = _known.setdefault(connection, set())
-    if len(known) + len(learnt.pieces) > _KNOWN_AT_MOST:
-        known.clear()
-    known.update((project_key, piece) for piece in learnt.pieces if len(piece) <= _LONGEST_PIECE)

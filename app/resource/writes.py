@@ -20,6 +20,7 @@ from app.resource.model import (
     Change,
     Merged,
     NewResource,
+    NewText,
     ObjectType,
     Preconditions,
     Projection,
@@ -29,7 +30,6 @@ from app.resource.model import (
     Sole,
     Stored,
     Target,
-    Value,
     Written,
     canonical_id,
 )
@@ -64,8 +64,8 @@ def create_or_update(
         if isinstance(created, Refused):
             errors.unreachable("a resource without a key collides with none")
         return created
-    merged = Projection(Merged(Stored.CURRENT_OBJECT, draft.object_type), Stored.CURRENT_SOME)
-    staged_merged = Projection(Merged(Stored.STAGED_OBJECT, draft.object_type), Stored.STAGED_SOME)
+    merged = Projection(Merged(Stored.CURRENT_OBJECT, draft.object_type), Stored.CURRENT_SOME_PROPERTY)
+    staged_merged = Projection(Merged(Stored.STAGED_OBJECT, draft.object_type), Stored.STAGED_SOME_PROPERTY)
     change = Change(current=Change().current if staged else merged, staged=staged_merged)
     return _upsert(database, caller, draft, change, conditions, staged=staged)
 
@@ -177,15 +177,15 @@ def _target(draft: ResourceDraft) -> Target:
     return Sole() if draft.key is None else ByKey(draft.key)
 
 
-def _key_change(draft: ResourceDraft) -> Value | Stored:
+def _key_change(draft: ResourceDraft) -> NewText | Stored:
     """A key beside an id is set; a key alone has found the resource and stays."""
-    return Stored.KEY if draft.id is None or draft.key is None else Value(draft.key)
+    return Stored.KEY if draft.id is None or draft.key is None else NewText(draft.key)
 
 
 def _overwriting(object_type: ObjectType, *, staged: bool) -> Change:
-    value = Value(object_type.text, object_type.searched)
-    current = Change().current if staged else Projection(value, Stored.CURRENT_SOME)
-    return Change(current=current, staged=Projection(value, Stored.STAGED_SOME))
+    value = NewText(object_type.text, object_type.searched)
+    current = Change().current if staged else Projection(value, Stored.CURRENT_SOME_PROPERTY)
+    return Change(current=current, staged=Projection(value, Stored.STAGED_SOME_PROPERTY))
 
 
 def _new(draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:

@@ -1,41 +1,12 @@
 """How many SQL statements a request costs: a read one, a write one, and one that creates where it could update two."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import psycopg
-import pytest
 from psycopg.pq import TransactionStatus
 
 from tests.support.api import EXAMPLE, Api
-
-Statement = tuple[str, TransactionStatus]
-
-
-@pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Records each statement with the state of the transaction that it was sent in."""
-
-    @contextmanager
-    def record() -> Iterator[list[Statement]]:
-        seen: list[Statement] = []
-        execute = psycopg.Cursor.execute
-
-        def recording(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
-            # Every process asks what has been revoked, once in seconds and not for each request.
-            if "revoked_token" not in str(query):
-                seen.append((str(query), self.connection.info.transaction_status))
-            return execute(self, query, *arguments, **options)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(psycopg.Cursor, "execute", recording)
-            yield seen
-
-    return record
+from tests.support.statements import recorded
 
 
-def test_a_read_is_one_statement_outside_any_transaction_block(api: Api, recorder: Any) -> None:
+def test_a_read_is_one_statement_outside_any_transaction_block(api: Api) -> None:
     created = api.create(key="a-key")
     for path in (
         f"/{created['id']}",
@@ -44,19 +15,19 @@ def test_a_read_is_one_statement_outside_any_transaction_block(api: Api, recorde
         "?stringParameter=dog&integerParameter=1&arrayOfString=cat&arrayOfString=bird",
         "/sorted-query-parameters?sort=createdAt desc&limit=5",
     ):
-        with recorder() as seen:
+        with recorded() as seen:
             assert api.get(path).status_code == 200
-        assert [state for _, state in seen] == [TransactionStatus.IDLE], path
-    with recorder() as seen:
+        assert [statement.state for statement in seen] == [TransactionStatus.IDLE], path
+    with recorded() as seen:
         assert api.head().status_code == 200
-    assert [state for _, state in seen] == [TransactionStatus.IDLE]
+    assert [statement.state for statement in seen] == [TransactionStatus.IDLE]
 
 
-def test_a_write_is_one_statement_and_one_of_a_stale_version_two(api: Api, recorder: Any) -> None:
+def test_a_write_is_one_statement_and_one_of_a_stale_version_two(api: Api) -> None:
     created = api.create(key="a-key")
     address, body = f"/{created['id']}", {"objectTypeProperty": {"arrayOfIntExample": [1]}}
     update = {"version": 1, "actions": [{"action": "doSomeThing"}, {"action": "publish"}]}
-    for status, statements, send in (
+    for status, count, send in (
         (201, 1, lambda: api.post(json={"objectTypeProperty": EXAMPLE})),
         (200, 1, lambda: api.post(address, json=update)),
         (409, 2, lambda: api.post(address, json=update)),
@@ -68,24 +39,24 @@ def test_a_write_is_one_statement_and_one_of_a_stale_version_two(api: Api, recor
         (200, 1, lambda: api.delete(address)),
         (404, 1, lambda: api.delete(address)),
     ):
-        with recorder() as seen:
+        with recorded() as seen:
             assert send().status_code == status
-        assert len(seen) == statements
+        assert len(seen) == count
 
 
-def test_a_write_that_finds_nothing_to_change_and_creates_is_two_statements(api: Api, recorder: Any) -> None:
+def test_a_write_that_finds_nothing_to_change_and_creates_is_two_statements(api: Api) -> None:
     for send in (
         lambda: api.put(json={"objectTypeProperty": EXAMPLE}),
         lambda: api.put(json={"key": "a-key", "objectTypeProperty": EXAMPLE}),
         lambda: api.post(json={"key": "b-key", "objectTypeProperty": EXAMPLE}),
     ):
-        with recorder() as seen:
+        with recorded() as seen:
             assert send().status_code == 201
         assert len(seen) == 2
 
 
-def test_a_request_that_is_refused_before_the_database_costs_no_statement(api: Api, recorder: Any) -> None:
-    with recorder() as seen:
+def test_a_request_that_is_refused_before_the_database_costs_no_statement(api: Api) -> None:
+    with recorded() as seen:
         assert api.post(json={"objectTypeProperty": {"arrayOfIntExample": ["x"]}}).status_code == 400
         assert api.get("/not-a-uuid").status_code == 404
         assert api.get("?limit=501").status_code == 400

@@ -33,7 +33,7 @@ def library(app: Flask, token_for: TokenFor) -> Api:
 
 
 def test_every_field_is_listed_with_what_it_holds() -> None:
-    assert PAGE.rows("Fields") == [[row.name, row.kind.value] for row in RESOURCE.values()]
+    assert PAGE.rows("Fields") == [[row.name, row.type.value] for row in RESOURCE.values()]
 
 
 def test_every_operator_has_an_example_that_uses_it() -> None:

@@ -8,9 +8,9 @@ from flask import Flask
 
 from app.identity import records
 from tests.conftest import TokenFor
-from tests.database.test_statements import recorder as recorder
 from tests.support.api import Api, codes
 from tests.support.predicates import SORTED
+from tests.support.statements import recorded
 
 
 @pytest.fixture
@@ -78,13 +78,13 @@ def test_the_other_lists_do_not_take_it(api: Api) -> None:
     assert api.head("", query_string={"expand": "createdBy"}).status_code == 400
 
 
-def test_a_page_is_one_statement_with_all_of_it(known: Api, recorder: Any) -> None:
+def test_a_page_is_one_statement_with_all_of_it(known: Api) -> None:
     known.create(key="a-key")
     query = {
         "where": ['key = "a-key" and arrayOfObjectType(integerExample > 1)', "version = :v"],
         "var.v": "1",
         "expand": ["createdBy", "lastModifiedBy"],
     }
-    with recorder() as seen:
+    with recorded() as seen:
         assert known.get(SORTED, query_string=query).get_json()["count"] == 1
     assert len(seen) == 1

@@ -15,7 +15,7 @@ from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
 from app.resource import store
 from app.resource.listing import Selected
-from app.resource.model import Containment, Paging, Search, Selection, SortTerm, Text
+from app.resource.model import Containment, Paging, Search, SearchText, Selection, SortTerm
 from app.resource.search import search
 
 RESOURCES = 20_000
@@ -82,12 +82,12 @@ READS: dict[str, Callable[[Any], str]] = {
     "where, of an element": lambda c: store.page(c, "p", where("arrayOfObjectType(integerExample = 7)"), Paging()),
     "exists": lambda c: str(store.exists(c, "p", CONTAINED)),
     "search by a filter": lambda c: search(c, "p", Search(query_filters=FILTER)),
-    "search by words": lambda c: search(c, "p", Search(texts=(Text("en", "word7"),))),
+    "search by words": lambda c: search(c, "p", Search(texts=(SearchText("en", "word7"),))),
     "search by words, sorted": lambda c: search(
-        c, "p", Search(texts=(Text("en", "word7"),), paging=Paging(sort=(SortTerm(SORTABLE["id"]),)))
+        c, "p", Search(texts=(SearchText("en", "word7"),), paging=Paging(sort=(SortTerm(SORTABLE["id"]),)))
     ),
     "facets": lambda c: search(
-        c, "p", Search(texts=(Text("en", "word7"),), filters=FILTER, facets=read_facets(["version"]))
+        c, "p", Search(texts=(SearchText("en", "word7"),), filters=FILTER, facets=read_facets(["version"]))
     ),
 }
 

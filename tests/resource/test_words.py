@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from app.database.pool import Connection
 from app.errors import ApiError
 from app.query.fields import MATCHES, RELEVANCE, Stage
-from app.resource import store, words
-from app.resource.model import StoredResource
-from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, Text, tsquery_of
+from app.resource import bulk_store, words
+from app.resource.model import SearchText, StoredResource
+from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, WordCache, tsquery_of
 from tests.support.api import Api, at_once
 
 Find = Callable[..., list[str]]
@@ -32,10 +32,10 @@ def find(connection: Connection, project: str) -> Find:
     def search(
         text: str, language: str = "en", *, fuzzy: int | None = None, stage: Stage = Stage.CURRENT, more: Any = ()
     ) -> list[str]:
-        query = tsquery_of(connection, project, [Text(language, text), *more], fuzzy)
+        query = tsquery_of(connection, project, [SearchText(language, text), *more], fuzzy)
         if query is None:
             return []
-        condition, rank = (column.of(stage).format("%(query)s::tsquery") for column in (MATCHES, RELEVANCE))
+        condition, rank = (column.for_stage(stage).format("%(query)s::tsquery") for column in (MATCHES, RELEVANCE))
         rows = connection.execute(
             f"SELECT r.key FROM resource r WHERE r.project_key = %(project)s AND {condition}"
             f" ORDER BY {rank} DESC, r.key",
@@ -118,14 +118,14 @@ def test_stop_words_alone_find_nothing_and_beside_others_make_no_difference(api:
     assert find("and", fuzzy=2) == []
     assert find("die", "en") == ["k-two"]
     assert find("die", "de") == []
-    assert find("dog", more=[Text("en", "the")]) == []
+    assert find("dog", more=[SearchText("en", "the")]) == []
     assert find("...") == []
 
 
 def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
     keep(api, one=["dog house", "Katze"], two=["dog", "cat"])
-    assert find("dog", more=[Text("de", "Katzen")]) == ["k-one"]
-    assert find("dog", more=[Text("en", "dog")]) == ["k-one", "k-two"]
+    assert find("dog", more=[SearchText("de", "Katzen")]) == ["k-one"]
+    assert find("dog", more=[SearchText("en", "dog")]) == ["k-one", "k-two"]
     assert find("dog bird") == []
     assert find("nowhere") == []
 
@@ -155,8 +155,8 @@ def test_a_resource_with_the_words_nearer_together_is_more_relevant(api: Api, fi
 
 def test_nothing_is_known_of_another_project(api: Api, connection: Connection) -> None:
     keep(api, one="dog")
-    assert tsquery_of(connection, api.project, [Text("en", "dog")], None) == "('dog')"
-    assert tsquery_of(connection, f"{api.project}x", [Text("en", "dog")], None) is None
+    assert tsquery_of(connection, api.project, [SearchText("en", "dog")], None) == "('dog')"
+    assert tsquery_of(connection, f"{api.project}x", [SearchText("en", "dog")], None) is None
 
 
 # Fuzzy
@@ -206,7 +206,7 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     for word in asked:
         edits = edits_for(word, level)
         expected = {other for other in known if abs(len(other) - len(word)) <= edits >= distance(word, other)}
-        assert alternatives(tsquery_of(connection, project, [Text("xx", word)], level)) == expected, word
+        assert alternatives(tsquery_of(connection, project, [SearchText("xx", word)], level)) == expected, word
         met += len(expected)
     assert met > 5
 
@@ -253,31 +253,34 @@ def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, f
 
 
 def test_words_and_characters_are_bounded(connection: Connection, project: str) -> None:
-    def refused(*texts: Text) -> str:
+    def refused(*texts: SearchText) -> str:
         with pytest.raises(ApiError) as error:
             tsquery_of(connection, project, texts, None)
         assert error.value.faults[0].code == "InvalidInput"
         return error.value.faults[0].message
 
     too_many = f"The texts of a search may have {WORDS_AT_MOST} words in all."
-    assert tsquery_of(connection, project, [Text("en", "a " * WORDS_AT_MOST)], None) is None
-    assert refused(Text("en", "dog " * 65)) == f"Malformed parameter: text.en: {too_many}"
-    assert refused(Text("en", "the " * 60), Text("de", "a b c d e")) == f"Malformed parameter: text.de: {too_many}"
-    assert refused(Text("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
+    assert tsquery_of(connection, project, [SearchText("en", "a " * WORDS_AT_MOST)], None) is None
+    assert refused(SearchText("en", "dog " * 65)) == f"Malformed parameter: text.en: {too_many}"
+    assert (
+        refused(SearchText("en", "the " * 60), SearchText("de", "a b c d e"))
+        == f"Malformed parameter: text.de: {too_many}"
+    )
+    assert refused(SearchText("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
     too_long = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-    assert refused(Text("en", "x" * (CHARACTERS_AT_MOST + 1))) == f"Malformed parameter: text.en: {too_long}"
+    assert refused(SearchText("en", "x" * (CHARACTERS_AT_MOST + 1))) == f"Malformed parameter: text.en: {too_long}"
 
 
 def test_a_word_that_too_many_others_are_like_is_refused(connection: Connection, project: str) -> None:
     letters = string.ascii_lowercase + string.digits
     alike = [f"abcdef{a}{b}{c}" for a in letters for b in letters for c in letters]
     connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, alike[:20_000]))
-    query = tsquery_of(connection, project, [Text("xx", "abcdefaaa abcdefbbb")], 2)
+    query = tsquery_of(connection, project, [SearchText("xx", "abcdefaaa abcdefbbb")], 2)
     row = connection.execute("SELECT numnode(%s::tsquery)", (query,)).fetchone()
     assert row is not None
     assert row[0] > 4000
     with pytest.raises(ApiError, match="Too many words of the project"):
-        tsquery_of(connection, project, [Text("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
+        tsquery_of(connection, project, [SearchText("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
     connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
 
 
@@ -337,8 +340,8 @@ AWKWARD = st.lists(
 @given(text=AWKWARD)
 def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        lesson = words.lesson(connection, "p", [text])
-        of_pieces = set[str]().union(*(words_of(connection, piece) for piece in lesson.pieces))
+        pieces = WordCache().new_words(connection, "p", [text]).pieces
+        of_pieces = set[str]().union(*(words_of(connection, piece) for piece in pieces))
         assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
         beside_much = words_of(connection, text, "y" * 2000)
         assert beside_much == of_pieces == words_of(connection, "y" * 2000, some_property=text)
@@ -370,7 +373,7 @@ def stored(key: str, *texts: str, staged: str | None = None) -> StoredResource:
     return StoredResource(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
 
 
-def test_every_way_of_writing_teaches_its_words(api: Api, connection: Connection) -> None:
+def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -> None:
     created = api.create({"arrayOfStringExample": ["created"]}, key="k-1")
     created = api.update(created, {"action": "changeSomeProperty", "someProperty": "updated"})
     api.update(created, {"action": "changeSomeProperty", "someProperty": "stagedupdate", "staged": True})
@@ -381,15 +384,15 @@ def test_every_way_of_writing_teaches_its_words(api: Api, connection: Connection
     api.post("?staged=true", json={"key": "k-2", "objectTypeProperty": {"arrayOfStringExample": ["stagedcreate"]}})
     expected = {"created", "updated", "stagedupdate", "posted", "postedstaged", "put", "putstaged", "stagedcreate"}
     assert dictionary(connection, api.project) == expected
-    store.copy_in(connection, api.project, [stored("k-3", "Copied", staged="copiedstaged")])
+    bulk_store.copy_in(connection, api.project, [stored("k-3", "Copied", staged="copiedstaged")])
     with connection.transaction():
-        inserted = store.insert_many(connection, api.project, [stored("k-4", "imported"), stored("k-3", "taken")])
+        inserted = bulk_store.insert_many(connection, api.project, [stored("k-4", "imported"), stored("k-3", "taken")])
     assert len(inserted) == 1
     expected |= {"copied", "copiedstaged", "imported", "of", "property"}
     assert dictionary(connection, api.project) == expected
 
 
-def test_a_write_that_is_refused_teaches_nothing(api: Api, connection: Connection) -> None:
+def test_a_write_that_is_refused_adds_no_words(api: Api, connection: Connection) -> None:
     api.create({}, key="k-1")
     body = {"key": "k-1", "version": 7, "objectTypeProperty": {"arrayOfStringExample": ["refused"]}}
     assert api.patch(json=body).status_code == 409
@@ -398,35 +401,37 @@ def test_a_write_that_is_refused_teaches_nothing(api: Api, connection: Connectio
     assert dictionary(connection, api.project) == {"refused"}
 
 
-def lessons(connection: Connection, project: str, *texts: str) -> bool:
-    return words.lesson(connection, project, texts).needed
-
-
-def test_a_connection_remembers_what_it_has_seen_committed(
+def test_a_connection_keeps_in_mind_what_it_has_seen_committed(
     connection: Connection, project: str, database_url: str
 ) -> None:
-    learnt = words.lesson(connection, project, ["red dog", "blue"])
-    assert learnt.needed
+    cache = WordCache()
+
+    def may_be_new(*texts: str, of: str = project, by: Connection = connection) -> bool:
+        return cache.new_words(by, of, texts).possible
+
+    added = cache.new_words(connection, project, ["red dog", "blue"])
+    assert added.possible
     with connection.transaction():
-        words.remember(connection, project, learnt)
-    assert lessons(connection, project, "red")
-    words.remember(connection, project, learnt)
-    assert not lessons(connection, project, "blue dog", "red\tred")
-    assert lessons(connection, project, "Red")
-    assert lessons(connection, project, "red cat")
-    assert lessons(connection, f"{project}x", "red")
-    assert lessons(connection, project, "red " * 5000)
+        cache.add(connection, project, added)
+    assert may_be_new("red")
+    cache.add(connection, project, added)
+    assert not may_be_new("blue dog", "red\tred")
+    assert may_be_new("Red")
+    assert may_be_new("red cat")
+    assert may_be_new("red", of=f"{project}x")
+    assert may_be_new("red " * 5000)
     with psycopg.connect(database_url, autocommit=True) as another:
-        assert lessons(another, project, "red")
+        assert may_be_new("red", by=another)
 
 
-def test_what_a_connection_remembers_is_bounded(connection: Connection, project: str) -> None:
+def test_the_words_that_a_connection_keeps_in_mind_are_bounded(connection: Connection, project: str) -> None:
+    cache = WordCache()
     for number in range(25):
         many = " ".join(f"{number}-{other}" for other in range(1000))
-        words.remember(connection, project, words.lesson(connection, project, [many]))
-        words.remember(connection, project, words.lesson(connection, project, ["x" * 65]))
-    assert 0 < len(words._known[connection]) <= 10_000
-    assert lessons(connection, project, "x" * 65)
+        for text in (many, "x" * 65):
+            cache.add(connection, project, cache.new_words(connection, project, [text]))
+    assert 0 < cache.size(connection) <= 10_000
+    assert cache.new_words(connection, project, ["x" * 65]).possible
 
 
 def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(
@@ -462,7 +467,7 @@ def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_ur
                     for one in range(chance.choice((1, 20)))
                 ]
                 with connection.transaction():
-                    store.insert_many(connection, project, made)
+                    bulk_store.insert_many(connection, project, made)
 
     barrier = Barrier(6)
     with ThreadPoolExecutor(6) as threads:

@@ -1,7 +1,7 @@
-"""The expressions of a search: filters and facets, from text to what SQL is made of.
+"""The expressions of a search, filters and facets: from text to resolved trees.
 
-* ``grammar.lark``, ``parser.py``: what can be written;
+* ``grammar.lark``, ``parser.py``: the syntax;
 * ``resolver.py``: paths to fields, literals to values of the fields' types. A filter becomes a condition of the query
-  language, which has a compiler already; a facet becomes a row of what is to be counted;
+  language, so that its compiler serves here too; :mod:`app.resource.facets` compiles facets;
 * ``ast.py``: the two trees.
 """

@@ -1,6 +1,6 @@
-"""The two trees of a filter and of a facet: as it was parsed, and as it was resolved. Frozen.
+"""The two trees of a filter and of a facet: parsed, and resolved. All types are frozen.
 
-Positions are offsets into the text, counted from 0; they take no part in comparisons.
+Positions are offsets into the text, counted from 0. Comparisons ignore them.
 """
 
 from dataclasses import dataclass, field
@@ -29,14 +29,14 @@ class Subtree:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """One of these."""
+    """The field has one of these values."""
 
     items: tuple[Literal | Subtree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From a bound to a bound; None is the open end, ``*``."""
+    """Between two bounds; None is the open end, ``*``."""
 
     low: Literal | None
     high: Literal | None
@@ -44,14 +44,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """In one of these."""
+    """The field has a value in one of these ranges."""
 
     items: tuple[Range, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """There is a value, or there is none."""
+    """The field has a value, or it has none."""
 
     exists: bool
 
@@ -79,7 +79,7 @@ class ParsedFacet:
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """What a path names: a field, or a member of the elements of an array."""
+    """The field that a path names, which may be a member of the elements of an array."""
 
     field: Field
     element_of: Field | None = None
@@ -89,13 +89,13 @@ class FieldPath:
 class Filter:
     """A condition on the field that a path names."""
 
-    at: FieldPath
+    path: FieldPath
     condition: Condition
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A range of a facet: from ``low`` on and below ``high``; None is an open end."""
+    """A range of a facet: at least ``low`` and less than ``high``; None is an open end."""
 
     low: Value | None
     high: Value | None
@@ -103,14 +103,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What is to be counted of a field, under a name.
+    """Counts of resources by a field.
 
-    :param of: a condition: the resources that it holds of; ranges: those in each, with their values; None: those with
-        each value.
-    :param counting_products: show the count under a second name too.
+    :param groups: what is counted. A condition: the resources that it holds for; ranges: those with a value in each,
+        and statistics of these values; None: the resources with each value that occurs.
+    :param counting_products: the result shows each count under a second name too.
     """
 
     name: str
-    at: FieldPath
-    of: Condition | tuple[Bounds, ...] | None
+    path: FieldPath
+    groups: Condition | tuple[Bounds, ...] | None
     counting_products: bool

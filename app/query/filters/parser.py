@@ -1,4 +1,4 @@
-"""Text to parsed tree."""
+"""Parses filters and facets."""
 
 import re
 from typing import Any, cast
@@ -10,26 +10,29 @@ from app.query.language import InvalidExpression, Language, number_of, position_
 from app.query.predicate.ast import Literal
 
 TERMS_AT_MOST = 500
-"""Values and ranges of all filters, or of all facets, of one parameter."""
+"""Values and ranges of one parameter, in all of its filters or facets."""
 
 TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 
 
 def parse_filter(text: str) -> ParsedFilter:
-    """Parse a filter, or remember what it was parsed to.
+    """Parse a filter; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is too long or none.
+    :raises InvalidExpression: for a text that is too long, has too many terms or is no filter.
     """
     return cast("ParsedFilter", _LANGUAGE.parse(text, "filter"))
 
 
 def parse_facet(text: str) -> ParsedFacet:
-    """Parse a facet, likewise."""
+    """Parse a facet; the trees of short texts are cached.
+
+    :raises InvalidExpression: for a text that is too long, has too many terms or is no facet.
+    """
     return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
 
 
 class _Counting:
-    """``counting products`` while a facet is put together."""
+    """``counting products``, as a part of a facet that is being parsed."""
 
 
 @v_args(inline=True)
@@ -81,11 +84,12 @@ class _TreeMaker(Transformer[Token, Any]):
 
 
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|,', re.DOTALL)
-"""A comma, or a text that may hold some. Possessive, so that an open quote costs one look at the rest."""
+"""A comma, or a string that may contain some. The quantifier is possessive, so that the rest after an unclosed quote is
+scanned only once."""
 
 
 def _raise_if_too_large(text: str) -> None:
-    """Refuse what surely has too many terms before the parser spends its time on it."""
+    """Refuse a text that certainly has too many terms, which the parser would take long for."""
     if sum(sign == "," for sign in _SIGN.findall(text)) >= TERMS_AT_MOST:
         raise InvalidExpression(TOO_MANY_TERMS)
 

@@ -1,13 +1,13 @@
-"""Parsed trees to resolved ones: paths become fields, literals become values of the fields' types.
+"""Resolves parsed filters and facets: paths become fields, literals become values of the fields' types.
 
-All faults are collected, so that one answer names them all.
+All faults are collected, so that one answer lists all of them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app import errors
-from app.query.fields import RESOURCE, Field, Kind
+from app.query.fields import RESOURCE, Field, FieldType
 from app.query.filters.ast import (
     Bounds,
     Facet,
@@ -25,19 +25,20 @@ from app.query.filters.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse_facet,
 from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
 from app.query.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
-from app.query.predicate.values import did_you_mean, refused_literal, unknown_field, value_of
+from app.query.predicate.values import refused_literal, unknown_field, value_of
+from app.values.suggestions import did_you_mean
 
 FACETS_AT_MOST = 50
-"""Facets of a request: each is counted by itself."""
+"""Facets of a request: each one reads the resources once more."""
 
 RANGES_AT_MOST = 100
-"""Ranges of a facet: one scan counts them all, and each adds columns to it."""
+"""Ranges of a facet: one scan counts all of them, and each adds columns to it."""
 
 Reason = str | errors.Fault
 
 
 class InvalidExpressions(ValueError):
-    """Filters or facets that are refused, with all reasons; one that is no text has a code of its own."""
+    """Filters or facets that are invalid, with a reason for each fault; a ``Fault`` has an error code of its own."""
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
         super().__init__(f"{len(reasons)} faults")
@@ -45,7 +46,7 @@ class InvalidExpressions(ValueError):
 
 
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
-    """What the filters of one parameter mean.
+    """Parse and resolve the filters of one parameter.
 
     :raises InvalidExpressions: with every fault of every filter.
     """
@@ -58,18 +59,18 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
             faults.add(str(error))
             continue
         resolver = _Resolver(text, faults)
-        found = resolver.path(parsed.path)
-        if isinstance(found, FieldPath):
-            condition = resolver.condition(found, parsed.path, parsed.expression)
-            filters.append(Filter(found, condition))
+        target = resolver.path(parsed.path)
+        if isinstance(target, FieldPath):
+            condition = resolver.condition(target, parsed.path, parsed.expression)
+            filters.append(Filter(target, condition))
         else:
-            faults.add(f"{unknown_field(found.name, found.known)} {place(text, parsed.path.position)}")
+            faults.add(f"{unknown_field(target.name, target.known)} {place(text, parsed.path.position)}")
     faults.raise_if_any()
     return tuple(filters)
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
-    """What the facets mean.
+    """Parse and resolve the facets.
 
     :raises InvalidExpressions: with every fault of every facet; an unknown path is ``SearchFacetPathNotFound``.
     """
@@ -112,19 +113,19 @@ class _Faults:
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A name of a path that no field has, and those that fields have there."""
+    """A path with a name that no field has, and the paths that exist in its place."""
 
     name: str
     known: tuple[str, ...]
 
 
 _NOTHING = AllOf(())
-"""Stands for a condition that has a fault: the whole is refused in the end."""
+"""Takes the place of a condition with a fault. It is never compiled, since the request is refused."""
 
 
 @dataclass(slots=True)
 class _Resolver:
-    """The resolution of one text."""
+    """Resolves one text."""
 
     text: str
     faults: _Faults
@@ -137,7 +138,7 @@ class _Resolver:
         for name in path.text.split("."):
             if row is not None:
                 beginning += f"{row.name}."
-                if row.kind is Kind.OBJECTS:
+                if row.type is FieldType.OBJECTS:
                     element_of = row
             row_here = known.get(name)
             if row_here is None:
@@ -149,97 +150,99 @@ class _Resolver:
 
     # Filters
 
-    def condition(self, at: FieldPath, path: Path, expression: Values | Ranges | Presence) -> Condition:
-        """What an expression says of the field that a path names."""
+    def condition(self, target: FieldPath, path: Path, expression: Values | Ranges | Presence) -> Condition:
+        """The condition of an expression on a field."""
         match expression:
             case Presence(exists):
-                return self._presence(at, exists=exists)
-            case _ if at.field.members:
-                self._refuse_object(at, path, "'exists' and 'missing'")
+                return self._presence(target, exists=exists)
+            case _ if target.field.members:
+                self._refuse_object(target, path, "'exists' and 'missing'")
                 return _NOTHING
             case Values(items):
-                return _at(at, Holds(at.field, OPERATORS["in"], self._values(at, path, items), negated=False))
+                return _within_element(
+                    target, Holds(target.field, OPERATORS["in"], self._values(target, path, items), negated=False)
+                )
             case Ranges(items):
-                ranges = [self._bounds(at, path, item) for item in items]
-                return AnyOf(tuple(self._in_range(at, bounds) for bounds in ranges))
+                ranges = [self._bounds(target, path, item) for item in items]
+                return AnyOf(tuple(self._in_range(target, bounds) for bounds in ranges))
 
-    def _presence(self, at: FieldPath, *, exists: bool) -> Condition:
-        """An array has a value if it has an element; a member, if an element has it."""
-        if at.element_of is not None:
-            return HasElement(at.element_of, _holds(at.field, "is defined"), negated=not exists)
-        if at.field.kind in (Kind.TEXTS, Kind.NUMBERS, Kind.OBJECTS):
-            return Holds(at.field, OPERATORS["is empty"], (), negated=exists)
-        return Holds(at.field, OPERATORS["is defined"], (), negated=not exists)
+    def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
+        """An array has a value if it has an element; a member of elements, if an element has the member."""
+        if target.element_of is not None:
+            return HasElement(target.element_of, _holds(target.field, "is defined"), negated=not exists)
+        if target.field.type in (FieldType.TEXTS, FieldType.NUMBERS, FieldType.OBJECTS):
+            return Holds(target.field, OPERATORS["is empty"], (), negated=exists)
+        return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
-    def _in_range(self, at: FieldPath, bounds: Bounds) -> Condition:
+    def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
         low, high = bounds.low, bounds.high
         if low is None and high is None:
-            return self._presence(at, exists=True)
+            return self._presence(target, exists=True)
         if low is None or high is None:
             operator, value = (">=", low) if high is None else ("<=", high)
-            return _at(at, _holds(at.field, operator, *([] if value is None else [value])))
-        if at.field.kind in (Kind.TEXTS, Kind.NUMBERS):
-            # Both bounds must hold of the same element.
-            return Holds(at.field, CLOSED_RANGE, (low, high), negated=False)
-        return _at(at, AllOf((_holds(at.field, ">=", low), _holds(at.field, "<=", high))))
+            return _within_element(target, _holds(target.field, operator, *([] if value is None else [value])))
+        if target.field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+            # One element must be within both bounds.
+            return Holds(target.field, CLOSED_RANGE, (low, high), negated=False)
+        return _within_element(target, AllOf((_holds(target.field, ">=", low), _holds(target.field, "<=", high))))
 
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """What a facet counts; None if there is a fault."""
+        """The resolved facet; None if it has a fault."""
         path = parsed.path
-        at = self.path(path)
-        if isinstance(at, _Unknown):
-            hint = did_you_mean(at.name, at.known)
+        target = self.path(path)
+        if isinstance(target, _Unknown):
+            hint = did_you_mean(target.name, target.known)
             self.faults.add(errors.facet_path_not_found(path.text[:100], hint))
             return None
-        if at.field.members:
-            self._refuse_object(at, path, "no facet")
+        if target.field.members:
+            self._refuse_object(target, path, "no facet")
             return None
-        of: Condition | tuple[Bounds, ...] | None = None
+        groups: Condition | tuple[Bounds, ...] | None = None
         match parsed.expression:
             case Values() as values:
-                of = self.condition(at, path, values)
+                groups = self.condition(target, path, values)
             case Ranges(items):
-                if at.field.kind not in (Kind.NUMBER, Kind.NUMBERS, Kind.TIME):
+                if target.field.type not in (FieldType.NUMBER, FieldType.NUMBERS, FieldType.TIME):
                     self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
                     return None
                 if len(items) > RANGES_AT_MOST:
                     self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
                     return None
-                of = tuple(self._bounds(at, path, item) for item in items)
+                groups = tuple(self._bounds(target, path, item) for item in items)
             case None:
                 pass
-        return Facet(parsed.alias or path.text, at, of, parsed.counting_products)
+        return Facet(parsed.alias or path.text, target, groups, parsed.counting_products)
 
     # Both
 
-    def _values(self, at: FieldPath, path: Path, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
+    def _values(self, target: FieldPath, path: Path, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
         self.faults.terms += len(items)
         found: list[Value] = []
         for item in items:
             if isinstance(item, Subtree):
                 self._fault(f"The field '{path.text}' is no hierarchy, it takes no 'subtree'.", item.position)
             else:
-                value = self._value(at, path, item)
+                value = self._value(target, path, item)
                 if value is not None:
                     found.append(value)
         return tuple(found)
 
-    def _bounds(self, at: FieldPath, path: Path, item: Range) -> Bounds:
+    def _bounds(self, target: FieldPath, path: Path, item: Range) -> Bounds:
         self.faults.terms += 1
-        low = None if item.low is None else self._value(at, path, item.low)
-        high = None if item.high is None else self._value(at, path, item.high)
+        low = None if item.low is None else self._value(target, path, item.low)
+        high = None if item.high is None else self._value(target, path, item.high)
         return Bounds(low, high)
 
-    def _value(self, at: FieldPath, path: Path, literal: Literal) -> Value | None:
-        value = value_of(literal, at.field.kind)
+    def _value(self, target: FieldPath, path: Path, literal: Literal) -> Value | None:
+        value = value_of(literal, target.field.type)
         if value is None:
-            self._fault(refused_literal(path.text, at.field.kind, literal), literal.position)
+            self._fault(refused_literal(path.text, target.field.type, literal), literal.position)
         return value
 
-    def _refuse_object(self, at: FieldPath, path: Path, takes: str) -> None:
-        members = ", ".join(f"'{path.text}.{name}'" for name in at.field.members)
+    def _refuse_object(self, target: FieldPath, path: Path, takes: str) -> None:
+        members = ", ".join(f"'{path.text}.{name}'" for name in target.field.members)
         self._fault(
             f"The field '{path.text}' does not support this expression. It takes {takes}; its members are {members}.",
             path.position,
@@ -254,6 +257,6 @@ def _holds(of: Field, operator: str, *values: Value) -> Holds:
     return Holds(of, row, values, negated=False)
 
 
-def _at(at: FieldPath, condition: Condition) -> Condition:
-    """A condition on a field, or on that member of one element."""
-    return condition if at.element_of is None else HasElement(at.element_of, condition, negated=False)
+def _within_element(target: FieldPath, condition: Condition) -> Condition:
+    """The condition, on one element of the array if the field is a member of elements."""
+    return condition if target.element_of is None else HasElement(target.element_of, condition, negated=False)

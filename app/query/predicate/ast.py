@@ -1,7 +1,7 @@
-"""The two trees of a predicate: as it was parsed, and as it was resolved. Frozen; what a stage adds is a new type.
+"""The two trees of a predicate: parsed, and resolved. Each stage has types of its own, all frozen.
 
-Positions are offsets into the predicate's text, counted from 0. They do not take part in comparisons: two texts that
-say the same are equal trees.
+Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
+only in white space have equal trees.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from app.query.fields import Field
 from app.query.predicate.operators import Operator
 
 Number = int | float
-"""A number of a predicate: exact within int64, else the nearest double, beyond all of them an infinity."""
+"""A number of a predicate: an exact int within int64, else the nearest double, and beyond all doubles an infinity."""
 
 # Parsed
 
@@ -27,7 +27,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A text, a number or a boolean that stands in the predicate."""
+    """A text, a number or a boolean that the predicate contains."""
 
     value: str | Number | bool
     position: int = field(compare=False)
@@ -35,7 +35,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """``:name``, whose values stand in the query string."""
+    """``:name``; the query string has its values."""
 
     name: str
     position: int = field(compare=False)
@@ -84,7 +84,7 @@ class Atom:
 
 Parsed = And | Or | Not | Nested | Atom
 
-# Resolved: every field is known, every value has the field's type, and negation stands at the atoms only.
+# Resolved: every field is known, every value has the field's type, and only atoms are negated.
 
 Value = str | Number | datetime | UUID
 
@@ -105,7 +105,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """An operator holds of a field, or does not if it is negated. Either way it is true or false, never unknown."""
+    """An operator holds for a field, or does not hold if ``negated``. It is true or false, never unknown."""
 
     field: Field
     operator: Operator

@@ -1,11 +1,14 @@
-"""A resolved condition to SQL. Values travel as parameters; the text is made of the tables' literal strings alone.
+"""Compiles a resolved condition to SQL. Values are parameters; the text consists of the tables' literal strings alone.
 
-Atoms that are asked to hold stay as bare as an index wants them. One that is negated, or that holds of an absent field,
-says what becomes of NULL. Equality with elements of arrays is containment of a document, which the GIN index serves;
-what containment cannot say is a jsonpath, whose variables are a parameter like any other.
+An atom that has to hold is a bare comparison, which an index can serve. One that is negated, or that holds for an
+absent field, decides explicitly what NULL becomes. Equality with elements of arrays is containment of a document, which
+the GIN index serves; what containment cannot express is a jsonpath, which is a parameter as its variables are.
+
+Each condition has two texts, for the two ways in which a page is found (see :mod:`app.resource.listing`). They differ
+only in what keeps the planner from using the GIN indexes, so they are made together and share their parameters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
@@ -14,133 +17,147 @@ from typing import LiteralString
 from uuid import UUID
 
 from app.errors import unreachable
-from app.query.fields import CONTAINS, DOCUMENT, Field, Kind, Stage
+from app.query.fields import CONTAINS, DOCUMENT, Field, FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Value
-from app.query.predicate.operators import Arity, Search
+from app.query.predicate.operators import Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
 from app.values.strict_json import encode
 
-Parameter = str | UUID | datetime | list["Parameter"]
+SqlParameter = str | UUID | datetime | list["SqlParameter"]
 
 _ALTERNATIVES_AT_MOST = 64
-"""Documents that one condition on elements is turned into; beyond that the jsonpath alone decides."""
+"""Documents that replace one condition on elements; a condition with more alternatives is a jsonpath alone."""
 
 _WRITTEN_OUT_AT_MOST = 8
-"""Documents that are alternatives in SQL too; more are an array.
+"""Documents that the text lists as alternatives, each with a parameter of its own; more are one array.
 
-One text serves all arrays, and hundreds of documents are planned at once. But for a few documents an array looks dearer
-than it is, since the planner takes any array for ten, and looks up each in all entries that are still pending.
+An array needs one text for any number of documents, and hundreds of alternatives would take long to plan. For a few
+documents, though, the planner overestimates the cost of an array: it assumes ten elements, and a search of the index's
+whole pending list for each.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
-    """An SQL condition on ``r`` and its parameters.
+class Texts:
+    """The two texts of an SQL condition on ``r``.
 
-    :param indexed: for a scan that looks for what fulfils it.
-    :param unindexed: the same for one in the order of a page, which soon meets enough: documents and words are not
-        looked up in their indexes, whatever the planner expects of that.
+    :param indexed: for a scan that looks for the rows that fulfil it.
+    :param unindexed: for a scan in the order of a page, which soon meets enough of them: keeps the planner from looking
+        up documents and words in their indexes, whatever it estimates.
     """
 
     indexed: LiteralString
     unindexed: LiteralString
-    parameters: dict[str, Parameter]
+
+    def each(self, change: Callable[[LiteralString], LiteralString]) -> "Texts":
+        """Both, changed in the same way."""
+        return Texts(change(self.indexed), change(self.unindexed))
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Texts):
+    """An SQL condition on ``r`` and its parameters."""
+
+    parameters: dict[str, SqlParameter]
 
 
 def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString = "where") -> Clause:
-    """The SQL of a condition on a projection; its parameters are called ``where_0`` and so on."""
-    compiler, unindexed = _Compiler(stage, prefix), _Compiler(stage, prefix, indexed=False)
-    return Clause(compiler.condition(condition), unindexed.condition(condition), compiler.parameters)
+    """The SQL of a condition on a projection; its parameters are called ``{prefix}_0`` and so on."""
+    compiler = _Compiler(stage, prefix)
+    texts = compiler.condition(condition)
+    return Clause(texts.indexed, texts.unindexed, compiler.parameters)
 
 
 def compile_containment(documents: Sequence[str], stage: Stage, prefix: LiteralString) -> Clause:
-    """Whether the ObjectType of a projection contains one of several documents, JSON texts."""
+    """Whether the ObjectType of a projection contains at least one of the documents, which are JSON texts."""
     compiler = _Compiler(stage, prefix)
-    containment = compiler.containment(documents)
-    return Clause(containment, unindexed(containment), compiler.parameters)
+    texts = compiler.containment(documents)
+    return Clause(texts.indexed, texts.unindexed, compiler.parameters)
 
 
-def hidden(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
-    """A parameter in a subquery, where the planner does not look at its value.
+def opaque(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
+    """A parameter whose value the planner does not see, since it stands in a subquery.
 
-    It would learn little, since there are no statistics of what documents contain. But it would take the plan for the
-    value as cheaper than one for any, and make one for each, which takes longer than carrying it out.
+    If it saw the value, it would estimate a plan for this value as cheaper than a generic one, although there are no
+    statistics on the contents of documents, and plan each execution anew. Planning takes longer than executing.
     """
     return f"(SELECT {parameter}::{type_name})"
 
 
 def unindexed(condition: LiteralString) -> LiteralString:
-    """The same condition, which no index serves, and of which the planner expects that half the rows fulfil it."""
+    """The same condition in a form that no index serves; the planner expects half of the rows to fulfil it."""
     return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
-CASTS: dict[Kind, LiteralString] = {
-    Kind.ID: "text",
-    Kind.TEXT: "text",
-    Kind.NUMBER: "numeric",
-    Kind.TIME: "timestamptz",
-    Kind.TEXTS: "text",
-    Kind.NUMBERS: "numeric",
+CASTS: dict[FieldType, LiteralString] = {
+    FieldType.ID: "text",
+    FieldType.TEXT: "text",
+    FieldType.NUMBER: "numeric",
+    FieldType.TIME: "timestamptz",
+    FieldType.TEXTS: "text",
+    FieldType.NUMBERS: "numeric",
 }
-"""The SQL types of values, or of the elements that they are compared with."""
+"""The SQL types that values are compared as; for arrays the types of their elements."""
 
-_FALSE: LiteralString = "false"
+
+def _same(text: LiteralString) -> Texts:
+    """A condition that no GIN index would serve in either form."""
+    return Texts(text, text)
+
+
+_FALSE = _same("false")
 
 
 @dataclass(slots=True)
 class _Compiler:
+    """Compiles one condition and collects its parameters."""
+
     stage: Stage
     prefix: LiteralString
-    indexed: bool = True
-    parameters: dict[str, Parameter] = field(default_factory=dict[str, Parameter])
+    parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
-    def condition(self, condition: Condition) -> LiteralString:
+    def condition(self, condition: Condition) -> Texts:
         match condition:
             case AllOf(conditions):
-                return self._joined(" AND ", conditions)
+                return _joined(" AND ", [self.condition(inner) for inner in conditions])
             case AnyOf(conditions):
-                return self._joined(" OR ", conditions)
+                return _joined(" OR ", [self.condition(inner) for inner in conditions])
             case Holds():
                 return _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
             case HasElement():
                 return _two_valued(self._element(condition), absent=False, negated=condition.negated)
 
-    def _joined(self, by: LiteralString, conditions: Sequence[Condition]) -> LiteralString:
-        return _in_parentheses(by, [self.condition(inner) for inner in conditions])
-
-    def _parameter(self, value: Parameter) -> LiteralString:
+    def _parameter(self, value: SqlParameter) -> LiteralString:
         name = numbered(self.prefix, len(self.parameters))
         self.parameters[name] = value
         return placeholder(name)
 
     # Atoms
 
-    def _atom(self, atom: Holds) -> LiteralString:
-        if atom.field.kind in (Kind.TEXTS, Kind.NUMBERS, Kind.OBJECTS):
+    def _atom(self, atom: Holds) -> Texts:
+        if atom.field.type in (FieldType.TEXTS, FieldType.NUMBERS, FieldType.OBJECTS):
             return self._array(atom)
-        if atom.field.kind is Kind.ID and atom.values:
+        if atom.field.type is FieldType.ID and atom.values:
             return self._id(atom)
-        return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.kind, "text"), atom.values)
+        return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.type, "text"), atom.values)
 
-    def _scalar(
-        self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]
-    ) -> LiteralString:
+    def _scalar(self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]) -> Texts:
         template = atom.operator.scalar
         if not values:
-            return template.format(field=column)
+            return _same(template.format(field=column))
         if atom.operator.arity is Arity.LIST:
             value = f"{self._parameter([parameter_of(value) for value in values])}::{cast}[]"
         else:
             value = f"{self._parameter(parameter_of(values[0]))}::{cast}"
-        return template.format(field=column, value=value)
+        return _same(template.format(field=column, value=value))
 
-    def _id(self, atom: Holds) -> LiteralString:
-        """UUIDs and their canonical texts have the same order, so that the primary key serves either comparison."""
+    def _id(self, atom: Holds) -> Texts:
+        """A comparison of the id as UUID if possible: UUIDs sort as their texts do, and the primary key serves it."""
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if atom.operator.equality:
-            # Another text than a canonical one is the id of none.
+            # No id equals a text that is not canonical.
             return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else _FALSE
-        if ids and atom.operator.array is Search.ELEMENT:
+        if ids and atom.operator.array is ArraySearch.ELEMENT:
             return self._scalar(atom, self._column(atom.field), "uuid", ids)
         if atom.field.text is None:
             unreachable("an id has a text")
@@ -149,79 +166,84 @@ class _Compiler:
     def _column(self, of: Field) -> LiteralString:
         if of.column is None:
             unreachable("members of elements are compiled to jsonpath")
-        return of.column.of(self.stage)
+        return of.column.for_stage(self.stage)
 
     # Arrays of scalars
 
-    def _array(self, atom: Holds) -> LiteralString:
+    def _array(self, atom: Holds) -> Texts:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
-            case Search.CONTAINS_ANY:
-                return self._contains_one_of([_document(name, [_json(value)]) for value in values])
-            case Search.CONTAINS_ALL:
-                return self._contains_one_of([_document(name, [_json(value) for value in values])])
-            case Search.ELEMENT:
+            case ArraySearch.CONTAINS_ANY:
+                return self.containment([_document(name, [_json(value)]) for value in values])
+            case ArraySearch.CONTAINS_ALL:
+                return self.containment([_document(name, [_json(value) for value in values])])
+            case ArraySearch.ELEMENT:
                 test = atom.operator.member.format(it="@", value="$v0")
                 return self._path(f"$.{name}[*] ? ({test})", [_operand(atom)])
             case template:
                 column = self._column(atom.field)
                 if not values:
-                    return template.format(field=column)
-                value = f"{self._parameter(parameter_of(values[0]))}::{CASTS[atom.field.kind]}"
-                return template.format(field=column, value=value)
+                    return _same(template.format(field=column))
+                value = f"{self._parameter(parameter_of(values[0]))}::{CASTS[atom.field.type]}"
+                return _same(template.format(field=column, value=value))
 
-    def _contains_one_of(self, documents: Sequence[str]) -> LiteralString:
-        containment = self.containment(documents)
-        return containment if self.indexed else unindexed(containment)
-
-    def containment(self, documents: Sequence[str]) -> LiteralString:
-        """Whether the document contains one of several, which an index serves."""
-        contains = CONTAINS.of(self.stage)
+    def containment(self, documents: Sequence[str]) -> Texts:
+        """Whether the document contains at least one of these."""
+        contains = CONTAINS.for_stage(self.stage)
         if len(documents) > _WRITTEN_OUT_AT_MOST:
-            # With the second cast it is an array; without it, the rows of a subquery.
-            return contains.format(f"ANY ({hidden(self._parameter(list(documents)), 'jsonb[]')}::jsonb[])")
-        return _in_parentheses(
-            " OR ", [contains.format(hidden(self._parameter(document), "jsonb")) for document in documents]
-        )
+            # The second cast makes it an array for ANY; without it, ANY would take the rows of a subquery.
+            text = contains.format(f"ANY ({opaque(self._parameter(list(documents)), 'jsonb[]')}::jsonb[])")
+        else:
+            text = _in_parentheses(
+                " OR ", [contains.format(opaque(self._parameter(document), "jsonb")) for document in documents]
+            )
+        return Texts(text, unindexed(text))
 
-    def _path(self, path: str, variables: Sequence[str]) -> LiteralString:
+    def _path(self, path: str, variables: Sequence[str]) -> Texts:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""
         members = ",".join([f'"v{number}":{variable}' for number, variable in enumerate(variables)])
         sought, variables_json = self._parameter(path), self._parameter(f"{{{members}}}")
-        return f"jsonb_path_exists({DOCUMENT.of(self.stage)}, {sought}::jsonpath, {variables_json}::jsonb)"
+        document = DOCUMENT.for_stage(self.stage)
+        return _same(f"jsonb_path_exists({document}, {sought}::jsonpath, {variables_json}::jsonb)")
 
     # Arrays of objects
 
-    def _element(self, condition: HasElement) -> LiteralString:
+    def _element(self, condition: HasElement) -> Texts:
         name = condition.field.name
         candidates = _candidates(condition.condition)
-        clauses: list[LiteralString] = []
+        texts: list[Texts] = []
         if candidates is not None and (candidates.exact or not condition.negated):
             if not candidates.elements:
                 return _FALSE
-            documents = [_document(name, [_object(element)]) for element in candidates.elements]
-            clauses.append(self._contains_one_of(documents))
+            texts.append(self.containment([_document(name, [_object(element)]) for element in candidates.elements]))
         if candidates is None or not candidates.exact:
             variables: list[str] = []
-            clauses.append(self._path(f"$.{name}[*] ? ({_filter(condition.condition, variables)})", variables))
-        return _in_parentheses(" AND ", clauses)
+            texts.append(self._path(f"$.{name}[*] ? ({_filter(condition.condition, variables)})", variables))
+        return _joined(" AND ", texts)
 
 
-def _two_valued(clause: LiteralString, *, absent: bool, negated: bool) -> LiteralString:
-    """The clause, or its negation, with NULL decided; where NULL would not be selected anyhow, the bare clause."""
+def _two_valued(texts: Texts, *, absent: bool, negated: bool) -> Texts:
+    """A condition, or its negation, that is never NULL; one whose NULL selects nothing anyway stays bare."""
     if absent:
-        return f"({clause}) IS FALSE" if negated else f"({clause}) IS NOT FALSE"
-    return f"({clause}) IS NOT TRUE" if negated else clause
+        return texts.each(lambda text: f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE")
+    return texts.each(lambda text: f"({text}) IS NOT TRUE") if negated else texts
+
+
+def _joined(by: LiteralString, all_texts: Sequence[Texts]) -> Texts:
+    return Texts(
+        _in_parentheses(by, [texts.indexed for texts in all_texts]),
+        _in_parentheses(by, [texts.unindexed for texts in all_texts]),
+    )
 
 
 def _in_parentheses(by: LiteralString, clauses: Sequence[LiteralString]) -> LiteralString:
     return clauses[0] if len(clauses) == 1 else f"({by.join(clauses)})"
 
 
-# Values. Numbers are texts of JSON all the way, since a float would lose what an integer or a numeric keeps.
+# Values. Numbers are JSON texts, since a float has fewer digits than an integer or a numeric.
 
 _BEYOND_DOUBLES = "1e400"
-"""Compares with every number that can be stored as infinity does, and JSON can write it."""
+"""Greater than every number that can be stored. JSON has no infinity, but it can write this."""
 
 
 def number_text(number: int | float) -> str:
@@ -231,7 +253,7 @@ def number_text(number: int | float) -> str:
     return encode(number)
 
 
-def parameter_of(value: Value) -> Parameter:
+def parameter_of(value: Value) -> SqlParameter:
     """A value as a parameter of a statement."""
     return number_text(value) if isinstance(value, int | float) else value
 
@@ -247,7 +269,7 @@ def _document(name: str, items: Sequence[str]) -> str:
 
 
 def _operand(atom: Holds) -> str:
-    """The variable of a jsonpath: a list for operators that take one."""
+    """The value of a jsonpath's variable: a list for operators that take one."""
     items = [_json(item) for item in atom.values]
     return f"[{','.join(items)}]" if atom.operator.arity is Arity.LIST else items[0]
 
@@ -264,7 +286,10 @@ _Members = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Elements, one of which is contained wherever the condition holds; if exact, only there."""
+    """Elements for which an array can be searched by containment.
+
+    Wherever the condition holds, the array contains one of them; if ``exact``, the reverse is true too.
+    """
 
     elements: tuple[_Members, ...]
     exact: bool
@@ -302,7 +327,7 @@ def _candidates(condition: Condition) -> _Candidates | None:
 
 
 def _merged(some: Sequence[_Members], others: Sequence[_Members]) -> tuple[_Members, ...]:
-    """Each with each, but for those that would need two values for one name."""
+    """Every combination, except those with two values for one name, which no element has."""
     merged: dict[_Members, None] = {}
     for one, other in product(some, others):
         members = dict(one)
@@ -312,7 +337,7 @@ def _merged(some: Sequence[_Members], others: Sequence[_Members]) -> tuple[_Memb
 
 
 def _filter(condition: Condition, variables: list[str]) -> str:
-    """The condition as the filter of a jsonpath, its values appended to the variables."""
+    """The condition as the filter of a jsonpath; appends its values to the variables."""
     match condition:
         case AllOf(conditions):
             return " && ".join([f"({_filter(inner, variables)})" for inner in conditions])

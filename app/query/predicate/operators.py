@@ -1,7 +1,7 @@
-"""The operators of the query language: one row says all that there is to say about one.
+"""The operators of the query language, one row each.
 
-An atom is either true or false, never unknown: ``absent`` says which of the two the operator is where the field is
-absent, and the compiler turns SQL's NULL into that.
+A comparison is either true or false, never unknown: ``absent`` says which of the two it is if the field is absent, and
+the compiler replaces SQL's NULL by that.
 """
 
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import LiteralString
 
-from app.query.fields import Kind
+from app.query.fields import FieldType
 
 
 class Arity(Enum):
-    """How many operands there are."""
+    """How many operands an operator takes."""
 
     NONE = "no operand"
     ONE = "one operand"
     LIST = "a list"
 
 
-class Search(Enum):
-    """How an array of scalars is searched, where no SQL of the row's own does it."""
+class ArraySearch(Enum):
+    """How an array of scalars is searched, if the operator has no SQL of its own for arrays."""
 
     CONTAINS_ANY = "the document contains one of the values in the array; the GIN index serves it"
     CONTAINS_ALL = "the document contains all of the values in the array; the GIN index serves it"
@@ -33,26 +33,27 @@ class Operator:
     """A row.
 
     :param token: the operator as it is written.
-    :param kinds: the kinds of field that have it.
-    :param scalar: SQL over ``{field}`` and ``{value}``, a list for operators that take one.
-    :param array: the same for an array of scalars, or the way in which it is searched.
-    :param member: jsonpath over ``{it}`` and ``{value}``, for an element of an array or a member of one.
-    :param equality: holds exactly for the values given, so that a document with them can be looked for instead.
-    :param absent: what it is where the field is absent.
+    :param types: the types of fields that have the operator.
+    :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list.
+    :param array: the same for an array of scalars, or the way in which the array is searched.
+    :param member: jsonpath with ``{it}`` and ``{value}``, for an element of an array or a member of one.
+    :param equality: whether it holds for the given values and no others, so that containment of a document with them
+        can take its place.
+    :param absent: the result if the field is absent.
     """
 
     token: str
     arity: Arity
-    kinds: frozenset[Kind]
+    types: frozenset[FieldType]
     scalar: LiteralString = ""
-    array: LiteralString | Search = ""
+    array: LiteralString | ArraySearch = ""
     member: LiteralString = ""
     equality: bool = False
     absent: bool = False
 
 
-_SCALARS = frozenset((Kind.ID, Kind.TEXT, Kind.NUMBER, Kind.TIME))
-_ARRAYS = frozenset((Kind.TEXTS, Kind.NUMBERS))
+_SCALARS = frozenset((FieldType.ID, FieldType.TEXT, FieldType.NUMBER, FieldType.TIME))
+_ARRAYS = frozenset((FieldType.TEXTS, FieldType.NUMBERS))
 _COMPARABLE = _SCALARS | _ARRAYS
 
 _ROWS = (
@@ -61,7 +62,7 @@ _ROWS = (
         Arity.ONE,
         _COMPARABLE,
         scalar="{field} = {value}",
-        array=Search.CONTAINS_ANY,
+        array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}",
         equality=True,
     ),
@@ -70,20 +71,28 @@ _ROWS = (
         Arity.LIST,
         _COMPARABLE,
         scalar="{field} = ANY ({value})",
-        array=Search.CONTAINS_ANY,
+        array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}[*]",
         equality=True,
     ),
-    Operator("<", Arity.ONE, _COMPARABLE, scalar="{field} < {value}", array=Search.ELEMENT, member="{it} < {value}"),
-    Operator(">", Arity.ONE, _COMPARABLE, scalar="{field} > {value}", array=Search.ELEMENT, member="{it} > {value}"),
-    Operator("<=", Arity.ONE, _COMPARABLE, scalar="{field} <= {value}", array=Search.ELEMENT, member="{it} <= {value}"),
-    Operator(">=", Arity.ONE, _COMPARABLE, scalar="{field} >= {value}", array=Search.ELEMENT, member="{it} >= {value}"),
-    Operator("contains any", Arity.LIST, _ARRAYS, array=Search.CONTAINS_ANY),
-    Operator("contains all", Arity.LIST, _ARRAYS, array=Search.CONTAINS_ALL),
+    Operator(
+        "<", Arity.ONE, _COMPARABLE, scalar="{field} < {value}", array=ArraySearch.ELEMENT, member="{it} < {value}"
+    ),
+    Operator(
+        ">", Arity.ONE, _COMPARABLE, scalar="{field} > {value}", array=ArraySearch.ELEMENT, member="{it} > {value}"
+    ),
+    Operator(
+        "<=", Arity.ONE, _COMPARABLE, scalar="{field} <= {value}", array=ArraySearch.ELEMENT, member="{it} <= {value}"
+    ),
+    Operator(
+        ">=", Arity.ONE, _COMPARABLE, scalar="{field} >= {value}", array=ArraySearch.ELEMENT, member="{it} >= {value}"
+    ),
+    Operator("contains any", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ANY),
+    Operator("contains all", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ALL),
     Operator(
         "is defined",
         Arity.NONE,
-        frozenset(Kind),
+        frozenset(FieldType),
         scalar="{field} IS NOT NULL",
         array="{field} IS NOT NULL",
         member="exists({it})",
@@ -91,15 +100,15 @@ _ROWS = (
     Operator(
         "is empty",
         Arity.NONE,
-        _ARRAYS | {Kind.OBJECTS},
+        _ARRAYS | {FieldType.OBJECTS},
         array="jsonb_array_length({field}) = 0",
         absent=True,
     ),
-    # The letters of the database's own locale, since the columns' collation, "C", has only those of ASCII.
+    # COLLATE "default" is the locale of the database; the columns' own collation, "C", folds only the letters of ASCII.
     Operator(
         "matches ignore case",
         Arity.ONE,
-        frozenset((Kind.ID, Kind.TEXT, Kind.TEXTS)),
+        frozenset((FieldType.ID, FieldType.TEXT, FieldType.TEXTS)),
         scalar='lower({field} COLLATE "default") = lower({value} COLLATE "default")',
         array="EXISTS (SELECT FROM jsonb_array_elements_text({field}) e (value)"
         ' WHERE lower(e.value COLLATE "default") = lower({value} COLLATE "default"))',
@@ -113,11 +122,11 @@ CLOSED_RANGE = Operator(
     "range",
     Arity.LIST,
     _ARRAYS,
-    array=Search.ELEMENT,
+    array=ArraySearch.ELEMENT,
     member="{it} >= {value}[0] && {it} <= {value}[1]",
 )
-"""One element lies between two bounds or on them. Not a token of predicates, which say it with two comparisons; on an
-array of scalars these need not hold of the same element."""
+"""One element lies between two bounds, bounds included. Only filters have it: the two comparisons of a predicate on an
+array of scalars may hold for different elements."""
 
 NEGATIONS: Mapping[str, Operator] = {
     "!=": OPERATORS["="],
@@ -126,10 +135,10 @@ NEGATIONS: Mapping[str, Operator] = {
     "is not defined": OPERATORS["is defined"],
     "is not empty": OPERATORS["is empty"],
 }
-"""Tokens that say that an operator does not hold."""
+"""Tokens that negate an operator."""
 
 
-def tokens_of(kind: Kind) -> list[str]:
-    """What can be written after a field of this kind."""
-    known = [row.token for row in _ROWS if kind in row.kinds]
-    return known + [token for token, row in NEGATIONS.items() if kind in row.kinds]
+def tokens_of(field_type: FieldType) -> list[str]:
+    """The tokens that can follow a field of this type."""
+    known = [row.token for row in _ROWS if field_type in row.types]
+    return known + [token for token, row in NEGATIONS.items() if field_type in row.types]

@@ -1,4 +1,4 @@
-"""Text to parsed tree."""
+"""Parses predicates."""
 
 import re
 from typing import Any, cast
@@ -9,7 +9,7 @@ from app.query.language import InvalidExpression, Language, number_of, place, po
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
 
 DEPTH_AT_MOST = 32
-"""Parentheses around parentheses. It also bounds every recursion over the trees."""
+"""Nested parentheses. It also bounds every recursion over the trees."""
 
 TERMS_AT_MOST = 500
 """Terms of all predicates of a request: each comparison is one, and each value of a list."""
@@ -20,9 +20,9 @@ TOO_MANY_TERMS = (
 
 
 def parse(text: str) -> Parsed:
-    """Parse a predicate, or remember what it was parsed to.
+    """Parse a predicate; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is too long, too deep or none.
+    :raises InvalidExpression: for a text that is too long, nested too deep, has too many terms or is no predicate.
     """
     return cast("Parsed", _LANGUAGE.parse(text, quoted="where"))
 
@@ -30,14 +30,14 @@ def parse(text: str) -> Parsed:
 _SIGN = re.compile(
     r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|[(),]|[<>=!]+|(?<![a-z0-9_-])(?:and|or)(?![a-z0-9_-])', re.DOTALL | re.IGNORECASE
 )
-"""What tells depth and size apart from all else, and whatever may hold such a sign that is none.
+"""The tokens that depth and size are counted by, and the strings and quoted names that may contain such characters.
 
-Possessive, so that an open quote costs one look at the rest.
+The quantifiers are possessive, so that the rest after an unclosed quote is scanned only once.
 """
 
 
 def _raise_if_too_large(text: str) -> None:
-    """Refuse what is too deep, or surely has too many terms, before the parser spends its time on it."""
+    """Refuse a text that is nested too deep or certainly has too many terms, which the parser would take long for."""
     depth = commas = comparisons = joints = 0
     for match in _SIGN.finditer(text):
         match match.group():
@@ -62,7 +62,7 @@ def _raise_if_too_large(text: str) -> None:
 
 @v_args(inline=True)
 class _TreeMaker(Transformer[Token, Any]):
-    """Makes nodes while the parser runs: there is no other tree in between."""
+    """Makes the nodes while the parser runs, so that Lark builds no tree of its own."""
 
     def disjunction(self, *terms: Parsed) -> Parsed:
         return Or(terms)

@@ -1,12 +1,12 @@
-"""Parsed trees to a resolved one: names become fields, literals and variables become values of the fields' types.
+"""Resolves parsed predicates: names become fields, literals and variables become values of the fields' types.
 
-All faults are collected, so that one answer names them all.
+All faults are collected, so that one answer lists all of them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.query.fields import RESOURCE, Field, Kind
+from app.query.fields import RESOURCE, Field, FieldType
 from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
 from app.query.predicate.ast import (
     AllOf,
@@ -30,11 +30,11 @@ from app.query.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse
 from app.query.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
 
 Variables = Mapping[str, Sequence[str]]
-"""The values of each variable, as they stand in the query string."""
+"""The values of each variable, as the query string has them."""
 
 
 class InvalidPredicates(ValueError):
-    """Predicates that are refused, with all reasons."""
+    """Predicates that are invalid, with a reason for each fault."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__("; ".join(reasons))
@@ -69,12 +69,12 @@ class _Terms:
 
 
 _NOTHING = AllOf(())
-"""Stands for a term that has a fault: the whole is refused in the end."""
+"""Takes the place of a term with a fault. It is never compiled, since the request is refused."""
 
 
 @dataclass(slots=True)
 class _Resolver:
-    """The resolution of one text."""
+    """Resolves one text."""
 
     text: str
     variables: Variables
@@ -82,7 +82,7 @@ class _Resolver:
     terms: _Terms
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
-        """The condition that a term, or its negation, means among the known fields."""
+        """The condition of a term, or of its negation, whose names are those of the known fields."""
         match term:
             case And(terms) | Or(terms):
                 conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)
@@ -98,10 +98,10 @@ class _Resolver:
         row = self._field(name, known)
         if row is None:
             return _NOTHING
-        if row.kind is Kind.OBJECT:
-            # Each of these objects is there in every resource, so its condition stands for itself.
+        if row.type is FieldType.OBJECT:
+            # Every resource has these objects, so only the inner condition matters.
             return self.condition(inner, row.members, negated=negated)
-        if row.kind is Kind.OBJECTS:
+        if row.type is FieldType.OBJECTS:
             return HasElement(row, self.condition(inner, row.members), negated)
         self._refuse_expression(name, row)
         return _NOTHING
@@ -113,7 +113,7 @@ class _Resolver:
             return _NOTHING
         negation = NEGATIONS.get(atom.operator)
         operator = negation or OPERATORS[atom.operator]
-        if row.kind not in operator.kinds:
+        if row.type not in operator.types:
             self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
@@ -126,7 +126,7 @@ class _Resolver:
         return row
 
     def _refuse_expression(self, name: Name, row: Field) -> None:
-        takes = [f"'{token}'" for token in tokens_of(row.kind)]
+        takes = [f"'{token}'" for token in tokens_of(row.type)]
         if row.members:
             takes.append("a condition in parentheses")
         self._fault(
@@ -146,9 +146,9 @@ class _Resolver:
         return tuple(found)
 
     def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
-        value = value_of(literal, row.kind)
+        value = value_of(literal, row.type)
         if value is None:
-            self._fault(refused_literal(row.name, row.kind, literal), literal.position)
+            self._fault(refused_literal(row.name, row.type, literal), literal.position)
         else:
             found.append(value)
 
@@ -163,9 +163,9 @@ class _Resolver:
             )
         else:
             for text in texts:
-                value = read_value(text, row.kind)
+                value = read_value(text, row.type)
                 if value is None:
-                    takes = TAKES[row.kind].replace(" in double quotes", "")
+                    takes = TAKES[row.type].replace(" in double quotes", "")
                     what = f"{shown(text)}, the value of the variable '{variable.name}'"
                     self._fault(f"The field '{row.name}' takes {takes}, not {what}.", variable.position)
                 else:

@@ -1,0 +1,71 @@
+"""The SQL on many resources at once: bulk loading, import and export. Values that come in are valid already."""
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, astuple
+from typing import LiteralString
+from uuid import UUID
+
+from app.database.pool import Connection
+from app.query.sql_text import utc_time
+from app.resource import words
+from app.resource.model import StoredResource
+
+_COLUMNS: LiteralString = (
+    "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
+    " object_type, some_property, staged_object_type, staged_some_property"
+)
+"""The columns of :class:`StoredResource`, in the order of its fields."""
+
+_COPY: LiteralString = f"COPY resource (project_key, {_COLUMNS}) FROM STDIN"
+
+_INSERT: LiteralString = f"""
+    INSERT INTO resource AS r (project_key, {_COLUMNS})
+    VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
+        %(created_by)s, %(last_modified_by)s,
+        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s)
+    ON CONFLICT DO NOTHING RETURNING r.id"""
+
+_EXISTING_IDS: LiteralString = """
+    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)"""
+
+_EXPORT: LiteralString = f"""
+    SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
+        r.created_by, r.last_modified_by,
+        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
+    FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
+
+
+def copy_in(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
+    """Load many resources by COPY, in one transaction.
+
+    :raises UniqueViolation: if an id or a key is in use; then none is loaded.
+    """
+    with connection.transaction():
+        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for resource in resources:
+                copy.write_row((project_key, *astuple(resource)))
+        words.add_words_of_all(connection, project_key)
+
+
+def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
+    """Insert the resources whose id and key are free, and return their ids; to be called within a transaction."""
+    rows = [{"project_key": project_key, **asdict(resource)} for resource in resources]
+    with connection.cursor() as cursor:
+        cursor.executemany(_INSERT, rows, returning=True)
+        inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
+    words.add_words_of(connection, project_key, inserted)
+    return inserted
+
+
+def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that resources of the project have."""
+    rows = connection.execute(_EXISTING_IDS, {"project_key": project_key, "ids": list(ids)}).fetchall()
+    return {row[0] for row in rows}
+
+
+def export(connection: Connection, project_key: str) -> Generator[StoredResource]:
+    """Stream all resources of a project, in the order of their ids, as they were at one moment."""
+    with connection.transaction(), connection.cursor(name="export") as cursor:
+        cursor.itersize = 1000
+        for row in cursor.execute(_EXPORT, {"project_key": project_key}):
+            yield StoredResource(*row)

@@ -1,0 +1,90 @@
+"""A resource as JSON text, made by SQL from its row ``r``, in each form that answers have."""
+
+from typing import LiteralString
+
+from app.query.fields import HAS_STAGED_CHANGES, OBJECT_TEXT, SOME_PROPERTY, Stage
+from app.query.sql_text import utc_time
+from app.resource.json_text import (
+    concatenated,
+    member,
+    object_,
+    object_with_members_of,
+    optional_member,
+    quoted,
+    text_member,
+)
+
+_SERVER_MEMBERS: tuple[LiteralString, ...] = (
+    text_member("id", "r.id"),
+    member("version", "r.version"),
+    optional_member("key", quoted("r.key")),
+    text_member("createdAt", utc_time("r.created_at")),
+    text_member("lastModifiedAt", utc_time("r.last_modified_at")),
+)
+"""The members that every form begins with."""
+
+
+def _resource(*expanded: LiteralString) -> LiteralString:
+    """A resource (interface 2.2) in its current projection.
+
+    :param expanded: the references that contain their target.
+    """
+    return object_(
+        *_SERVER_MEMBERS,
+        member("createdBy", _reference("r.created_by", expand="createdBy" in expanded)),
+        member("lastModifiedBy", _reference("r.last_modified_by", expand="lastModifiedBy" in expanded)),
+        member("objectTypeProperty", OBJECT_TEXT.current),
+        optional_member("someProperty", f"to_json({SOME_PROPERTY.current})"),
+    )
+
+
+def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
+    """A reference to the API client whose id the column contains."""
+    client_id = member("id", f"to_json({column})")
+    return object_(
+        member("typeId", "'\"api-client\"'"), concatenated(client_id, _client(column)) if expand else client_id
+    )
+
+
+def _client(column: LiteralString) -> LiteralString:
+    """The member ``obj``: the API client with this id; nothing if it no longer exists.
+
+    It contains only the client's scopes for the project of the row, since the others would name other projects.
+    """
+    scopes: LiteralString = """array_to_json(ARRAY(
+        SELECT s.scope FROM unnest(c.scopes) WITH ORDINALITY s (scope, position)
+        WHERE split_part(s.scope, ':', 2) = r.project_key ORDER BY s.position))"""
+    client = object_(
+        member("id", "to_json(c.id)"),
+        member("name", "to_json(c.name)"),
+        member("scopes", scopes),
+    )
+    return f"coalesce((SELECT {member('obj', client)} FROM api_client c WHERE c.id = {column}), '')"
+
+
+RESOURCE_JSON = _resource()
+"""A resource as answers to reads and writes of one have it."""
+
+RESULT_JSON: dict[frozenset[str], LiteralString] = {
+    frozenset(): RESOURCE_JSON,
+    frozenset(("createdBy",)): _resource("createdBy"),
+    frozenset(("lastModifiedBy",)): _resource("lastModifiedBy"),
+    frozenset(("createdBy", "lastModifiedBy")): _resource("createdBy", "lastModifiedBy"),
+}
+"""A result of the sorted list (interface 4.12), by the references that are expanded."""
+
+FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS)
+"""A result of the list (interface 4.1): the fields of ObjectType stand beside those that the server adds."""
+
+
+def _projection(stage: Stage) -> LiteralString:
+    return object_with_members_of(
+        OBJECT_TEXT.for_stage(stage),
+        *_SERVER_MEMBERS,
+        member("hasStagedChanges", f"({HAS_STAGED_CHANGES})"),
+        optional_member("someProperty", f"to_json({SOME_PROPERTY.for_stage(stage)})"),
+    )
+
+
+PROJECTION_JSON: dict[Stage, LiteralString] = {stage: _projection(stage) for stage in Stage}
+"""A result of a search: as that of the list, in one of the projections, with someProperty and ``hasStagedChanges``."""

@@ -1,0 +1,347 @@
+"""The statements that write one resource, composed from a plan of what each of its values becomes.
+
+There are two statements for a change. A client that names the version it expects gets :func:`plain_update`: one UPDATE
+whose WHERE has the version. If that finds no row, or if no version was named, :func:`locked_update` follows. Its parts:
+
+* ``counted``: how many resources the project has, if its only one is meant;
+* ``before``: the row, locked until the transaction ends;
+* ``after``: what each value was and what it becomes, computed once;
+* ``written``: the row after the UPDATE, which happens if all conditions hold and a value changes;
+* ``new_words``: adds words to the dictionary (see :mod:`app.resource.words`).
+
+It reports what it found in any case, so that the caller can tell 404, 409 and 412 apart.
+
+Equal plans have equal texts. So the statements are few, the cache of texts is small, and so is that of prepared
+statements.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import LiteralString
+
+from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, WORD_COLUMNS, staged_columns
+from app.resource.json_text import concatenated
+from app.resource.listing import Parameters
+from app.resource.model import ById, ByKey, Change, Expression, Merged, NewText, Sole, Stored, Target
+from app.resource.resource_json import RESOURCE_JSON
+from app.resource.words import ADD_WORDS_OF_WRITTEN
+
+# What a write makes of each value
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """An SQL expression for each value of a resource that a write may change."""
+
+    key: LiteralString
+    current_object: LiteralString
+    current_some_property: LiteralString
+    staged_object: LiteralString
+    staged_some_property: LiteralString
+
+    @property
+    def by_name(self) -> dict[LiteralString, LiteralString]:
+        """The expressions by the names of the fields."""
+        return {
+            "key": self.key,
+            "current_object": self.current_object,
+            "current_some_property": self.current_some_property,
+            "staged_object": self.staged_object,
+            "staged_some_property": self.staged_some_property,
+        }
+
+
+STORED = RowValues(
+    key="r.key",
+    current_object=OBJECT_TEXT.current,
+    current_some_property=SOME_PROPERTY.current,
+    staged_object=OBJECT_TEXT.staged,
+    staged_some_property=SOME_PROPERTY.staged,
+)
+"""The values that the row ``r`` has."""
+
+
+def planned(change: Change) -> RowValues:
+    """What each value becomes, as SQL on ``r`` and on parameters that are called like the fields of the plan."""
+    return RowValues(
+        key=_sql(change.key, "key"),
+        current_object=_sql(change.current.object_type, "current_object"),
+        current_some_property=_sql(change.current.some_property, "current_some_property"),
+        staged_object=_sql(change.staged.object_type, "staged_object"),
+        staged_some_property=_sql(change.staged.some_property, "staged_some_property"),
+    )
+
+
+def _sql(expression: Expression, parameter: LiteralString) -> LiteralString:
+    match expression:
+        case Stored.KEY:
+            return STORED.key
+        case Stored.CURRENT_OBJECT:
+            return STORED.current_object
+        case Stored.CURRENT_SOME_PROPERTY:
+            return STORED.current_some_property
+        case Stored.STAGED_OBJECT:
+            return STORED.staged_object
+        case Stored.STAGED_SOME_PROPERTY:
+            return STORED.staged_some_property
+        case NewText():
+            return f"%({parameter})s::text"
+        case Merged(base=base):
+            return _merged(_sql(base, parameter), parameter)
+
+
+def _merged(base: LiteralString, parameter: LiteralString) -> LiteralString:
+    """The stored ObjectType with the fields that were sent in place of its own, each with the text that it had.
+
+    json and not jsonb, which would rewrite the numbers. The fields keep their fixed order, so that equal objects are
+    equal texts.
+    """
+    merged = concatenated(
+        "'{'",
+        """coalesce(string_agg(to_json(f.name) || ':' || f.value, ','
+                ORDER BY array_position(%(field_order)s::text[], f.name)), '')""",
+        "'}'",
+    )
+    return f"""(
+        SELECT {merged}
+        FROM (
+            SELECT coalesce(n.key, o.key) AS name, coalesce(n.value, o.value)::text AS value
+            FROM json_each(({base})::json) o FULL JOIN json_each(%({parameter})s::json) n ON n.key = o.key
+        ) f)"""
+
+
+def plan_parameters(change: Change) -> Parameters:
+    """The parameters of a plan."""
+    parameters: Parameters = {}
+    expressions: dict[str, Expression] = {
+        "key": change.key,
+        "current_object": change.current.object_type,
+        "current_some_property": change.current.some_property,
+        "staged_object": change.staged.object_type,
+        "staged_some_property": change.staged.some_property,
+    }
+    for name, expression in expressions.items():
+        if isinstance(expression, NewText):
+            parameters[name] = expression.text
+        elif isinstance(expression, Merged):
+            parameters[name] = expression.fields.text
+            parameters["field_order"] = list(OBJECT_TYPE)
+    return parameters
+
+
+def new_texts(change: Change) -> Iterable[str]:
+    """The texts of a change that a search looks at, each once: both projections often get the same ones."""
+    texts: dict[str, None] = {}
+    for projection in (change.current, change.staged):
+        for expression in (projection.object_type, projection.some_property):
+            if isinstance(expression, NewText):
+                texts |= dict.fromkeys(expression.searched)
+            elif isinstance(expression, Merged):
+                texts |= dict.fromkeys(expression.fields.searched)
+    return texts
+
+
+# Parts of all statements
+
+_NOW: LiteralString = "date_trunc('milliseconds', now())"
+"""The time of a write, by the clock of the database, which all processes share.
+
+Truncated here, since the column, a timestamptz(3), would round it up, into the future.
+"""
+
+_RETURNING: LiteralString = """
+    RETURNING r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
+        r.object_type, r.some_property"""
+"""Columns only: Citus refuses functions in RETURNING that are not immutable, as most that make JSON are not."""
+
+_WRITTEN: LiteralString = f"SELECT r.id::text AS id, r.version, {RESOURCE_JSON} AS json FROM written r"
+
+
+def _writing(write: LiteralString, *, adds_words: bool) -> LiteralString:
+    if adds_words:
+        return f"written AS ({write} {_RETURNING}, {WORD_COLUMNS}), new_words AS ({ADD_WORDS_OF_WRITTEN})"
+    return f"written AS ({write} {_RETURNING})"
+
+
+# The expected version
+
+VERSION_CONDITIONS: dict[str, tuple[LiteralString, LiteralString]] = {
+    "expected": ("%(expected)s::bigint", "r.version = {}"),
+    "if_match": ("%(if_match)s::bigint[]", "r.version = ANY ({})"),
+    "if_none_match": ("%(if_none_match)s::bigint[]", "r.version <> ALL ({})"),
+}
+"""Conditions on the version of ``r``, by the names of their parameters. These are NULL if the request has none."""
+
+
+def _holds(name: str) -> LiteralString:
+    value, condition = VERSION_CONDITIONS[name]
+    return condition.format(value)
+
+
+_OPTIONAL_CONDITIONS: LiteralString = " AND ".join(
+    [f"({value} IS NULL OR {_holds(name)})" for name, (value, _) in VERSION_CONDITIONS.items()]
+)
+_ALL_CONDITIONS: LiteralString = f"{_OPTIONAL_CONDITIONS} AND NOT %(only_create)s::boolean"
+"""All preconditions, whichever of them the request has."""
+
+
+# Create
+
+
+@lru_cache(maxsize=4)
+def insert(*, may_collide: bool, adds_words: bool) -> LiteralString:
+    """Creates a resource, and returns its id, version and JSON; no row if its key is in use.
+
+    :param may_collide: whether another resource can be in the way. If not, there is no ON CONFLICT, which would look
+        into every unique index first.
+    """
+    write: LiteralString = f"{_INSERT} ON CONFLICT DO NOTHING" if may_collide else _INSERT
+    return f"WITH {_writing(write, adds_words=adds_words)} {_WRITTEN}"
+
+
+_INSERT: LiteralString = f"""
+    INSERT INTO resource AS r (
+        project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
+        object_type, staged_object_type, sole)
+    VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, {_NOW}, {_NOW},
+        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s)"""
+
+
+# Update
+
+
+@lru_cache(maxsize=256)
+def plain_update(
+    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, adds_words: bool
+) -> LiteralString:
+    """Writes the resource and returns its id, version and JSON; no row if there is nothing to write.
+
+    :param target: by id or by key.
+    :param conditions: names of :data:`VERSION_CONDITIONS`.
+    """
+    update = _update(
+        plan,
+        after=plan,
+        before=STORED,
+        which=_WHICH[target],
+        conditions=[_holds(name) for name in conditions],
+    )
+    return f"WITH {_writing(update, adds_words=adds_words)} {_WRITTEN}"
+
+
+@lru_cache(maxsize=256)
+def locked_update(target: type[Target], plan: RowValues, *, adds_words: bool) -> LiteralString:
+    """Locks the resource, writes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""
+    after = ", ".join([f"{sql} AS {name}" for name, sql in plan.by_name.items()])
+    before = ", ".join([f"{sql} AS {name}_before" for name, sql in STORED.by_name.items()])
+    update = _update(
+        plan,
+        after=_AFTER,
+        before=_BEFORE,
+        which="r.id = a.id",
+        conditions=[_ALL_CONDITIONS],
+        source="FROM after a",
+    )
+    return f"""
+WITH {_LOCKED[target]},
+after AS MATERIALIZED (SELECT r.id, {after}, {before} FROM before r),
+{_writing(update, adds_words=adds_words)}
+{_REPORT}"""
+
+
+_AFTER = RowValues(
+    key="a.key",
+    current_object="a.current_object",
+    current_some_property="a.current_some_property",
+    staged_object="a.staged_object",
+    staged_some_property="a.staged_some_property",
+)
+
+_BEFORE = RowValues(
+    key="a.key_before",
+    current_object="a.current_object_before",
+    current_some_property="a.current_some_property_before",
+    staged_object="a.staged_object_before",
+    staged_some_property="a.staged_some_property_before",
+)
+
+
+def _update(
+    plan: RowValues,
+    *,
+    after: RowValues,
+    before: RowValues,
+    which: LiteralString,
+    conditions: Sequence[LiteralString],
+    source: LiteralString = "",
+) -> LiteralString:
+    """The UPDATE of a plan. It sets no column that stays, so that no generated column and no index is computed anew.
+
+    :param after: the values that the plan computes.
+    :param before: the values that the row has.
+    """
+    columns: dict[LiteralString, LiteralString] = {}
+    if plan.key != STORED.key:
+        columns["key"] = after.key
+    if plan.current_object != STORED.current_object:
+        columns["object_type"] = after.current_object
+    if plan.current_some_property != STORED.current_some_property:
+        columns["some_property"] = after.current_some_property
+    changed: list[LiteralString] = [name for name, sql in plan.by_name.items() if sql != STORED.by_name[name]]
+    if any(name != "key" for name in changed):
+        columns |= staged_columns(
+            current_object=after.current_object,
+            current_some_property=after.current_some_property,
+            staged_object=after.staged_object,
+            staged_some_property=after.staged_some_property,
+        )
+    assignments = "".join([f", {column} = {sql}" for column, sql in columns.items()])
+    or_changes = "".join([f" OR {after.by_name[name]} IS DISTINCT FROM {before.by_name[name]}" for name in changed])
+    and_conditions = "".join([f" AND {condition}" for condition in conditions])
+    return f"""
+    UPDATE resource r SET version = r.version + 1, last_modified_at = {_NOW},
+        last_modified_by = %(client_id)s{assignments}
+    {source}
+    WHERE r.project_key = %(project_key)s AND {which}{and_conditions} AND (%(touched)s::boolean{or_changes})"""
+
+
+# Locking and reporting
+
+_WHICH: dict[type[Target], LiteralString] = {ById: "r.id = %(id)s::uuid", ByKey: "r.key = %(key)s"}
+
+_STORED_ROW: LiteralString = "SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s"
+
+_LOCKED: dict[type[Target], LiteralString] = {
+    **{
+        target: f"""
+    counted AS (SELECT 0 AS resources),
+    before AS MATERIALIZED ({_STORED_ROW} AND {which} FOR UPDATE)"""
+        for target, which in _WHICH.items()
+    },
+    Sole: f"""
+    candidate AS MATERIALIZED (SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s LIMIT 2),
+    counted AS MATERIALIZED (SELECT count(*) AS resources FROM candidate),
+    before AS MATERIALIZED ({_STORED_ROW}
+        AND (SELECT resources FROM counted) = 1 AND r.id = (SELECT id FROM candidate LIMIT 1) FOR UPDATE)""",
+}
+"""The row ``before``, and for the sole resource whether the project has 0, 1 or more."""
+
+_REPORT: LiteralString = f"""
+SELECT c.resources, r.id::text, r.version, CASE WHEN w.id IS NULL THEN {RESOURCE_JSON} END,
+    ({_ALL_CONDITIONS}), w.id, w.version, w.json
+FROM counted c LEFT JOIN before r ON true LEFT JOIN ({_WRITTEN}) w ON true"""
+"""One row in any case: how many resources were counted; the resource that was found, and whether all conditions hold
+for it; the resource that was written. Columns of a resource are NULL if there is none."""
+
+
+# Delete
+
+DELETE: LiteralString = f"""
+WITH {_LOCKED[ById]},
+written AS (
+    DELETE FROM resource r USING before b
+    WHERE r.project_key = %(project_key)s AND r.id = b.id AND {_ALL_CONDITIONS}
+    {_RETURNING})
+{_REPORT}"""
+"""Locks a resource by its id, deletes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""

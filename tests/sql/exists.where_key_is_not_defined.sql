@@ -1,0 +1,4 @@
+WITH found AS MATERIALIZED (
+    SELECT FROM resource r WHERE r.project_key = %(project_key)s AND (r.key IS NOT NULL) IS NOT TRUE
+)
+SELECT EXISTS (SELECT FROM found)

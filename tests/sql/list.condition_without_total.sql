@@ -1,0 +1,50 @@
+WITH
+    found AS MATERIALIZED (
+        SELECT r.id
+        FROM resource r
+        WHERE r.project_key = %(project_key)s AND r.object @> (SELECT %(contained_0_0)s::jsonb)
+        LIMIT 10000 + 1
+    ),
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":' || count(*)
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
+FROM (
+    SELECT j.json
+    FROM (
+        (
+            SELECT r.*
+            FROM found r
+            WHERE (SELECT found FROM counted) <= 10000
+            ORDER BY r.id ASC
+            LIMIT (SELECT %(limit)s::bigint)
+            OFFSET (SELECT %(offset)s::bigint)
+        )
+        UNION ALL
+        (
+            SELECT r.id
+            FROM resource r
+            WHERE (SELECT found FROM counted) > 10000
+                AND r.project_key = %(project_key)s
+                AND CASE WHEN r.object @> (SELECT %(contained_0_0)s::jsonb) THEN true ELSE false END
+            ORDER BY r.id ASC
+            LIMIT (SELECT %(limit)s::bigint)
+            OFFSET (SELECT %(offset)s::bigint)
+        )
+    ) r
+        CROSS JOIN LATERAL (SELECT r.id) w (id)
+        CROSS JOIN LATERAL (
+            SELECT '{"id":"' || r.id
+                || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+                || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '","lastModifiedAt":"'
+                    || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '"' || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json
+            FROM resource r
+            WHERE r.project_key = %(project_key)s AND r.id = w.id
+            LIMIT 1
+        ) j
+    ORDER BY r.id ASC
+) p

@@ -1,0 +1,56 @@
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) c
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
+FROM (
+    SELECT '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
+        || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
+        || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
+        || '}' AS json
+    FROM (
+        SELECT r.*
+        FROM (
+            (
+                SELECT r.*, r.some_property AS sort_0
+                FROM resource r
+                WHERE r.project_key = %(project_key)s AND octet_length(r.some_property) <= 2000
+                ORDER BY r.some_property DESC, r.id ASC
+                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
+            )
+            UNION ALL
+            (
+                SELECT r.*, r.some_property AS sort_0
+                FROM resource r
+                WHERE r.project_key = %(project_key)s AND octet_length(r.some_property) > 2000
+                ORDER BY "left"(r.some_property, 400) DESC, r.some_property DESC, r.id ASC
+                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
+            )
+            UNION ALL
+            (
+                SELECT r.*, r.some_property AS sort_0
+                FROM resource r
+                WHERE r.project_key = %(project_key)s AND r.some_property IS NULL
+                ORDER BY r.id ASC
+                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
+            )
+        ) r
+        ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+) p

@@ -1,0 +1,24 @@
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":' || count(*)
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
+FROM (
+    SELECT '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
+        || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
+        || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
+        || '}' AS json
+    FROM (
+        SELECT r.*
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.id ASC
+) p

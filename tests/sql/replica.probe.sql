@@ -1,0 +1,4 @@
+SELECT
+FROM resource
+WHERE project_key = ''
+LIMIT 0

@@ -1,0 +1,98 @@
+WITH
+    found AS MATERIALIZED (
+        SELECT r.id, ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) AS sort_0
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+            AND r.version IS NOT NULL
+            AND r.words @@ (SELECT %(tsquery)s::tsquery)
+            AND r.key = ANY (%(filter_0_0)s::text[])
+        LIMIT 10000 + 1
+    ),
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (SELECT found FROM counted) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{'
+        || %(facet_0)s
+        || (
+            SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
+                || ',"total":' || f.total
+                || ',"other":' || f.total - f.listed
+                || ',"terms":[' || f.terms
+                || ']}'
+            FROM (
+                SELECT
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
+                    coalesce(
+                        string_agg(
+                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.place
+                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
+                        ''
+                    ) AS terms
+                FROM (
+                    SELECT
+                        v.value,
+                        count(*) AS count,
+                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
+                    FROM resource r LEFT JOIN LATERAL (SELECT r.id) v (value) ON true
+                    WHERE r.project_key = %(project_key)s
+                        AND r.version IS NOT NULL
+                        AND r.words @@ (SELECT %(tsquery)s::tsquery)
+                        AND r.version >= %(facet_filter_0_0)s::numeric
+                    GROUP BY v.value
+                ) t
+            ) f
+        )
+    || '}}'
+FROM (
+    SELECT j.json
+    FROM (
+        (
+            SELECT r.*
+            FROM found r
+            WHERE (SELECT found FROM counted) <= 10000
+            ORDER BY r.sort_0 DESC, r.id ASC
+            LIMIT (SELECT %(limit)s::bigint)
+            OFFSET (SELECT %(offset)s::bigint)
+        )
+        UNION ALL
+        (
+            SELECT r.id, ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) AS sort_0
+            FROM resource r
+            WHERE (SELECT found FROM counted) > 10000
+                AND r.project_key = %(project_key)s
+                AND r.version IS NOT NULL
+                AND r.words @@ (SELECT %(tsquery)s::tsquery)
+                AND r.key = ANY (%(filter_0_0)s::text[])
+            ORDER BY ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) DESC, r.id ASC
+            LIMIT (SELECT %(limit)s::bigint)
+            OFFSET (SELECT %(offset)s::bigint)
+        )
+    ) r
+        CROSS JOIN LATERAL (SELECT r.id) w (id)
+        CROSS JOIN LATERAL (
+            SELECT '{"id":"' || r.id
+                || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+                || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '","lastModifiedAt":"'
+                    || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '","hasStagedChanges":'
+                    || (r.staged_object_type IS NOT NULL)
+                    || coalesce(',"someProperty":' || to_json(r.some_property), '')
+                    || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json
+            FROM resource r
+            WHERE r.project_key = %(project_key)s AND r.id = w.id
+            LIMIT 1
+        ) j
+    ORDER BY r.sort_0 DESC, r.id ASC
+) p

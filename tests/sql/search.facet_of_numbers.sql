@@ -1,0 +1,78 @@
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) c
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{'
+        || %(facet_0)s
+        || (
+            SELECT '{"type":"terms","dataType":"number","missing":' || f.missing
+                || ',"total":' || f.total
+                || ',"other":' || f.total - f.listed
+                || ',"terms":[' || f.terms
+                || ']}'
+            FROM (
+                SELECT
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
+                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
+                    coalesce(
+                        string_agg(
+                            '{"term":'
+                                || CASE
+                                    WHEN t.value = trunc(t.value) AND abs(t.value) < 1e21 THEN trunc(t.value)::text
+                                    WHEN abs(t.value) BETWEEN 1e-300 AND 1e300
+                                        THEN to_json(t.value::double precision)::text
+                                    ELSE t.value::text
+                                END
+                                || CASE WHEN t.value = trunc(t.value) AND abs(t.value) < 1e21 THEN '.0' ELSE '' END
+                                || ',"count":' || t.count
+                                || '}',
+                            ','
+                            ORDER BY t.place
+                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
+                        ''
+                    ) AS terms
+                FROM (
+                    SELECT
+                        v.value,
+                        count(*) AS count,
+                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
+                    FROM resource r
+                        LEFT JOIN LATERAL (
+                            SELECT DISTINCT e.value::numeric
+                            FROM jsonb_array_elements(r.object -> 'arrayOfIntExample') e (value)
+                        ) v (value) ON true
+                    WHERE r.project_key = %(project_key)s
+                    GROUP BY v.value
+                ) t
+            ) f
+        )
+    || '}}'
+FROM (
+    SELECT '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","hasStagedChanges":'
+            || (r.staged_object_type IS NOT NULL)
+            || coalesce(',"someProperty":' || to_json(r.some_property), '')
+            || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json
+    FROM (
+        SELECT r.*
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.id ASC
+) p

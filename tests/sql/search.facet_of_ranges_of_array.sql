@@ -1,0 +1,105 @@
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) c
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{'
+        || %(facet_0)s
+        || (
+            SELECT '{"type":"range","ranges":[{' || %(facet_0_0_bounds)s::text
+                || '"count":' || count_0
+                || ',"productCount":' || count_0
+                || ',"total":'
+                    || CASE
+                        WHEN sum_0 = trunc(sum_0) AND abs(sum_0) < 1e21 THEN trunc(sum_0)::text
+                        WHEN abs(sum_0) BETWEEN 1e-300 AND 1e300 THEN to_json(sum_0::double precision)::text
+                        ELSE sum_0::text
+                    END
+                || ',"min":'
+                    || CASE
+                        WHEN min_0 = trunc(min_0) AND abs(min_0) < 1e21 THEN trunc(min_0)::text
+                        WHEN abs(min_0) BETWEEN 1e-300 AND 1e300 THEN to_json(min_0::double precision)::text
+                        ELSE min_0::text
+                    END
+                || ',"max":'
+                    || CASE
+                        WHEN max_0 = trunc(max_0) AND abs(max_0) < 1e21 THEN trunc(max_0)::text
+                        WHEN abs(max_0) BETWEEN 1e-300 AND 1e300 THEN to_json(max_0::double precision)::text
+                        ELSE max_0::text
+                    END
+                || ',"mean":'
+                    || CASE
+                        WHEN coalesce(sum_0 / nullif(values_0, 0), 0) = trunc(coalesce(sum_0 / nullif(values_0, 0), 0))
+                            AND abs(coalesce(sum_0 / nullif(values_0, 0), 0)) < 1e21
+                            THEN trunc(coalesce(sum_0 / nullif(values_0, 0), 0))::text
+                        WHEN abs(coalesce(sum_0 / nullif(values_0, 0), 0)) BETWEEN 1e-300 AND 1e300
+                            THEN to_json(coalesce(sum_0 / nullif(values_0, 0), 0)::double precision)::text
+                        ELSE coalesce(sum_0 / nullif(values_0, 0), 0)::text
+                    END
+                || '}]}'
+            FROM (
+                SELECT
+                    count(*) FILTER (WHERE v.values_0 > 0) AS count_0,
+                    sum(v.values_0) AS values_0,
+                    coalesce(sum(v.sum_0), 0) AS sum_0,
+                    coalesce(min(v.min_0), 0) AS min_0,
+                    coalesce(max(v.max_0), 0) AS max_0
+                FROM resource r
+                    CROSS JOIN LATERAL (
+                        SELECT
+                            count(*) FILTER (
+                                WHERE x.value IS NOT NULL
+                                    AND x.value >= %(facet_0_0_from)s::numeric
+                                    AND x.value < %(facet_0_0_to)s::numeric
+                            ) AS values_0,
+                            sum(x.value) FILTER (
+                                WHERE x.value IS NOT NULL
+                                    AND x.value >= %(facet_0_0_from)s::numeric
+                                    AND x.value < %(facet_0_0_to)s::numeric
+                            ) AS sum_0,
+                            min(x.value) FILTER (
+                                WHERE x.value IS NOT NULL
+                                    AND x.value >= %(facet_0_0_from)s::numeric
+                                    AND x.value < %(facet_0_0_to)s::numeric
+                            ) AS min_0,
+                            max(x.value) FILTER (
+                                WHERE x.value IS NOT NULL
+                                    AND x.value >= %(facet_0_0_from)s::numeric
+                                    AND x.value < %(facet_0_0_to)s::numeric
+                            ) AS max_0
+                        FROM (
+                            SELECT DISTINCT e.value::numeric
+                            FROM jsonb_array_elements(r.object -> 'arrayOfIntExample') e (value)
+                        ) x (value)
+                    ) v
+                WHERE r.project_key = %(project_key)s
+            ) f
+        )
+    || '}}'
+FROM (
+    SELECT '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","hasStagedChanges":'
+            || (r.staged_object_type IS NOT NULL)
+            || coalesce(',"someProperty":' || to_json(r.some_property), '')
+            || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json
+    FROM (
+        SELECT r.*
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.id ASC
+) p

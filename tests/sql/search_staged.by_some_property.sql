@@ -1,0 +1,48 @@
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) c
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
+FROM (
+    SELECT '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","hasStagedChanges":'
+            || (r.staged_object_type IS NOT NULL)
+            || coalesce(
+                ',"someProperty":'
+                    || to_json(
+                        CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+                    ),
+                ''
+            )
+            || CASE
+                coalesce(r.staged_object_type, r.object_type)
+                WHEN '{}' THEN '}'
+                ELSE ',' || substr(coalesce(r.staged_object_type, r.object_type), 2)
+            END AS json
+    FROM (
+        SELECT
+            r.*,
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS sort_0
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY CASE
+            WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
+        END ASC NULLS LAST,
+        r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.sort_0 ASC NULLS LAST, r.id ASC
+) p

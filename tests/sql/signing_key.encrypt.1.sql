@@ -1,0 +1,3 @@
+SELECT kid, private_jwk
+FROM signing_key
+FOR UPDATE

@@ -1,0 +1,3 @@
+UPDATE signing_key
+SET private_jwk = %(private)s
+WHERE kid = %(kid)s

@@ -1,0 +1,89 @@
+"""Every SQL statement that goes through psycopg, recorded where it is sent."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.pq import TransactionStatus
+
+import app
+from app.database import pool
+
+APP = Path(app.__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """The line of the application that sends a statement."""
+
+    path: str
+    """Relative to the package."""
+    function: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as it was sent."""
+
+    text: str
+    parameters: Any
+    state: TransactionStatus
+    """Of the connection, when the statement was sent."""
+    sender: CallSite | None
+    """None: a test has sent it."""
+
+
+_TRUST = "SELECT public_jwk FROM signing_key"
+"""Part of the statement that loads keys and revocations."""
+
+
+@contextmanager
+def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
+    """Record the statements of this process until the end of the ``with``.
+
+    :param trust: also the one that loads keys and revocations. A process sends it every few seconds, before whichever
+        request comes next.
+    """
+    statements: list[Statement] = []
+
+    def record(cursor: Any, query: Any, parameters: Any) -> None:
+        text = query.as_string(cursor) if isinstance(query, psycopg.sql.Composable) else query
+        text = text if isinstance(text, str) else bytes(text).decode()
+        if _TRUST in text and not trust:
+            return
+        state = cursor.connection.info.transaction_status
+        statements.append(Statement(text, parameters, state, _sender(sys._getframe(2))))
+
+    def recording(method: Any) -> Any:
+        def send(cursor: Any, query: Any, parameters: Any = None, *arguments: Any, **options: Any) -> Any:
+            record(cursor, query, parameters)
+            return method(cursor, query, parameters, *arguments, **options)
+
+        return send
+
+    with pytest.MonkeyPatch.context() as patch:
+        # A server-side cursor overrides execute without calling the one that it overrides.
+        for cursor_class, names in (
+            (psycopg.Cursor, ("execute", "executemany", "copy")),
+            (psycopg.ServerCursor, ("execute",)),
+        ):
+            for name in names:
+                patch.setattr(cursor_class, name, recording(getattr(cursor_class, name)))
+        yield statements
+
+
+def _sender(frame: FrameType | None) -> CallSite | None:
+    """The innermost line of the application; the cursor that the pool uses only passes statements on."""
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(APP) and path != Path(pool.__file__):
+            return CallSite(path.relative_to(APP).as_posix(), frame.f_code.co_name, frame.f_lineno)
+        frame = frame.f_back
+    return None

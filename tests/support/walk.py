@@ -1,0 +1,512 @@
+"""A walk through every operation of the service and its main variants, for the tests that look at all of its SQL.
+
+Each step has a name, ``operation.variant``, and the statements that were sent during it are kept under that name. The
+walk is the same each time: it has a database of its own, and an application with one connection, since a connection
+keeps in mind which words of resources are in the dictionary, and a write is another statement then.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from flask import Flask, request
+
+from app import create_app
+from app.config import Settings
+from app.database import migrate, replica
+from app.database.pool import Connection, Database, Unavailable
+from app.database.replica import ReadingDatabase
+from app.identity import records
+from app.identity.records import KeyEncryption
+from app.resource import bulk_store, store
+from app.resource.model import Selection, StoredResource
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import EXAMPLE, Api
+from tests.support.oauth import OAuthClient
+from tests.support.statements import Statement, recorded
+
+PROJECT = "walk"
+
+SORTED = "/sorted-query-parameters"
+
+
+@dataclass(slots=True)
+class Walked:
+    """What a walk has sent, and where it has been."""
+
+    steps: dict[str, list[Statement]] = field(default_factory=dict)
+    endpoints: set[str] = field(default_factory=set)
+    """As :func:`tests.support.endpoints.endpoints` names them."""
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [statement for step in self.steps.values() for statement in step]
+
+
+def walk(cluster: EmbeddedPostgres) -> Walked:
+    """Make a database, take all steps on it, and drop it."""
+    name = f"walk_{time.monotonic_ns()}"
+    url = cluster.create_database(name)
+    try:
+        migrate.upgrade(url)
+        app = create_app(Settings(database_url=url, pool_size=1, pool_timeout_ms=20_000))
+        try:
+            with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
+                return _Walk(app, connection, statements).walk()
+        finally:
+            app.extensions["database"].close()
+    finally:
+        cluster.drop_database(name)
+
+
+class _Walk:
+    def __init__(self, app: Flask, connection: Connection, statements: list[Statement]) -> None:
+        self.app = app
+        self.connection = connection
+        self.statements = statements
+        self.walked = Walked()
+
+    def walk(self) -> Walked:
+        def note(*_: Any) -> None:
+            if request.url_rule is not None:
+                self.walked.endpoints.add(f"{request.method} {request.url_rule.rule}")
+
+        self.app.before_request_funcs.setdefault(None, []).append(note)
+        self.identity()
+        scopes = [f"{scope}:{project}" for project in (PROJECT, "sole") for scope in ("manage_test", "view_products")]
+        token = records.issue_token(self.connection, Settings().token_issuer, "walker", tuple(scopes), 3600)
+        api = Api(self.app, PROJECT, token)
+        self.creates(api)
+        self.reads(api)
+        self.updates(api)
+        self.upserts(api)
+        self.sole(Api(self.app, "sole", token))
+        self.lists(api)
+        self.searches(api)
+        self.deletes(api)
+        self.without_database(api)
+        self.bulk()
+        self.operation()
+        return self.walked
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Keep what is sent until the end of the ``with`` under this name."""
+        assert name not in self.walked.steps, name
+        before = len(self.statements)
+        yield
+        self.walked.steps[name] = [statement for statement in self.statements[before:] if statement.sender is not None]
+
+    # Identity
+
+    def identity(self) -> None:
+        connection = self.connection
+        with self.step("signing_key.ensure"):
+            records.ensure_signing_key(connection)
+        with self.step("trust.load"), recorded(trust=True) as trust:
+            records.load_trust(connection, None)
+            self.statements += trust
+        with self.step("client.create"):
+            client = records.create_client(connection, "a client", (f"view_test:{PROJECT}",))
+        with self.step("client.has_clients"):
+            assert records.has_clients(connection)
+        with self.step("client.list"):
+            assert [found.client_id for found in records.clients(connection)] == [client.client_id]
+        with self.step("client.revoke"):
+            revoked = records.revoke_client(connection, client.client_id)
+        assert revoked.revoked_at is not None
+        assert records.revoke_client(connection, client.client_id) == revoked
+        with self.step("client.revoke_unknown"), pytest.raises(LookupError):
+            records.revoke_client(connection, "nobody")
+        with self.step("token.issue"):
+            records.issue_token(connection, "issuer", "a", (), 60)
+        with self.step("token.issue_for_long"):
+            records.issue_token(connection, "issuer", "a", (), records.TOKEN_LIFETIME_S + 1)
+        with self.step("token.is_revoked"):
+            assert not records.is_revoked(connection, "a-token", "a-client")
+        with self.step("token.revoke"):
+            records.revoke_token(connection, "a-token", time.time() + 3600)
+        with self.step("signing_key.list"):
+            assert len(records.signing_keys(connection)) == 1
+        with self.step("signing_key.encrypt"):
+            records.encrypt_signing_keys(connection, KeyEncryption())
+        with self.step("signing_key.rotate"):
+            records.rotate_signing_key(connection)
+        with self.step("signing_key.rotate_at_once"):
+            records.rotate_signing_key(connection, others_at_once=True)
+        oauth = OAuthClient(self.app, connection, f"view_test:{PROJECT}")
+        with self.step("oauth.token"):
+            token = oauth.token()
+        with self.step("oauth.introspect"):
+            assert oauth.introspect(token)["active"] is True
+        with self.step("oauth.revoke"):
+            assert oauth.post("/oauth/revoke", {"token": token}).status_code == 200
+
+    # One resource
+
+    def creates(self, api: Api) -> None:
+        texts = {"arrayOfStringExample": ["one two"]}
+        with self.step("create.without_words"):
+            api.create({})
+        with self.step("create.with_new_words"):
+            api.create(texts)
+        with self.step("create.with_known_words"):
+            api.create(texts)
+        with self.step("create.staged"):
+            answer = api.post("?staged=true", json={"objectTypeProperty": texts})
+            assert answer.status_code == 201
+        with self.step("create_or_update.new_key"):
+            api.create(texts, key="first")
+        with self.step("create_or_update.new_key_with_new_words"):
+            api.create(EXAMPLE, key="second")
+
+    def reads(self, api: Api) -> None:
+        with self.step("get_by_key"):
+            first = api.get("/key=first").get_json()
+        with self.step("get_by_id"):
+            assert api.get(f"/{first['id']}").get_json() == first
+        with self.step("get_by_id.not_modified"):
+            assert api.get(f"/{first['id']}", headers={"If-None-Match": '"1"'}).status_code == 304
+        with self.step("get_by_id.no_uuid"):
+            assert api.get("/no-uuid").status_code == 404
+
+    def updates(self, api: Api) -> None:
+        resource = api.get("/key=first").get_json()
+
+        def change(value: str, *, staged: bool = False) -> dict[str, Any]:
+            return {"action": "changeSomeProperty", "someProperty": value, "staged": staged}
+
+        path = f"/{resource['id']}"
+        doing = {"version": 1, "actions": [{"action": "doSomeThing"}]}
+        with self.step("update_by_actions.do_some_thing"):
+            resource = api.post(path, json=doing).get_json()
+        with self.step("update_by_actions.conflict"):
+            assert api.post(path, json=doing).status_code == 409
+        for name, actions in (
+            ("change_some_property", [change("one")]),
+            ("change_some_property_with_new_words", [change("three")]),
+            ("change_staged_some_property", [change("two", staged=True)]),
+            ("publish", [{"action": "publish"}]),
+            ("change_and_publish", [change("two one", staged=True), {"action": "publish"}]),
+            ("change_staged_some_property_with_new_words", [change("four", staged=True)]),
+            ("revert_staged_changes", [{"action": "revertStagedChanges"}]),
+            ("no_action", []),
+        ):
+            with self.step(f"update_by_actions.{name}"):
+                resource = api.update(resource, *actions)
+        version = resource["version"]
+        doing["version"] = version
+        with self.step("update_by_actions.if_match"):
+            assert api.post(path, json=doing, headers={"If-Match": f'"{version}"'}).status_code == 200
+        with self.step("update_by_actions.precondition_failed"):
+            assert api.post(path, json=doing, headers={"If-Match": '"1"'}).status_code == 412
+        with self.step("update_by_actions.if_none_match"):
+            current = doing | {"version": version + 1}
+            assert api.post(path, json=current, headers={"If-None-Match": '"1"'}).status_code == 200
+        with self.step("update_by_actions.not_found"):
+            assert api.post(f"/{UUID(int=0)}", json=doing).status_code == 404
+
+    def upserts(self, api: Api) -> None:
+        """By id, by key, by id with a new key; each with and without ``staged``, a version, new words."""
+        part: dict[str, Any] = {"arrayOfIntExample": [4]}
+        new_words = iter(range(100))
+
+        def texts() -> dict[str, Any]:
+            return {"arrayOfStringExample": [f"word{next(new_words)}"]}
+
+        def send(
+            step: str, method: str, query: str, status: int, headers: dict[str, str] | None = None, **body: Any
+        ) -> None:
+            body.setdefault("objectTypeProperty", part)
+            with self.step(step):
+                answer = api.request(method, query, json=body, headers=headers or {})
+                assert answer.status_code == status, answer.text
+
+        def version() -> int:
+            return api.get("/key=second").get_json()["version"]
+
+        resource_id = api.get("/key=second").get_json()["id"]
+        for operation, method in (
+            ("create_or_update", "POST"),
+            ("create_or_overwrite", "PUT"),
+            ("overwrite", "PATCH"),
+        ):
+            if method != "PATCH":
+                send(f"{operation}.by_id", method, "", 200, id=resource_id)
+                send(f"{operation}.by_key", method, "", 200, key="second")
+                send(f"{operation}.by_key_staged", method, "?staged=true", 200, key="second")
+                send(f"{operation}.by_key_with_new_words", method, "", 200, key="second", objectTypeProperty=texts())
+                send(f"{operation}.by_id_with_key", method, "", 200, id=resource_id, key="second")
+                send(f"{operation}.only_create", method, "", 412, {"If-None-Match": "*"}, key="second")
+                send(f"{operation}.new_staged", method, "?staged=true", 201, key=f"staged-{method}")
+            expects = {"version": version()}
+            send(f"{operation}.by_id_expecting_a_version", method, "", 200, id=resource_id, **expects)
+            expects = {"version": version()}
+            send(
+                f"{operation}.by_key_expecting_a_version",
+                method,
+                "",
+                200,
+                key="second",
+                objectTypeProperty={},
+                **expects,
+            )
+            expects = {"version": version()}
+            send(
+                f"{operation}.by_key_expecting_a_version_with_new_words",
+                method,
+                "",
+                200,
+                key="second",
+                objectTypeProperty=texts(),
+                **expects,
+            )
+            expects = {"version": version()}
+            send(
+                f"{operation}.by_key_expecting_a_version_staged",
+                method,
+                "?staged=true",
+                200,
+                key="second",
+                objectTypeProperty={},
+                **expects,
+            )
+            send(
+                f"{operation}.by_key_if_match",
+                method,
+                "",
+                200,
+                {"If-Match": f'"{version()}"'},
+                key="second",
+                objectTypeProperty=EXAMPLE,
+            )
+            expects = {"version": version()}
+            send(
+                f"{operation}.by_id_with_key_expecting_a_version",
+                method,
+                "",
+                200,
+                id=resource_id,
+                key="second",
+                **expects,
+            )
+            send(f"{operation}.conflict", method, "", 409, key="second", version=1)
+        send("overwrite.not_found", "PATCH", "", 404, key="nobody", version=1)
+
+    def sole(self, api: Api) -> None:
+        part = {"arrayOfIntExample": [4]}
+        with self.step("overwrite.sole_not_found"):
+            assert api.patch(json={"version": 1, "objectTypeProperty": part}).status_code == 404
+        with self.step("create_or_overwrite.sole_new"):
+            assert api.put(json={"objectTypeProperty": EXAMPLE}).status_code == 201
+        with self.step("create_or_overwrite.sole"):
+            assert api.put(json={"objectTypeProperty": part}).status_code == 200
+        with self.step("overwrite.sole"):
+            assert api.patch(json={"version": 2, "objectTypeProperty": {}}).status_code == 200
+        api.create()
+        with self.step("create_or_overwrite.sole_of_several"):
+            assert api.put(json={"objectTypeProperty": part}).status_code == 400
+
+    def deletes(self, api: Api) -> None:
+        resource = api.create(key="to-delete")
+        another = api.create()
+        with self.step("delete"):
+            assert api.delete(f"/{another['id']}").status_code == 200
+        with self.step("delete.conflict"):
+            assert api.delete(f"/{resource['id']}?version=7").status_code == 409
+        with self.step("delete.expecting_a_version"):
+            assert api.delete(f"/{resource['id']}?version=1").status_code == 200
+        with self.step("delete.not_found"):
+            assert api.delete(f"/{resource['id']}").status_code == 404
+
+    # Many resources
+
+    def lists(self, api: Api) -> None:
+        conditions = {
+            "all": "",
+            "string_parameter": "?stringParameter=a",
+            "float_parameter": "?floatParameter=1.5",
+            "integer_parameter": "?integerParameter=1",
+            "with_markdown_description": "?withMarkdownDescription=2",
+            "object_parameter": '?objectParameter={"arrayOfIntExample":[1]}',
+            "array_of_string": "?arrayOfString=a&arrayOfString=b",
+            "array_of_string_with_description": "?arrayOfStringWithDescription=a&arrayOfStringWithDescription=b",
+            "more_than_eight_alternatives": "?" + "&".join(f"arrayOfStringWithDescription={n}" for n in range(9)),
+            "several_parameters": "?stringParameter=a&integerParameter=1",
+            "where": '?where=key = "a"',
+        }
+        for name, query in conditions.items():
+            with self.step(f"list.{name}"):
+                assert api.get(query).status_code == 200
+        for name, query in conditions.items():
+            with self.step(f"exists.{name}"):
+                assert api.head(query).status_code in (200, 404)
+        for name, query in {
+            "without_total": "?withTotal=false",
+            "condition_without_total": "?withTotal=false&stringParameter=a",
+            "sorted": "?sort=createdAt desc&sort=key&limit=1&offset=1",
+        }.items():
+            with self.step(f"list.{name}"):
+                assert api.get(query).status_code == 200
+        for name, query in {
+            "all": "",
+            "without_total": "?withTotal=false&limit=0",
+            "by_id_descending": "?sort=id desc",
+            "by_key": "?sort=key",
+            "by_version_descending": "?sort=version desc",
+            "by_created_at": "?sort=createdAt",
+            "by_last_modified_at_descending": "?sort=lastModifiedAt desc",
+            "by_some_property_descending": "?sort=someProperty desc",
+            "by_several": "?sort=version&sort=someProperty&sort=createdAt desc",
+            "expand_created_by": "?expand=createdBy",
+            "expand_last_modified_by": "?expand=lastModifiedBy",
+            "expand_both": "?expand=createdBy&expand=lastModifiedBy",
+            "where_by_some_property": '?where=arrayOfStringExample = "a"&sort=someProperty',
+            "where_by_version_without_total": '?where=arrayOfStringExample = "a"&sort=version&withTotal=false',
+        }.items():
+            with self.step(f"list_sorted.{name}"):
+                assert api.get(SORTED + query).status_code == 200
+        # Every operator, in the shortest statement that takes predicates.
+        an_id = f'"{UUID(int=0)}"'
+        for name, where in {
+            "id_equals": f"id = {an_id}",
+            "id_greater": f"id > {an_id}",
+            "id_equals_no_uuid": 'id = "x"',
+            "id_less_than_no_uuid": 'id < "x"',
+            "id_in": f"id in ({an_id}, {an_id})",
+            "key_equals": 'key = "a"',
+            "key_not_equals": 'key != "a"',
+            "key_in": 'key in ("a", "b")',
+            "key_not_in": 'key not in ("a", "b")',
+            "key_is_defined": "key is defined",
+            "key_is_not_defined": "key is not defined",
+            "version_at_least": "version >= 2",
+            "created_at_before": 'createdAt < "2030-01-01"',
+            "created_by": 'createdBy(id = "a")',
+            "some_property_matches_ignore_case": 'someProperty matches ignore case "x"',
+            "array_equals": "arrayOfIntExample = 1",
+            "array_not_equals": "arrayOfIntExample != 1",
+            "array_greater": "arrayOfIntExample > 1",
+            "array_contains_any": "arrayOfIntExample contains any (1, 2)",
+            "array_contains_all": "arrayOfIntExample contains all (1, 2)",
+            "array_is_empty": "arrayOfIntExample is empty",
+            "array_is_not_empty": "arrayOfIntExample is not empty",
+            "array_matches_ignore_case": 'arrayOfStringExample matches ignore case "x"',
+            "element": "arrayOfObjectType(integerExample = 1)",
+            "element_of_two_members": "arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)",
+            "element_greater": "arrayOfObjectType(integerExample > 700)",
+            "element_negated": "not(arrayOfObjectType(integerExample = 1 and integerExampleInt32 < 2))",
+            "element_impossible": "arrayOfObjectType(integerExample = 1 and integerExample = 2)",
+            "and_or_not": 'key = "a" and (version = 1 or not(version > 2 and key is defined))',
+        }.items():
+            with self.step(f"exists.where_{name}"):
+                assert api.head(query_string={"where": where}).status_code in (200, 404)
+        with self.step("exists.where_with_variables"):
+            assert api.head(query_string={"where": "key in :keys", "var.keys": ["a", "b"]}).status_code in (200, 404)
+        with self.step("exists.several_where"):
+            assert api.head(query_string={"where": ['key = "a"', "version = 1"]}).status_code in (200, 404)
+
+    def searches(self, api: Api) -> None:
+        searches: dict[str, dict[str, Any]] = {
+            "all": {},
+            "text": {"text.en": "one"},
+            "text_of_unknown_words": {"text.en": "nowhere"},
+            "fuzzy_texts": {"text.en": "one", "text.fr": "twos", "fuzzy": "true"},
+            "text_sorted": {"text.en": "one", "sort": "someProperty desc"},
+            "text_without_total": {"text.en": "one", "withTotal": "false"},
+            "filter": {"filter": 'key:"a"'},
+            "filter_of_array": {"filter": 'arrayOfStringExample:"a","b"'},
+            "filter_of_member": {"filter": "arrayOfObjectType.integerExample:1"},
+            "filter_exists": {"filter": "arrayOfStringExample:exists"},
+            "filter_missing": {"filter": "key:missing"},
+            "filter_range": {"filter": "version:range(1 to 2),(5 to *)"},
+            "filter_range_of_array": {"filter": "arrayOfIntExample:range(1 to 2)"},
+            "filter_query": {"filter.query": "version:exists", "facet": "id"},
+            "filter_facets": {"filter.facets": ['key:"a"', "version:1"], "facet": ["key", "version"]},
+            "all_filters": {
+                "text.en": "one",
+                "filter": 'key:"a"',
+                "filter.query": "version:exists",
+                "filter.facets": "version:range(1 to *)",
+                "facet": "id",
+            },
+            "facet_of_text": {"facet": "key"},
+            "facet_of_number": {"facet": "version"},
+            "facet_of_time": {"facet": "createdAt"},
+            "facet_of_texts": {"facet": "arrayOfStringExample"},
+            "facet_of_numbers": {"facet": "arrayOfIntExample"},
+            "facet_of_member": {"facet": "arrayOfObjectType.integerExample"},
+            "facet_counting_products": {"facet": "key counting products"},
+            "facet_of_values": {"facet": "version:1,2 as one"},
+            "facet_of_ranges": {"facet": "version:range(* to 2),(2 to *)"},
+            "facet_of_ranges_of_time": {"facet": 'createdAt:range("2020-01-01" to "2030-01-01")'},
+            "facet_of_ranges_of_array": {"facet": "arrayOfIntExample:range(1 to 2) counting products"},
+            "two_facets": {"facet": ["createdBy.id", "someProperty"]},
+        }
+        for name, search in searches.items():
+            with self.step(f"search.{name}"):
+                assert api.get("/searchApiPattern", query_string=search).status_code == 200
+        for name, search in {
+            "all": {},
+            "text": {"text.en": "one"},
+            "by_some_property": {"sort": "someProperty"},
+            "filters": {"filter": ['arrayOfStringExample:"a"', 'someProperty:"b"', "version:1"]},
+            "facets": {"facet": ["someProperty", "arrayOfIntExample"]},
+        }.items():
+            with self.step(f"search_staged.{name}"):
+                assert api.post("/product-projection-search", data={**search, "staged": "true"}).status_code == 200
+
+    def without_database(self, api: Api) -> None:
+        with self.step("description_with_urn_links"):
+            assert api.post("/description-with-urn-links", json={}).status_code == 200
+        with self.step("artificially_complex"):
+            assert api.post("/artificially-complex/path/uri-parameter-one=1/2", json={}).status_code == 200
+
+    # In bulk
+
+    def bulk(self) -> None:
+        at = "2030-01-01T00:00:00.000Z"
+        copied = StoredResource(UUID(int=1), 1, "copied", at, at, "c", "c", "{}", "text", None, None)
+        inserted = replace(copied, id=UUID(int=2), key="inserted")
+        with self.step("bulk.copy_in"):
+            bulk_store.copy_in(self.connection, "bulk", [copied])
+        with self.step("bulk.insert_many"):
+            assert bulk_store.insert_many(self.connection, "bulk", [inserted]) == {inserted.id}
+        with self.step("bulk.existing_ids"):
+            assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
+        with self.step("bulk.export"):
+            assert list(bulk_store.export(self.connection, "bulk")) == [copied, inserted]
+
+    # Operation
+
+    def operation(self) -> None:
+        with self.step("readiness"):
+            assert self.app.test_client().get("/health/ready").status_code == 200
+        with self.step("replica.probe"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(replica, "TRIED_AGAIN_AFTER_S", 0.01)
+            database: Database = self.app.extensions["database"]
+            reading = ReadingDatabase(database, _away_at_first(database))
+            before = len(self.statements)
+            reading.read(lambda connection: store.exists(connection, PROJECT, Selection()))
+            while len(self.statements) < before + 2:  # a thread sends the second one
+                time.sleep(0.01)
+
+
+def _away_at_first(database: Database) -> Any:
+    """A replica that cannot be reached the first time."""
+
+    class Replica:
+        reached = False
+
+        def connection(self) -> Any:
+            if not self.reached:
+                self.reached = True
+                raise Unavailable("away", "The database is not available.")
+            return database.connection()
+
+    return Replica()
