@@ -12,6 +12,8 @@ import click
 
 from app.config import InvalidSetting, Settings
 from app.serving import supervisor
+from app.serving.errors import ServeError
+from app.serving.gunicorn_process import REPOSITORY
 
 
 class _Commands(click.Group):
@@ -55,7 +57,7 @@ def prepared(url: str) -> str:
     """
     done = subprocess.run(
         [sys.executable, "-m", "app.cli", "prepare"],
-        cwd=supervisor.REPOSITORY,
+        cwd=REPOSITORY,
         env={**os.environ, "DATABASE_URL": url},
         capture_output=True,
         text=True,
@@ -63,5 +65,5 @@ def prepared(url: str) -> str:
         start_new_session=True,  # a terminal's Ctrl-C is for the supervisor alone
     )
     if done.returncode != 0:
-        raise supervisor.ServeError(done.stderr.strip().removeprefix("Error: ") or "the database cannot be prepared")
+        raise ServeError(done.stderr.strip().removeprefix("Error: ") or "the database cannot be prepared")
     return done.stdout.rstrip("\n")

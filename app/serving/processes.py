@@ -1,8 +1,8 @@
-"""Child processes that end with their parent, and what is left of those whose parent was killed.
+"""Child processes that end with their parent, and those that remain when the parent was killed.
 
-The module is a program too: run as a script it is the short first act of a child. It takes another user's identity,
-asks the kernel for a signal when the parent dies, and becomes the wanted program. Doing this between fork and exec
-(``preexec_fn``) would be unsafe in a process with threads, and asking before the change of user would be undone by it.
+The module is also a program: :func:`spawn` runs it as a script, which changes the user, asks the kernel for a signal
+when the parent dies, and executes the wanted command. ``preexec_fn`` would do this between fork and exec, which is
+unsafe in a process with threads. It has to follow the change of user, which cancels the request for the signal.
 """
 
 import ctypes
@@ -29,16 +29,17 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, so that a terminal's Ctrl-C does not reach it.
 
-    :param folder: where the program starts.
+    :param folder: its working directory.
     :param source: file descriptor of its standard input; nothing by default.
-    :param output: file descriptor of its standard output and error; None shares ours.
+    :param output: file descriptor of its standard output and error; None: those of this process.
     :param user: user and group id that it runs as.
-    :param when_parent_dies: sent by Linux if the thread that called this ends; elsewhere nothing is sent.
+    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. Other
+        systems send none.
     """
     uid, gid = user or (-1, -1)
-    first_act = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
+    script = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
     return subprocess.Popen(  # noqa: S603 -- the callers' own commands
-        [*first_act, *command],
+        [*script, *command],
         cwd=folder,
         env=dict(environment),
         stdin=source,
@@ -49,9 +50,9 @@ def spawn(
 
 
 def identity(pid: int) -> str | None:
-    """What tells a process from a later one with the same id: when it was started; None if there is none."""
+    """Boot and start time of a process, to tell it from a later one with the same id; None if it does not run."""
     try:
-        # Field 22, counted after the command's name, which may hold anything in its brackets.
+        # Field 22. The second one is the command's name in brackets, which may contain spaces and brackets itself.
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         if Path("/proc/self/stat").exists():
@@ -65,7 +66,7 @@ def identity(pid: int) -> str | None:
 
 
 def boot_id() -> str:
-    """What tells this run of the machine from earlier ones; empty if the system does not say."""
+    """An id that differs after each boot; empty if the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -73,10 +74,10 @@ def boot_id() -> str:
 
 
 def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int] | None:
-    """PostgreSQL processes of a user in this folder, which they never leave; None if the system cannot tell.
+    """PostgreSQL processes of a user whose working directory is this folder; None on systems without /proc.
 
-    Someone's shell may stand there too, so the program counts as well. Asked as that user, since the root of a
-    container may not look at the processes of others.
+    A shell may be in the folder too, so the name of the program is compared as well. The search runs as that user,
+    since root in a container may not be allowed to inspect the processes of others.
     """
     if not Path("/proc/self/cwd").exists():
         return None
@@ -97,7 +98,11 @@ def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int]
 def run_as(
     user: tuple[int, int] | None, command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a short command to its end as a user; a program that cannot be started counts as exit code 126."""
+    """Run a short command as a user, and wait for its end.
+
+    A command that cannot be started, or takes more than a minute, has exit code 126 and the reason as its output on
+    standard error.
+    """
     uid, gid = user or (None, None)
     try:
         return subprocess.run(  # noqa: S603 -- the callers' own commands
@@ -119,7 +124,7 @@ def run_as(
 
 
 def send(pid: int, number: signal.Signals) -> bool:
-    """Send a signal; False if there is no such process any more."""
+    """Send a signal; False if the process does not exist."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -128,19 +133,19 @@ def send(pid: int, number: signal.Signals) -> bool:
 
 
 def send_to_group(group: int, number: int) -> bool:
-    """Send a signal to a process group; False if it is empty. Number 0 only asks."""
+    """Send a signal to a process group; False if it is empty. Number 0 sends none, and only tests for that."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
     except PermissionError:
-        # macOS answers so for a group in which only zombies are left.
+        # macOS raises this for a group that has only zombies left.
         return False
     return True
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Ask a process group to end, and make it end when the patience is over."""
+    """Send SIGTERM to a process group, and SIGKILL if it has not ended in time."""
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
@@ -152,9 +157,9 @@ def end_group(group: int, *, patience_s: float) -> None:
 
 
 def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Bury dead processes that were handed to us, which happens to process 1 of a container.
+    """Wait for dead processes whose parent is dead too, which process 1 of a container has to do for all.
 
-    Children of our own are left alone: their exit code is still to be read.
+    :param children: those of this process, which are left alone, since their exit code is still to be read.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
         return
@@ -169,7 +174,7 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
         os.waitpid(dead.si_pid, os.WNOHANG)
 
 
-def _become(arguments: Sequence[str]) -> None:
+def _execute(arguments: Sequence[str]) -> None:
     parent, uid, gid, number = (int(text) for text in arguments[:4])
     command = list(arguments[4:])
     libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -181,8 +186,8 @@ def _become(arguments: Sequence[str]) -> None:
         libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit("the parent is gone already")
-    os.execv(command[0], command)  # noqa: S606 -- the point of this program
+    os.execv(command[0], command)  # noqa: S606 -- the command that spawn() was given
 
 
 if __name__ == "__main__":
-    _become(sys.argv[1:])
+    _execute(sys.argv[1:])

@@ -124,8 +124,8 @@ class Metrics:
     ) -> None:
         """Count a request that was answered.
 
-        The request is noted, and :meth:`flush` adds it to the metrics together with many others: noting costs a get
-        about 4 µs of processor time, adding it at once costs 28.
+        The request is noted, and :meth:`flush` adds it to the metrics together with many others: with shared metrics
+        that takes about 7 µs of processor time a request, adding each at once takes 14.
 
         :param route: its template, or :data:`UNKNOWN_URL`.
         :param sql_seconds: None if it sent no SQL.

@@ -5,7 +5,6 @@ missing or unknown field) and :class:`RefusedValue` where the type is right and 
 :func:`faults_of` turns the tree of messages into faults of the error catalogue, each with the path of its field.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, missing, post_lo
 
 from app import errors
 from app.values.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, unstorable_character
+from app.values.suggestions import did_you_mean
 
 MISSING = "Missing required value"
 OBJECT_EXPECTED = "JSON object expected."
@@ -176,8 +176,7 @@ def unknown_name(name: str, known: Iterable[str], what: str) -> str:
 
     :param what: what the name stands for, such as ``field``.
     """
-    nearest = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.6)
-    return f"Unknown {what}." + (f" Did you mean '{nearest[0]}'?" if nearest else "")
+    return f"Unknown {what}.{did_you_mean(name, known)}"
 
 
 # Fields

@@ -15,11 +15,10 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.values.json_fields import STORABLE_TEXT, check_number, unknown_name
+from app.values.numbers import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
 
 JsonSchema = dict[str, Any]
-
-_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 def read_text(text: str) -> str:
@@ -32,7 +31,7 @@ def read_text(text: str) -> str:
 
 def read_number(text: str) -> int | float:
     """A number in JSON's notation that a double can hold."""
-    if _JSON_NUMBER.fullmatch(text) is None:
+    if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
     number = cast("int | float", decode(text))
     try:

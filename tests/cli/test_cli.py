@@ -16,7 +16,7 @@ from app.cli.commands import DEMO_PROJECT, prepare
 from app.config import Settings
 from app.identity import records
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.supervisor import ServeError
+from app.serving.errors import ServeError
 from tests.support.api import Api
 
 

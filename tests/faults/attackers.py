@@ -1,4 +1,4 @@
-"""Clients that hold connections by being slow, and an ordinary client beside them."""
+"""Clients that occupy connections by being slow, and an ordinary client at the same time."""
 
 import http.client
 import socket
@@ -20,12 +20,12 @@ class Kind:
     opening: bytes
     """Sent at once."""
     drip: bytes
-    """Sent again and again, so that no silence gives the client away."""
+    """Sent again and again, so that no wait for the next bytes exceeds its limit."""
     small_window: bool = False
 
 
 def kinds(token: str, project: str) -> list[Kind]:
-    """The ways that are known."""
+    """All ways of being slow that are checked."""
     post = f"POST /{project}/resource HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     bearer = f"Authorization: Bearer {token}\r\n"
     return [
@@ -37,14 +37,18 @@ def kinds(token: str, project: str) -> list[Kind]:
             f"{post}{bearer}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n".encode(),
             b"1\r\n \r\n",
         ),
-        # The largest file that anyone may ask for, far more than the kernel buffers.
+        # The largest file that needs no token, far more than the kernel buffers.
         Kind("answers not read", b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 4, b"", True),
         Kind("silence", b"", b""),
     ]
 
 
 class Attackers(AbstractContextManager["Attackers"]):
-    """So many connections that are slow in one way; those that the service closes are opened again."""
+    """Connections that are slow in one way. When the service closes one, another is opened.
+
+    :param count: of connections.
+    :param every_s: seconds between two rounds of sending on all connections.
+    """
 
     def __init__(self, port: int, kind: Kind, count: int, every_s: float = 0.5) -> None:
         self._port = port
@@ -60,7 +64,7 @@ class Attackers(AbstractContextManager["Attackers"]):
             with suppress(OSError):
                 self._sockets.append(self._opened())
         self._thread.start()
-        # That many new connections at once are work like any other; what matters is what follows.
+        # Accepting them takes time, too, which is not measured.
         time.sleep(_SETTLED_AFTER_S)
         return self
 
@@ -97,7 +101,7 @@ class Attackers(AbstractContextManager["Attackers"]):
 
 @dataclass(frozen=True)
 class Patience:
-    """What an ordinary client had to wait, in seconds."""
+    """How long an ordinary client had to wait for its answers, in seconds."""
 
     count: int
     failed: int
@@ -106,7 +110,7 @@ class Patience:
 
 
 def ordinary_client(port: int, path: str, token: str, seconds: float, timeout_s: float = 5.0) -> Patience:
-    """Ask again and again, each time on a new connection, which is what slow clients make scarce."""
+    """Send requests for some seconds, each on a new connection, since slow clients occupy connections."""
     waited: list[float] = []
     failed = 0
     end = time.monotonic() + seconds

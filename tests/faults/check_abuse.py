@@ -1,4 +1,4 @@
-"""Requests that mean ill: each is refused or hung up on, no memory is kept, and others are served meanwhile."""
+"""Malicious requests: each is refused or disconnected, keeps no memory, and does not delay others."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ from tests.faults.reports import Report
 from tests.faults.service import Service
 
 SMUGGLED = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
-"""What must not be answered: it stands where one reading of the message has a body, and another the next request."""
+"""A request inside another: it must not be answered. Servers could read it as a body, or as the next request."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def token(service: Service) -> str:
 
 
 def sent_raw(service: Service, data: bytes, patience_s: float = 8.0) -> bytes:
-    """All that comes back until the service hangs up; the client says no more than this."""
+    """Send data and no more, and give all that is received until the service closes the connection."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=patience_s) as connection:
         with suppress(OSError):
             connection.sendall(data)
@@ -99,14 +99,14 @@ CHUNKS = {
 
 
 def assert_refused(received: bytes) -> None:
-    """At most one answer, a refusal, and the end of the connection."""
+    """Assert that at most one answer was received, an error."""
     assert re.match(rb"HTTP/1\.1 4\d\d |$", received), received
     assert received.count(b"HTTP/1.") <= 1, received
     assert b'"live"' not in received
 
 
 @pytest.mark.parametrize("shape", AMBIGUOUS.values(), ids=AMBIGUOUS)
-def test_what_two_servers_would_read_differently_is_refused(service: Service, shape: bytes) -> None:
+def test_ambiguous_requests_are_refused(service: Service, shape: bytes) -> None:
     assert_refused(sent_raw(service, shape + SMUGGLED))
 
 
@@ -117,7 +117,7 @@ def test_malformed_chunks_are_refused(service: Service, token: str, chunks: byte
     assert_refused(sent_raw(service, post(CHUNKED, chunks) + SMUGGLED))
 
 
-def test_a_chunk_extension_is_no_way_around(service: Service, token: str) -> None:
+def test_a_chunk_extension_is_ignored(service: Service, token: str) -> None:
     """An extension is allowed and ignored (RFC 9112, section 7.1.1); what follows the body is the next request."""
     head = f"Content-Type: application/json\r\nAuthorization: Bearer {token}\r\n{CHUNKED}"
     received = sent_raw(service, post(head, b"1;a=b\r\n{\r\n1\r\n}\r\n0\r\n\r\n") + SMUGGLED)
@@ -161,7 +161,7 @@ def test_a_correlation_id_injects_nothing(service: Service, given: str) -> None:
     ],
     ids=lambda path: path[:40],
 )
-def test_paths_and_parameters_made_to_hurt_are_refused_soon(service: Service, token: str, path: str) -> None:
+def test_malicious_paths_and_parameters_are_refused_quickly(service: Service, token: str, path: str) -> None:
     answer = service.request("GET", path, token=token)
     assert 400 <= (answer.status or 0) < 500, answer
     assert answer.seconds < 2
@@ -192,7 +192,7 @@ def forms() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", forms())
-def test_forms_made_to_hurt_are_refused_soon(service: Service, name: str) -> None:
+def test_malicious_forms_are_refused_quickly(service: Service, name: str) -> None:
     reader = service.token("view_products:demo")
     status, text, seconds = posted(
         service,
@@ -205,7 +205,7 @@ def test_forms_made_to_hurt_are_refused_soon(service: Service, name: str) -> Non
 
 
 def bodies() -> dict[str, bytes]:
-    """Bodies within the size that is accepted."""
+    """Malicious bodies that are not too large."""
     return {
         "100,000 deep arrays": b'{"objectTypeProperty":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         "100,000 deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
@@ -221,7 +221,7 @@ def bodies() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", bodies())
-def test_bodies_made_to_hurt_are_refused_soon(service: Service, token: str, name: str) -> None:
+def test_malicious_bodies_are_refused_quickly(service: Service, token: str, name: str) -> None:
     head = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     status, text, seconds = posted(service, "/demo/resource", bodies()[name], head)
     assert status == 400, text[:300]
@@ -230,8 +230,10 @@ def test_bodies_made_to_hurt_are_refused_soon(service: Service, token: str, name
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])
-@pytest.mark.parametrize("known", [False, True], ids=["by a stranger", "with a token"])
-def test_bodies_of_100_megabytes(service: Service, token: str, report: Report, chunked: bool, known: bool) -> None:
+@pytest.mark.parametrize("known", [False, True], ids=["without a token", "with a token"])
+def test_bodies_of_100_megabytes_are_refused(
+    service: Service, token: str, report: Report, chunked: bool, known: bool
+) -> None:
     before = [worker.memory_info().rss for worker in service.workers]
     bearer = f"Authorization: Bearer {token}\r\n" if known else ""
     coding = CHUNKED if chunked else f"Content-Length: {100 * 2**20}\r\n"
@@ -263,8 +265,8 @@ def test_bodies_of_100_megabytes(service: Service, token: str, report: Report, c
     assert grown < 64 * 2**20
 
 
-def test_memory_stays_where_it_was(service: Service, token: str, report: Report) -> None:
-    """50,000 requests of all kinds, none like the other, so that whatever is kept for each would add up."""
+def test_memory_does_not_grow(service: Service, token: str, report: Report) -> None:
+    """50,000 requests of all kinds, each different, so that anything kept for each of them would add up."""
     project = f"p-{uuid4().hex[:20]}"
     tokens = [service.token(f"manage_test:{project}", f"view_test:{project}") for _ in range(50)]
 

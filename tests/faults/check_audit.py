@@ -1,4 +1,4 @@
-"""The audit that all the other checks rely on notices what it is there to notice."""
+"""The audit, which all other checks rely on, finds each kind of damage."""
 
 import time
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def load() -> Iterator[Load]:
     ],
     ids=["twice", "undone", "overwritten", "made up", "garbled", "lost"],
 )
-def test_the_audit_notices(load: Load, tampering: str) -> None:
+def test_the_audit_finds_damage(load: Load, tampering: str) -> None:
     with load.service.database() as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS before AS TABLE resource")
         connection.execute(tampering)

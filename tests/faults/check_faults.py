@@ -1,4 +1,4 @@
-"""Processes killed and stopped, connections exhausted, queries that do not end, all under steady writes."""
+"""Processes killed and stopped, connections exhausted, queries that do not end: under a constant load of writes."""
 
 import signal
 import threading
@@ -32,7 +32,7 @@ def assert_recovered(load: Load, moment: float, report: Report) -> None:
     assert seconds < RECOVERED_WITHIN_S
 
 
-def test_a_killed_worker(service: Service, report: Report) -> None:
+def test_recovery_from_a_killed_worker(service: Service, report: Report) -> None:
     with Load(service) as load:
         for _ in range(2):
             victim = service.workers[0]
@@ -43,21 +43,21 @@ def test_a_killed_worker(service: Service, report: Report) -> None:
     assert all(answer.body != b"it hangs" for answer in load.without_answer())
 
 
-def test_a_killed_master(service: Service, report: Report) -> None:
+def test_recovery_from_a_killed_master(service: Service, report: Report) -> None:
     with Load(service) as load:
         service.master.kill()
         assert_recovered(load, time.monotonic(), report)
     assert all(answer.body != b"it hangs" for answer in load.without_answer())
 
 
-def test_a_killed_postmaster(service: Service, report: Report) -> None:
+def test_recovery_from_a_killed_postmaster(service: Service, report: Report) -> None:
     with Load(service) as load:
         service.postmaster.kill()
         assert_recovered(load, time.monotonic(), report)
     assert load.without_answer() == []
 
 
-def test_a_postgresql_that_is_stopped_for_ten_seconds(service: Service, report: Report) -> None:
+def test_recovery_from_a_postgresql_suspended_for_ten_seconds(service: Service, report: Report) -> None:
     with Load(service) as load:
         family = [service.postmaster, *service.postmaster.children(recursive=True)]
         for process in family:
@@ -77,7 +77,7 @@ def test_a_postgresql_that_is_stopped_for_ten_seconds(service: Service, report: 
     assert any(answer.is_unavailable for _, answer in load.answers)
 
 
-def test_no_connection_left(service: Service, report: Report) -> None:
+def test_recovery_from_exhausted_connections(service: Service, report: Report) -> None:
     with Load(service) as load, ExitStack() as held:
         url = service.master.environ()["DATABASE_URL"]
 
@@ -101,7 +101,7 @@ def test_no_connection_left(service: Service, report: Report) -> None:
     assert load.without_answer() == []
 
 
-def test_a_pool_full_of_queries_that_do_not_end(service: Service, report: Report) -> None:
+def test_recovery_from_a_pool_full_of_endless_queries(service: Service, report: Report) -> None:
     with Load(service) as load:
         with service.database() as connection, connection.transaction():
             connection.execute("LOCK TABLE resource IN ACCESS EXCLUSIVE MODE")
@@ -144,7 +144,7 @@ def test_a_stop_lets_requests_in_flight_finish_and_loses_nothing(report: Report)
             load.stop()
             service.start()
             report(load.audit())
-        # Connections that the kernel had accepted and no worker yet; nothing of them was begun.
+        # Connections that the kernel had accepted, but no worker; none of these requests was processed.
         assert cut <= 8
     finally:
         service.remove()

@@ -1,4 +1,4 @@
-"""Clients that are slow, in every way that is known: an ordinary one beside them notices little."""
+"""Slow clients of all kinds: an ordinary client at the same time waits little."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def service() -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("index", range(len(kinds("", ""))), ids=[kind.name for kind in kinds("", "")])
-def test_slow_clients_hold_nobody_up(service: Service, report: Report, index: int) -> None:
+def test_slow_clients_do_not_block_others(service: Service, report: Report, index: int) -> None:
     token = service.token("manage_test:demo")
     path = "/demo/resource?limit=1"
     with Attackers(service.port, kinds(token, "demo")[index], 200):
@@ -30,7 +30,7 @@ def test_slow_clients_hold_nobody_up(service: Service, report: Report, index: in
     assert seen.p99 < P99_S
 
 
-def test_more_idle_connections_than_there_is_room_for(service: Service, report: Report) -> None:
+def test_more_idle_connections_than_the_workers_accept(service: Service, report: Report) -> None:
     token = service.token("manage_test:demo")
     idle = kinds(token, "demo")[-1]
     with Attackers(service.port, idle, 1000), Attackers(service.port, idle, 1000, every_s=30):

@@ -1,4 +1,4 @@
-"""What the checks share."""
+"""Fixtures of the checks."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.faults.reports import Report
 
 @pytest.fixture
 def report(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[Report]:
-    """Shows the check's figures."""
+    """Show the figures of a check beside its name."""
     lines: list[str] = []
     yield lines.append
     if lines:

@@ -1,4 +1,4 @@
-"""Steady writers that keep a journal of what was acknowledged, and the audit of that journal against the database."""
+"""A constant load of writes with a journal of those that were acknowledged, and its comparison with the database."""
 
 import threading
 import time
@@ -15,17 +15,17 @@ ANSWERED_WITHIN_S = 5.0
 
 @dataclass
 class Counter:
-    """A resource that one writer updates, by versions that it knows."""
+    """A resource that one writer updates, and what that writer knows of it."""
 
     id: str
     version: int = 1
     text: str | None = None
     """``someProperty`` as of that version."""
     doubtful: set[str] = field(default_factory=set[str])
-    """Texts whose writing was not acknowledged; one of them may have been written all the same."""
+    """Texts of writes that were not acknowledged; one of these writes may have happened nevertheless."""
     acknowledged: int = 0
     settled: int = 0
-    """Writes that were not acknowledged and turned out to have happened."""
+    """Number of writes that were not acknowledged, but happened."""
 
 
 LIST = "?limit=1"
@@ -34,11 +34,11 @@ LIST = "?limit=1"
 class Load(AbstractContextManager["Load"]):
     """Writers and readers on a project of their own.
 
-    :param updaters: each updates a resource of its own, by versions.
+    :param updaters: each updates a resource of its own, with the expected version.
     :param creators: each creates resources with keys of its own, and deletes every fifth.
-    :param readers: each asks for one after the other of ``reads``.
-    :param interval_s: from the beginning of one request of a thread to that of the next, if it is answered by then.
-    :param reads: what readers ask for, with ``{id}`` for a resource that is updated.
+    :param readers: each requests the paths in ``reads`` one after the other.
+    :param interval_s: from the beginning of a thread's request to that of its next one, if it is answered by then.
+    :param reads: paths, in which ``{id}`` stands for a resource that is updated.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Load(AbstractContextManager["Load"]):
         self.token = service.token(f"manage_test:{self.project}")
         self.violations: list[str] = []
         self.answers: list[tuple[float, Answer]] = []
-        """When each answer came, by the monotonic clock."""
+        """Each answer with its time, by the monotonic clock."""
         self.counters: list[Counter] = []
         self.created: dict[str, int] = {}
         self.deleted: set[str] = set()
@@ -77,14 +77,14 @@ class Load(AbstractContextManager["Load"]):
         self.stop()
 
     def stop(self) -> None:
-        """Let the writers finish what they are about."""
+        """Stop after the requests in flight."""
         self._stopped.set()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
 
     def request(self, method: str, path: str, body: Any = None) -> Answer:
-        """A request to the project's resources; what is wrong with its answer is a violation."""
+        """Send a request to the project's resources; a slow answer or an unexpected error is a violation."""
         answer = self.service.request(method, f"/{self.project}/resource{path}", body, self.token)
         self.answers.append((time.monotonic(), answer))
         if answer.seconds > ANSWERED_WITHIN_S:
@@ -94,7 +94,7 @@ class Load(AbstractContextManager["Load"]):
         return answer
 
     def _turns(self) -> Iterator[int]:
-        """Numbers from 1, each when it is time for a thread's next request, until the load is stopped."""
+        """Numbers from 1, one for each request of a thread, at the load's interval, until the load is stopped."""
         number, due = 0, time.monotonic()
         while not self._stopped.wait(max(0.0, due - time.monotonic())):
             due = max(due + self.interval_s, time.monotonic())
@@ -125,7 +125,7 @@ class Load(AbstractContextManager["Load"]):
             self._settle(counter, current.json())
 
     def _settle(self, counter: Counter, current: dict[str, Any]) -> None:
-        """Compare what is with what may be: the last known version, or one doubtful write on top of it."""
+        """Note a violation unless the resource has its last known version, or one write more that is in doubt."""
         if current["version"] == counter.version and current.get("someProperty") == counter.text:
             return
         if current["version"] == counter.version + 1 and current.get("someProperty") in counter.doubtful:
@@ -156,7 +156,7 @@ class Load(AbstractContextManager["Load"]):
                 self.request("GET", path.format(id=counter and counter.id))
 
     def _until(self, send: Callable[[], Answer], status: int) -> Answer | None:
-        """Repeat a request until it is answered so; None if the load is stopped meanwhile."""
+        """Repeat a request until its answer has this status; None if the load is stopped meanwhile."""
         while True:
             answer = send()
             if answer.status == status:
@@ -165,7 +165,7 @@ class Load(AbstractContextManager["Load"]):
                 return None
 
     def recovered_after(self, moment: float) -> float:
-        """Seconds from a moment until reads were answered again, and writes, and nothing was refused any more."""
+        """Seconds from a moment until the last request that failed; at least 50 have to succeed after it."""
         began = time.monotonic()
         while time.monotonic() - began < 15:
             time.sleep(0.1)
@@ -178,13 +178,13 @@ class Load(AbstractContextManager["Load"]):
         raise AssertionError(f"the service did not recover: {self.service.complaints()}")
 
     def without_answer(self) -> list[Answer]:
-        """Requests that were sent and whose connection ended without an answer."""
+        """The answers of requests that were sent and not answered before the connection ended."""
         return [answer for _, answer in self.answers if answer.status is None and not answer.refused]
 
     def audit(self) -> str:
-        """Hold the journal against the database; returns what it saw, for people.
+        """Compare the journal with the database, and return a summary.
 
-        :raises AssertionError: if an acknowledged write is lost, if any was applied twice, or if an answer was wrong.
+        :raises AssertionError: if an acknowledged write is lost, any write was applied twice, or an answer was wrong.
         """
         assert self.violations == []
         with self.service.database() as connection:

@@ -1,6 +1,6 @@
-"""Figures for whoever runs the checks."""
+"""Figures that checks show."""
 
 from collections.abc import Callable
 
 Report = Callable[[str], None]
-"""Shows a line beside the check's name, also if the check holds."""
+"""Shows a line beside the name of the check, also if the check passes."""

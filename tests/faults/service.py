@@ -1,4 +1,4 @@
-"""The service as ``make run`` starts it, on a data folder of its own, and a client that keeps the time."""
+"""The service as ``make run`` starts it, on a data folder of its own, and a client that measures time."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ from tests.support.service import SERVE
 from tests.support.waiting import wait_until
 
 HANGS_AFTER_S = 15.0
-"""A client that has waited so long calls it a hang."""
+"""A request that takes longer counts as a hang."""
 
 
 class Service:
@@ -31,7 +31,7 @@ class Service:
 
     def __init__(self, **environment: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-faults-"))
-        self.folder.chmod(0o755)  # PostgreSQL's account has to reach it too
+        self.folder.chmod(0o755)  # PostgreSQL's account has to reach it
         self.port = free_port()
         self.log = self.folder / "log"
         self._environment = {
@@ -49,7 +49,7 @@ class Service:
         self.process = start_server(SERVE, self.port, self._environment, self.log)
 
     def stop(self) -> None:
-        """Stop it, and everything it started."""
+        """Stop it, and the processes that it started."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(30)
@@ -77,7 +77,7 @@ class Service:
 
     @property
     def postmaster(self) -> psutil.Process:
-        """PostgreSQL's first process."""
+        """The main process of PostgreSQL."""
         return self._children(of_postgres=True)
 
     def database(self) -> psycopg.Connection[Any]:
@@ -90,7 +90,7 @@ class Service:
             return records.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
 
     def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
-        """One request on a connection of its own."""
+        """Send a request on a new connection."""
         with_token = {} if token is None else {"Authorization": f"Bearer {token}"}
         data = None if body is None else json.dumps(body).encode()
         with_type = {} if data is None else {"Content-Type": "application/json"}
@@ -113,11 +113,11 @@ class Service:
             connection.close()
 
     def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
-        """Seconds until a condition holds; if it does not, the error shows the service's complaints."""
+        """Seconds until a condition holds; if it does not in time, the AssertionError shows :meth:`complaints`."""
         return wait_until(holds, within_s, self.complaints)
 
     def complaints(self) -> str:
-        """Warnings and errors, of the service and of gunicorn, the last of them if they are many."""
+        """Warnings and errors in the log, at most the last 5,000 characters."""
         lines = self.log.read_text(errors="replace").splitlines()
         marks = ('"level": "warning"', '"level": "error"', "[WARNING]", "[ERROR]", "[CRITICAL]", "Error", "error:")
         return "\n".join(line for line in lines if any(mark in line for mark in marks))[-5000:]
@@ -125,7 +125,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client got."""
+    """The answer that a client received."""
 
     status: int | None
     """None: the connection was refused, or ended without an answer."""
@@ -133,15 +133,15 @@ class Answer:
     headers: dict[str, str] = field(repr=False)
     seconds: float
     refused: bool = False
-    """Nothing was sent, since nobody listened."""
+    """The connection was refused, so nothing was sent."""
 
     def json(self) -> Any:
-        """The body."""
+        """The body as JSON."""
         return json.loads(self.body)
 
     @property
     def is_unavailable(self) -> bool:
-        """Whether it is the refusal that tells a client to come again."""
+        """Whether it is the 503 of the error catalogue, with ``Retry-After``."""
         return (
             self.status == 503
             and self.headers["content-type"].startswith("application/json")

@@ -1,15 +1,13 @@
-"""The process tree of ``serve``: what a person at the terminal sees, and what a kill of any process leads to."""
+"""The process tree of ``serve``: what it prints, how it stops, and what happens when one of its processes is killed."""
 
 import contextlib
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -21,45 +19,27 @@ import pytest
 
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the kernel to tell children of a death")
+from tests.conftest import open_folder
+from tests.support.embedded import on_linux
+from tests.support.ports import free_port
+from tests.support.server import ROOT, get
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
-def folder(new_cluster: Path) -> Generator[Path]:
-    """A folder that other users reach too, unlike pytest's own, with an empty database in it."""
-    path = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
-    path.chmod(0o755)
-    copy_cluster(new_cluster, path / "the data")
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture(scope="session")
-def new_cluster() -> Generator[Path]:
-    """A fresh data folder to copy, since making one takes the longest part of a start."""
-    path = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
-    path.chmod(0o755)
-    with EmbeddedPostgres(path / "data", {"fsync": "off"}):
-        pass
-    yield path / "data"
-    shutil.rmtree(path)
+def folder(empty: Path, new_cluster: Path) -> Path:
+    """A folder that other users can reach too, with an empty database in its folder ``the data``."""
+    copy_cluster(new_cluster, empty / "the data")
+    return empty
 
 
 def copy_cluster(source: Path, target: Path) -> None:
     subprocess.run(["/bin/cp", "-a", str(source), str(target)], check=True)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextlib.contextmanager
 def hangups(handler: signal.Handlers) -> Generator[None]:
-    """What is started meanwhile treats SIGHUP so, however these tests themselves were started."""
+    """Have processes that are started in this context handle SIGHUP so, whatever these tests inherited."""
     before = signal.signal(signal.SIGHUP, handler)
     try:
         yield
@@ -84,7 +64,7 @@ class Service:
         with self.errors.open("wb") as errors, hangups(hangup):
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.support.standin"],
-                cwd=REPOSITORY,
+                cwd=ROOT,
                 env={
                     "PATH": os.defpath,
                     "PORT": str(self.port),
@@ -101,14 +81,10 @@ class Service:
         self.started_in_s = time.monotonic() - began
 
     def get(self, path: str, timeout: float = 5) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
-        with contextlib.closing(connection):
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
+        return get(self.port, path, timeout_s=timeout)
 
     def children(self) -> dict[str, psutil.Process]:
-        """The processes below the supervisor by what they are."""
+        """Processes below the supervisor, by their part."""
         found: dict[str, psutil.Process] = {}
         for child in psutil.Process(self.process.pid).children():
             leader, follower = ("postmaster", "checkpointer") if child.name() == "postgres" else ("gunicorn", "worker")
@@ -118,14 +94,7 @@ class Service:
         return found
 
     def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
-        began = time.monotonic()
-        while time.monotonic() - began < within_s:
-            # A process that is looked at may end meanwhile.
-            with contextlib.suppress(OSError, http.client.HTTPException, psutil.NoSuchProcess):
-                if holds():
-                    return time.monotonic() - began
-            time.sleep(0.05)
-        raise AssertionError(f"not within {within_s} s; errors: {self.errors.read_text()}")
+        return wait_until(holds, within_s, self.errors.read_text)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -153,7 +122,7 @@ def start(folder: Path) -> Generator[Callable[..., Service]]:
 
 
 def living(family: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run; the dead that process 1 has yet to bury do not count."""
+    """The processes that still run; zombies, which process 1 has yet to wait for, do not count."""
     found: list[psutil.Process] = []
     for process in family:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -178,7 +147,7 @@ def test_a_service_under_nohup_outlives_its_terminal(start: Callable[..., Servic
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_all_of_it_and_the_data_stay(start: Callable[..., Service], number: signal.Signals) -> None:
+def test_a_signal_stops_all_processes_and_keeps_the_data(start: Callable[..., Service], number: signal.Signals) -> None:
     service = start()
     assert service.welcome.startswith("ready ")
     assert service.get("/rows") == (200, "1")
@@ -202,9 +171,9 @@ def test_requests_in_flight_are_finished(start: Callable[..., Service]) -> None:
     assert answers == [(200, "slow and done")]
 
 
-def test_a_second_signal_hurries(start: Callable[..., Service]) -> None:
+def test_a_second_signal_ends_it_at_once(start: Callable[..., Service]) -> None:
     service = start()
-    client = threading.Thread(target=_ignore_failure, args=(service,))
+    client = threading.Thread(target=_get_ignoring_failure, args=(service,))
     client.start()
     time.sleep(0.3)
     began = time.monotonic()
@@ -215,15 +184,15 @@ def test_a_second_signal_hurries(start: Callable[..., Service]) -> None:
     client.join(5)
 
 
-def _ignore_failure(service: Service) -> None:
+def _get_ignoring_failure(service: Service) -> None:
     with contextlib.suppress(OSError, http.client.HTTPException):
         service.get("/slow?seconds=20", timeout=20)
 
 
-def test_a_signal_during_the_start(folder: Path) -> None:
+def test_a_signal_during_the_start_ends_it(folder: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.standin"],
-        cwd=REPOSITORY,
+        cwd=ROOT,
         env={"PATH": os.defpath, "PORT": str(free_port()), "DATA_DIR": str(folder / "data")},
     )
     while not (folder / "data" / "postgresql.unfinished").exists():
@@ -235,7 +204,7 @@ def test_a_signal_during_the_start(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("victim", ["postmaster", "checkpointer", "gunicorn", "worker"])
-def test_a_killed_child_comes_back(start: Callable[..., Service], victim: str) -> None:
+def test_a_killed_child_is_restarted(start: Callable[..., Service], victim: str) -> None:
     service = start()
     process = service.children()[victim]
     process.kill()
@@ -244,7 +213,7 @@ def test_a_killed_child_comes_back(start: Callable[..., Service], victim: str) -
     assert recovered_in_s < 10
     service.wait_until(lambda: set(service.children()) >= {"postmaster", "checkpointer", "gunicorn", "worker"})
     supervisor = psutil.Process(service.process.pid)
-    # The dead are buried by their parents, which takes a moment.
+    # Their parents wait for dead processes, which takes a moment.
     service.wait_until(lambda: all(one.status() != psutil.STATUS_ZOMBIE for one in supervisor.children(recursive=True)))
     family = supervisor.children(recursive=True)
     assert service.stop() == 0
@@ -269,7 +238,7 @@ def test_after_a_killed_supervisor_the_next_start_works(
 
 
 @on_linux
-def test_a_killed_supervisor_takes_its_children_along(start: Callable[..., Service]) -> None:
+def test_the_children_of_a_killed_supervisor_end(start: Callable[..., Service]) -> None:
     service = start()
     family = psutil.Process(service.process.pid).children(recursive=True)
     service.process.kill()
@@ -277,7 +246,7 @@ def test_a_killed_supervisor_takes_its_children_along(start: Callable[..., Servi
     service.wait_until(lambda: not living(family))
 
 
-def test_a_port_in_use(start: Callable[..., Service], folder: Path) -> None:
+def test_a_port_in_use_is_an_error(start: Callable[..., Service], folder: Path) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -301,7 +270,7 @@ def test_a_second_start_names_the_first(start: Callable[..., Service]) -> None:
     assert first.get("/rows") == (200, "1")
 
 
-def test_an_outside_database(start: Callable[..., Service], folder: Path) -> None:
+def test_an_outside_database_is_left_running(start: Callable[..., Service], folder: Path) -> None:
     (folder / "the data").rename(folder / "outside")
     (folder / "outside" / "owner.lock").unlink()
     with EmbeddedPostgres(folder / "outside", {"fsync": "off"}) as outside:
@@ -316,14 +285,14 @@ def test_an_outside_database(start: Callable[..., Service], folder: Path) -> Non
     assert not (folder / "the data").exists()
 
 
-def test_an_application_that_cannot_be_loaded(folder: Path) -> None:
+def test_an_application_that_cannot_be_loaded_is_an_error(folder: Path) -> None:
     code = (
         "import sys; from app.config import Settings; from app.serving.supervisor import serve\n"
         "sys.exit(serve(Settings.from_environment(), lambda url: 'never', 'tests.nowhere:application'))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=REPOSITORY,
+        cwd=ROOT,
         env={"PATH": os.defpath, "PORT": str(free_port()), "DATA_DIR": str(folder / "the data")},
         capture_output=True,
         text=True,
@@ -337,14 +306,12 @@ def test_an_application_that_cannot_be_loaded(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shared(new_cluster: Path) -> Generator[Service]:
-    """One service for the tests that only ask."""
-    folder = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
-    folder.chmod(0o755)
-    copy_cluster(new_cluster, folder / "the data")
-    service = Service(folder)
-    yield service
-    service.stop()
-    shutil.rmtree(folder)
+    """One service for the tests that only send requests."""
+    with open_folder() as folder:
+        copy_cluster(new_cluster, folder / "the data")
+        service = Service(folder)
+        yield service
+        service.stop()
 
 
 @pytest.mark.parametrize(
@@ -361,11 +328,11 @@ def shared(new_cluster: Path) -> Generator[Service]:
     ],
     ids=["line", "version", "name", "coding", "lengths", "long-line", "long-header", "many-headers"],
 )
-def test_what_never_becomes_a_request_is_refused_in_json(
+def test_requests_that_cannot_be_parsed_are_refused_in_json(
     shared: Service, request_bytes: bytes, status: int, code: str
 ) -> None:
     with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
-        # A client that is still sending may be cut off; what it was told has to arrive all the same.
+        # The connection may end while the client is still sending; the error has to arrive all the same.
         with contextlib.suppress(OSError):
             connection.sendall(request_bytes)
         answer = http.client.HTTPResponse(connection)
@@ -378,7 +345,7 @@ def test_what_never_becomes_a_request_is_refused_in_json(
     assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
 
 
-def test_a_fault_of_the_service_says_nothing_about_itself() -> None:
+def test_an_internal_error_shows_no_details() -> None:
     error = error_for(RuntimeError("secret"))
     assert (error.status, error.faults[0].code) == (500, "General")
     head, _, body = error_response(error, "the-id", head_only=True).partition(b"\r\n\r\n")

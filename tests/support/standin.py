@@ -1,4 +1,4 @@
-"""A service in miniature for the tests of the supervisor: ``python -m tests.support.standin`` serves it."""
+"""A small application for tests of the supervisor and of gunicorn; ``python -m tests.support.standin`` serves it."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from app.serving.supervisor import serve
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer with what the path asks for."""
+    """Answer by path; others than those below are answered with ``alive``."""
     path = environ["PATH_INFO"]
     status, body = "200 OK", "alive"
     if environ["QUERY_STRING"] == "echo":
@@ -35,7 +35,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def prepare(url: str) -> str:
-    """Leave a row for each start."""
+    """Insert a row at each start."""
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS kept (id int)")
         connection.execute("INSERT INTO kept VALUES (1)")

@@ -1,0 +1,311 @@
+"""The data folder of the embedded PostgreSQL: where the cluster lies, which account runs it, and who owns it.
+
+The cluster lies in ``DATA_DIR`` if PostgreSQL can work there. If its account cannot reach the folder, or if PostgreSQL
+cannot use its name, the cluster lies in the store, and a pointer, which is a file in ``DATA_DIR``, names the place.
+
+One process at a time owns a data folder, by a lock that the kernel releases when that process ends in any way.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import logging
+import os
+import pwd
+import re
+import secrets
+from pathlib import Path
+
+from app.serving import processes
+from app.serving.errors import DataDirInUse, EmbeddedError
+from app.serving.server_programs import Account, major_version, make_in_store, programs_for, store
+
+logger = logging.getLogger(__name__)
+
+_UNPRIVILEGED_ACCOUNTS = ("postgres", "nobody", "daemon")
+
+_LONGEST_PATH = 900
+"""Bytes. PostgreSQL's limit is 1024, for the paths of the files below the folder."""
+
+_LARGEST_LOG = 10 * 1024 * 1024
+
+_POINTER = "postgresql-is-elsewhere"
+
+
+class DataFolder:
+    """Where a cluster is, which account runs its server, and with which programs.
+
+    :param data_dir: the folder as the user named it.
+    :param home: where lock, log and cluster are: ``data_dir``, or a folder of the store.
+    :param account: the account of the server, under root; None if the server runs as this process does.
+    """
+
+    def __init__(self, data_dir: Path, home: Path, account: pwd.struct_passwd | None) -> None:
+        self.data_dir = data_dir
+        self.home = home
+        self.account = account
+        self.cluster = home / "postgresql"
+        self._programs: Path | None = None
+
+    @property
+    def user(self) -> Account | None:
+        """User and group id of the server; None if they are those of this process."""
+        return None if self.account is None else (self.account.pw_uid, self.account.pw_gid)
+
+    def hand_over(self, path: Path) -> None:
+        """Make the server's account the owner of a file or folder."""
+        if self.account is not None:
+            os.chown(path, self.account.pw_uid, self.account.pw_gid, follow_symlinks=False)
+
+    def program(self, name: str) -> Path:
+        """A program of PostgreSQL that the server's account can run.
+
+        :raises EmbeddedError: if there is none.
+        """
+        if self._programs is None:
+            self._programs = programs_for(self.user)
+        return self._programs / name
+
+    def check_version(self) -> None:
+        """Refuse a cluster of another major version of PostgreSQL, before anything touches it.
+
+        :raises EmbeddedError: if it is one, or no cluster at all.
+        """
+        if not self.cluster.exists():
+            return
+        try:
+            found = (self.cluster / "PG_VERSION").read_text().strip()
+        except FileNotFoundError:
+            raise EmbeddedError(
+                f"{self.cluster} is not a PostgreSQL cluster; it is left as it is. Move it away."
+            ) from None
+        ours = major_version(self.user, self.program("postgres").parent)
+        if ours != found:
+            raise EmbeddedError(
+                f"The data in {self.cluster} are of PostgreSQL {found}, the installed programs are of PostgreSQL "
+                f"{ours or 'an unknown version'}. The data are left as they are. Dump them with the release "
+                "of the service that wrote them and load them into this one, or set DATA_DIR to another folder."
+            )
+
+    def lock(self) -> int:
+        """Become the owner of the folder until this process ends, or closes the descriptor that is returned.
+
+        Child processes do not inherit the descriptor, so the holder of the lock is a running owner.
+
+        :raises DataDirInUse: if another process owns it.
+        """
+        descriptor = self._open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
+            os.close(descriptor)
+            raise DataDirInUse(
+                f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'not known yet'})."
+            ) from None
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        return descriptor
+
+    @property
+    def log(self) -> Path:
+        """What the programs of PostgreSQL print."""
+        return self.home / "postgresql.log"
+
+    def open_log(self) -> int:
+        """A descriptor that appends to the log; a log beyond 10 MiB is renamed, and its predecessor removed."""
+        with contextlib.suppress(FileNotFoundError):
+            if self.log.lstat().st_size > _LARGEST_LOG:
+                self.log.replace(self.log.with_suffix(".log.1"))
+        return self._open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def log_tail(self, offset: int) -> str:
+        """The last 15 lines of the log from an offset on, for messages."""
+        try:
+            with self.log.open("rb") as log:
+                log.seek(max(offset, self.log.stat().st_size - 20_000))
+                lines = log.read().decode("utf-8", "replace").splitlines()
+        except OSError:
+            lines = []
+        return "\n".join(f"  {line}" for line in [*lines[-15:], f"(log: {self.log})"])
+
+    def write_access_rules(self) -> None:
+        """Admit the accounts of the server and of its owner, which the kernel tells PostgreSQL, and no others."""
+        accounts = {os.geteuid()} if self.account is None else {os.geteuid(), self.account.pw_uid}
+        names: list[str] = []
+        for uid in sorted(accounts):
+            try:
+                names.append(pwd.getpwuid(uid).pw_name)
+            except KeyError:
+                raise EmbeddedError(f"PostgreSQL needs an account name, and user id {uid} has none here.") from None
+        quoted = [name.replace('"', '""') for name in names]
+        rules = {
+            "pg_hba.conf": "local all all peer map=service\n",
+            "pg_ident.conf": "".join(f'service "{name}" all\n' for name in quoted),
+        }
+        for name, text in rules.items():
+            descriptor = self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+                # They hold no secrets, and the server's account may not be the owner of the folder.
+                os.fchmod(descriptor, 0o644)
+
+    def _open(self, path: Path, flags: int) -> int:
+        """Open a file of the folder without following links, and give it the owner of the folder."""
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        if os.geteuid() == 0:
+            folder = self.home.stat()
+            os.fchown(descriptor, folder.st_uid, folder.st_gid)
+        return descriptor
+
+
+def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
+    """Find where the cluster of a data folder is: in itself, where its pointer says, or in a new folder of the store.
+
+    :param data_dir: an absolute path.
+    :param make: whether to make folders that do not exist; if not, a folder that cannot be used is given a home that
+        does not exist.
+    :raises EmbeddedError: if the data belong to another account, or cannot be used.
+    :raises OSError: if folders cannot be made.
+    """
+    root = os.geteuid() == 0
+    if make and not data_dir.exists():
+        data_dir.mkdir(parents=True)
+        # Under root the server's account has to pass through to its own folder.
+        data_dir.chmod(0o711 if root else 0o700)
+    if (data_dir / "PG_VERSION").exists():
+        raise EmbeddedError(
+            f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
+            "or set DATABASE_URL to use that cluster's server."
+        )
+    home = _read_pointer(data_dir) or data_dir
+    account = _account_for(home, data_dir) if root else None
+    if not root:
+        _raise_if_another_owns(home)
+    folder = DataFolder(data_dir, home, account)
+    if home == data_dir and not _is_usable(folder):
+        if folder.cluster.exists():
+            runner = "its owner" if account is None else f"the account {account.pw_name}"
+            raise EmbeddedError(
+                f"DATA_DIR {data_dir} holds data that PostgreSQL runs as {runner}, who cannot use them there. "
+                "Move the folder to a place open to that account and with a shorter name."
+            )
+        home = _new_home(data_dir) if make else store() / "none"
+        folder = DataFolder(data_dir, home, _account_for(home, data_dir) if root else None)
+    return folder
+
+
+def can_enter(user: Account | None, folder: Path) -> bool:
+    """Whether an account can enter a folder; this process's own is assumed to."""
+    return user is None or processes.run_as(user, ["/bin/sh", "-c", 'cd -- "$0"', str(folder)]).returncode == 0
+
+
+def sync_folder(folder: Path) -> None:
+    """Write a folder's entries to disk, so that renames and new files in it survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _new_home(data_dir: Path) -> Path:
+    """Make a folder in the store for this data folder, or find the one that another process has just made.
+
+    A data folder without a pointer is new, even if one of the same name had data before: its user removed it to start
+    with an empty database. The old data are not deleted; a warning says where they are.
+    """
+    name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    home = store() / f"{name}-{secrets.token_hex(4)}"
+    make_in_store(home)
+    if not _write_pointer(data_dir, home):
+        home.rmdir()
+        return _read_pointer(data_dir) or data_dir
+    logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
+    for older in sorted(store().glob(f"{name}-*")):
+        if older != home:
+            logger.warning("Data of an earlier folder of that name are still in %s; remove them if unwanted.", older)
+    return home
+
+
+def _is_usable(folder: DataFolder) -> bool:
+    path = os.fsencode(folder.data_dir)
+    if len(path) > _LONGEST_PATH or re.search(rb"[\x00-\x1f]", path):
+        return False
+    return can_enter(folder.user, folder.data_dir)
+
+
+def _account_for(home: Path, data_dir: Path) -> pwd.struct_passwd:
+    """The account that the server runs as under root: the owner of the data, else one without privileges."""
+    for path in (home / "postgresql", home, data_dir):
+        with contextlib.suppress(FileNotFoundError):
+            owner = path.lstat().st_uid
+            if owner != 0:
+                try:
+                    return pwd.getpwuid(owner)
+                except KeyError:
+                    raise EmbeddedError(f"{path} belongs to user id {owner}, which has no account here.") from None
+    for name in _UNPRIVILEGED_ACCOUNTS:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    raise EmbeddedError(
+        "PostgreSQL does not run as root, and there is no account for it: create one named postgres, "
+        "or start the service as an ordinary user, or set DATABASE_URL."
+    )
+
+
+def _raise_if_another_owns(home: Path) -> None:
+    # A folder that this account may write to can belong to another, as volumes of containers often do.
+    path, refused = home, home.exists() and not os.access(home, os.W_OK | os.X_OK)
+    if not refused and (home / "postgresql").exists():
+        path = home / "postgresql"
+        refused = path.lstat().st_uid != os.geteuid()
+    if refused:
+        raise EmbeddedError(
+            f"DATA_DIR: {path} belongs to {_account_name(path.lstat().st_uid)}, not to {_account_name(os.geteuid())}. "
+            "Start the service as its owner, or set DATA_DIR to another folder."
+        )
+
+
+def _account_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user id {uid}"
+
+
+def _read_pointer(data_dir: Path) -> Path | None:
+    """The folder that the pointer in a data folder names; None if there is no pointer."""
+    pointer = data_dir / _POINTER
+    try:
+        owner = pointer.lstat().st_uid
+        first_line = pointer.read_bytes().partition(b"\n")[0]
+    except FileNotFoundError:
+        return None
+    home = Path(os.fsdecode(first_line))
+    # Another account must not make root use a folder of its choice.
+    if owner != os.geteuid() or home.parent != store():
+        raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
+    if not home.is_dir():
+        raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
+    return home
+
+
+def _write_pointer(data_dir: Path, home: Path) -> bool:
+    """Write the pointer to where the data are; False if another process has written one already."""
+    temporary = data_dir / f"{_POINTER}.{os.getpid()}"
+    temporary.write_bytes(
+        os.fsencode(home) + b"\n\nThe server's account cannot reach this folder, or PostgreSQL cannot use its name.\n"
+        b"The folder named above holds its data. To throw them away, remove it and this file.\n"
+    )
+    try:
+        (data_dir / _POINTER).hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
+    sync_folder(data_dir)
+    return True

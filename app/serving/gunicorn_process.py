@@ -1,0 +1,213 @@
+"""Gunicorn as a child process: start, readiness, restart and stop, and the port that it needs."""
+
+import contextlib
+import http.client
+import json
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from app.config import Settings
+from app.serving import processes
+from app.serving.errors import ServeError
+
+logger = logging.getLogger(__name__)
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+"""The folder with ``gunicorn.conf.py`` and ``wsgi.py``."""
+
+_FIRST_ANSWER_S = 60.0
+"""Longest wait for gunicorn's first answer."""
+
+_GRACE_S = 12.0
+"""Longest wait for requests in flight: more than gunicorn's ``graceful_timeout``, which ends them before."""
+
+_ORPHANS_S = 2.0
+"""Longest wait for the workers of a gunicorn that was killed. Nobody else can have their port before they end."""
+
+_PORT_S = 3.0
+"""Longest wait for the port, which a predecessor may be about to close."""
+
+
+class GunicornProcess:
+    """Gunicorn's master and its workers, which are in the master's process group.
+
+    :param application: ``module:name``, relative to the repository's folder.
+    """
+
+    def __init__(self, settings: Settings, application: str) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.record: Path | None = None
+        """A file that names the running master, for :meth:`end_predecessor` of a later supervisor; None: no file."""
+        self._settings = settings
+        self._application = application
+        self._url = ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the master runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self, url: str) -> None:
+        """Start the master on a database; :meth:`wait_for_answer` tells when it serves."""
+        self._url = url
+        configuration = str(REPOSITORY / "gunicorn.conf.py")
+        self.process = processes.spawn(
+            [sys.executable, "-m", "gunicorn", "-c", configuration, self._application],
+            environment=_environment(self._settings, url),
+            folder=REPOSITORY,
+            # Without its supervisor it stops at once; SIGTERM would let requests in flight finish.
+            when_parent_dies=signal.SIGQUIT,
+        )
+        if self.record is not None:
+            known = {"pid": self.process.pid, "identity": processes.identity(self.process.pid)}
+            with contextlib.suppress(OSError):
+                self.record.write_text(json.dumps(known))
+
+    def restart(self) -> None:
+        """Start it again after the master has died."""
+        if self.process is not None:
+            # The workers of a killed master run on for a moment, and hold its port.
+            processes.end_group(self.process.pid, patience_s=_ORPHANS_S)
+        self.start(self._url)
+
+    def end_predecessor(self) -> None:
+        """End the gunicorn of a killed supervisor, if it still runs."""
+        if self.record is None:
+            return
+        try:
+            known = json.loads(self.record.read_text())
+            pid, identity = int(known["pid"]), str(known["identity"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return
+        # Workers may run on after the master is dead; while one does, no other process group gets this number.
+        now = processes.identity(pid)
+        same_boot = identity.partition("/")[0] == processes.boot_id()
+        if (now == identity or (now is None and same_boot)) and processes.send_to_group(pid, 0):
+            logger.warning("A gunicorn without supervisor (pid %s) is stopped first.", pid)
+            processes.end_group(pid, patience_s=_ORPHANS_S)
+        self.record.unlink(missing_ok=True)
+
+    def wait_for_answer(self) -> None:
+        """Return when the service answers over HTTP.
+
+        :raises ServeError: if gunicorn ends instead, or does not answer within a minute.
+        """
+        deadline = time.monotonic() + _FIRST_ANSWER_S
+        pause_s = 0.02
+        while not _answers(self._settings):
+            if not self.alive:
+                code = None if self.process is None else self.process.returncode
+                raise ServeError(
+                    f"gunicorn ended with exit code {code} before it answered on {_address(self._settings)}; "
+                    "it says why above."
+                )
+            if time.monotonic() > deadline:
+                raise ServeError(f"gunicorn does not answer on {_address(self._settings)}.")
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.3, 0.25)
+
+    def stop(self, hurry: Callable[[], bool]) -> None:
+        """Stop gunicorn after requests in flight, or after 12 s.
+
+        :param hurry: asked again and again; once it is true, gunicorn is killed.
+        """
+        process = self.process
+        if process is None:
+            return
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + _GRACE_S
+            while process.poll() is None and time.monotonic() < deadline and not hurry():
+                time.sleep(0.02)
+        processes.send_to_group(process.pid, signal.SIGKILL)
+        process.wait()
+        self.process = None
+        if self.record is not None:
+            self.record.unlink(missing_ok=True)
+
+
+def _environment(settings: Settings, url: str) -> dict[str, str]:
+    """The supervisor's environment, in which the variables of settings have the values of ``settings``."""
+    environment = dict(os.environ)
+    if settings.database_url is None:
+        # libpq's variables are not meant for the embedded server.
+        environment = {name: value for name, value in environment.items() if not name.startswith("PG")}
+    for item in fields(settings):
+        metadata: Mapping[str, str] = item.metadata
+        value = getattr(settings, item.name)
+        if value is None:
+            environment.pop(metadata["variable"], None)
+        else:
+            environment[metadata["variable"]] = str(value)
+    environment["DATABASE_URL"] = url
+    environment["DATA_DIR"] = os.path.abspath(settings.data_dir)  # noqa: PTH100 -- absolute() keeps the dots
+    return environment
+
+
+def _probe_host(settings: Settings) -> str:
+    """The host by which this machine reaches a listener on the bind address."""
+    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(  # noqa: S104 -- compared, not bound
+        settings.bind, settings.bind.strip("[]")
+    )
+
+
+def _address(settings: Settings) -> str:
+    host = settings.bind.strip("[]")
+    return f"[{host}]:{settings.port}" if ":" in host else f"{host}:{settings.port}"
+
+
+def _answers(settings: Settings) -> bool:
+    connection = http.client.HTTPConnection(_probe_host(settings), settings.port, timeout=2)
+    try:
+        connection.request("GET", "/health/live")
+        return connection.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def wait_for_port(settings: Settings) -> None:
+    """Wait until gunicorn can listen. It would itself try for five seconds, and give no reason.
+
+    :raises ServeError: if the address is in use after three seconds, or is none of this machine.
+    """
+    deadline = time.monotonic() + _PORT_S
+    while True:
+        try:
+            _try_to_bind(settings)
+        except PermissionError:
+            raise ServeError(f"no permission to listen on {_address(settings)}; set PORT to another port.") from None
+        except socket.gaierror:
+            raise ServeError(f"BIND={settings.bind}: no such address.") from None
+        except OSError as error:
+            if time.monotonic() > deadline:
+                reason = (error.strerror or str(error)).lower()
+                raise ServeError(
+                    f"cannot listen on port {settings.port} of {settings.bind}: {reason}. "
+                    "Stop what uses it, or set PORT to another port."
+                ) from None
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _try_to_bind(settings: Settings) -> None:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        settings.bind.strip("[]") or None,
+        settings.port,
+        type=socket.SOCK_STREAM,
+        flags=socket.AI_PASSIVE,
+    )[0]
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()

@@ -1,0 +1,106 @@
+"""What a killed owner of a data folder left: server processes that still run, and a pid file that blocks a start.
+
+Two servers on the same files would destroy them, so none is started before the old processes are gone.
+"""
+
+import logging
+import os
+import signal
+import time
+from pathlib import Path
+
+from app.serving import processes
+from app.serving.data_folder import DataFolder
+from app.serving.errors import EmbeddedError
+from app.serving.socket_folder import remove_socket_folder
+
+logger = logging.getLogger(__name__)
+
+
+def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
+    """Stop the server processes that still run on a cluster: by a fast shutdown, else by SIGQUIT and SIGKILL.
+
+    To be called by the owner of the lock, while no server of its own runs there.
+
+    :raises EmbeddedError: if processes remain after about half a minute.
+    """
+    if not cluster.exists():
+        return
+    pids = _server_processes(folder, cluster)
+    if not pids:
+        return
+    postmaster = _postmaster(cluster)
+    if postmaster in pids:
+        logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
+        sockets = _recorded_sockets(cluster)
+        for number, patience_s in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0)):
+            processes.send(postmaster, number)
+            pids = _wait_until_gone(folder, cluster, patience_s)
+            if not pids:
+                if sockets is not None:
+                    remove_socket_folder(sockets)
+                return
+    for number, patience_s in ((signal.SIGQUIT, 1.0), (signal.SIGKILL, 5.0)):
+        for pid in pids:
+            processes.send(pid, number)
+        pids = _wait_until_gone(folder, cluster, patience_s)
+        if not pids:
+            return
+    raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, pids))}.")
+
+
+def disarm_pid_file(folder: DataFolder) -> None:
+    """Replace the process id in a pid file that a killed server left.
+
+    PostgreSQL does not start if a process with that id runs, and by now the id may belong to any process. No server
+    runs here when this is called, so the id of this process is written instead: PostgreSQL ignores that of its parent.
+    The rest of the file stays, since it names shared memory that old processes may still use.
+    """
+    path = folder.cluster / "postmaster.pid"
+    try:
+        _, _, rest = path.read_bytes().partition(b"\n")
+    except FileNotFoundError:
+        return
+    if not rest:  # cut short by a crash; PostgreSQL would refuse to start
+        path.unlink()
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(f"{os.getpid()}\n".encode() + rest)
+
+
+def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
+    found = processes.postgres_working_in(cluster, folder.user)
+    if found is not None:
+        return found
+    # Without /proc: the postmaster alone, if the process with its id has the cluster among its arguments.
+    postmaster = _postmaster(cluster)
+    if postmaster is None:
+        return []
+    listing = processes.run_as(None, ["/bin/ps", "-ww", "-o", "args=", "-p", str(postmaster)])
+    return [postmaster] if str(cluster) in listing.stdout else []
+
+
+def _postmaster(cluster: Path) -> int | None:
+    """The process id in the cluster's pid file; no process, or another one, may have it by now."""
+    try:
+        return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
+    except (OSError, ValueError):
+        return None
+
+
+def _recorded_sockets(cluster: Path) -> Path | None:
+    """The folder of the sockets that the pid file names."""
+    try:
+        return Path(os.fsdecode((cluster / "postmaster.pid").read_bytes().split(b"\n")[4]))
+    except (OSError, IndexError):
+        return None
+
+
+def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> list[int]:
+    """Wait for the server processes to end; gives those that have not."""
+    deadline = time.monotonic() + patience_s
+    while (pids := _server_processes(folder, cluster)) and time.monotonic() < deadline:
+        processes.reap_orphans(())
+        time.sleep(0.05)
+    return pids

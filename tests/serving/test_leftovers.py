@@ -1,0 +1,146 @@
+"""What a kill of the owner, of the server or of initdb leaves behind, and that the next start copes with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.serving import processes
+from app.serving.data_folder import find_data_folder
+from app.serving.embedded import EmbeddedPostgres
+from app.serving.server_programs import server_environment
+from tests.support.embedded import ROOT, ask, is_gone, on_linux, start_owner
+from tests.support.waiting import wait_until
+
+
+@on_linux
+def test_the_server_stops_when_its_owner_is_killed(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    owner = start_owner(folder / "data")
+    assert owner.stdout is not None
+    postmaster = int(owner.stdout.readline())
+    owner.kill()
+    owner.communicate()
+    assert is_gone(postmaster)
+    assert ask(start().conninfo(), "SELECT 1") == 1
+
+
+def test_a_server_without_owner_is_stopped_first(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    """As where the kernel sends no signal at the death of a parent, or has not sent it yet."""
+    server = start()
+    ask(server.conninfo(), "CREATE TABLE kept AS SELECT 7 AS number")
+    server.stop()
+    data = find_data_folder(folder / "data")
+    sockets = folder / "sockets"
+    sockets.mkdir()
+    data.hand_over(sockets)
+    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
+    orphan = processes.spawn(
+        [str(data.program("postgres")), "-D", str(data.cluster), *settings],
+        environment=server_environment(),
+        folder=Path("/"),
+        output=subprocess.DEVNULL,
+        user=data.user,
+    )
+    wait_until(lambda: "ready" in (data.cluster / "postmaster.pid").read_text())
+    assert ask(start().conninfo(), "SELECT number FROM kept") == 7
+    assert orphan.wait(5) == 0
+
+
+@on_linux
+@pytest.mark.parametrize("victim", ["postmaster", "backend"])
+def test_a_killed_server_process_is_recovered_from(
+    folder: Path, start: Callable[..., EmbeddedPostgres], victim: str
+) -> None:
+    server = start()
+    with psycopg.connect(server.conninfo()) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+        connection.commit()
+        target = server.pid if victim == "postmaster" else connection.info.backend_pid
+        assert target is not None
+        os.kill(target, signal.SIGKILL)
+        if victim == "postmaster":
+            assert server.process is not None
+            server.process.wait(5)
+            assert server.pid is None
+        else:
+            with pytest.raises(psycopg.OperationalError):
+                connection.execute("SELECT 1")
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            assert ask(server.start(), "SELECT number FROM kept") == 7
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
+
+
+@on_linux
+def test_a_busy_backend_of_a_killed_postmaster_does_not_block(
+    folder: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    server = start()
+    with contextlib.closing(psycopg.connect(server.conninfo())) as connection:
+        busy = connection.info.backend_pid
+        # It computes without ever checking that the postmaster runs.
+        connection.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 100000000000) a")
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait(5)
+        assert ask(server.start(), "SELECT 1") == 1
+        assert is_gone(busy, within_s=1)
+
+
+def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    server = start()
+    pid_file = server.home / "postgresql" / "postmaster.pid"
+    lines = pid_file.read_text().splitlines()
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait(5)
+    server.stop()
+    # A process of the same account: PostgreSQL compares no more than that.
+    owner = pid_file.parent.stat()
+    bystander = subprocess.Popen(["/bin/sleep", "60"], cwd=pid_file.parent, **({"user": owner.st_uid} if ROOT else {}))
+    try:
+        pid_file.write_text("\n".join([str(bystander.pid), *lines[1:], ""]))
+        assert ask(start().conninfo(), "SELECT 1") == 1
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+@pytest.mark.parametrize("text", ["", "123", "nonsense\n\n"], ids=["empty", "cut", "nonsense"])
+def test_a_damaged_pid_file_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres], text: str) -> None:
+    server = start()
+    home = server.home
+    server.stop()
+    pid_file = home / "postgresql" / "postmaster.pid"
+    pid_file.write_text(text)
+    owner = pid_file.parent.stat()
+    os.chown(pid_file, owner.st_uid, owner.st_gid)
+    assert ask(start().conninfo(), "SELECT 1") == 1
+
+
+@on_linux
+def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    data_dir = empty / "data"
+    owner = start_owner(data_dir)
+    deadline = time.monotonic() + 10
+    while not (data_dir / "postgresql.unfinished" / "global" / "pg_control").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    owner.kill()
+    owner.communicate()
+    assert not (data_dir / "postgresql").exists()
+    server = start()
+    assert ask(server.conninfo(), "SELECT 1") == 1
+    assert not (data_dir / "postgresql.unfinished").exists()

@@ -1,0 +1,47 @@
+"""What the tests of the embedded PostgreSQL share."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.serving import processes
+
+ROOT = os.geteuid() == 0
+FAST = {"fsync": "off"}
+
+as_root = pytest.mark.skipif(not ROOT, reason="needs root to be another user")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc and signals at a parent's death")
+
+
+def ask(conninfo: str, query: str) -> object:
+    """The first value of the first row; None if there is none."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        cursor = connection.execute(query)
+        row = cursor.fetchone() if cursor.description else None
+        return row[0] if row else None
+
+
+def start_owner(data_dir: Path) -> subprocess.Popen[bytes]:
+    """A process that starts a server, prints its process id and waits; to be killed."""
+    code = (
+        "import sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E;"
+        "s = E(pathlib.Path(sys.argv[1]), {'fsync': 'off'}); s.start(); print(s.pid, flush=True); sys.stdin.read()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(data_dir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    )
+
+
+def is_gone(pid: int, within_s: float = 10) -> bool:
+    """Whether a process ends in time."""
+    deadline = time.monotonic() + within_s
+    while processes.identity(pid) is not None:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
