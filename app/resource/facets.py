@@ -7,6 +7,7 @@ that no join or DISTINCT over all rows is needed to count each resource once.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, LiteralString
 
 from app import errors
@@ -87,8 +88,13 @@ _DECIMAL_JSON: LiteralString = (
 """A number with a fraction, ``.0`` if it is whole."""
 
 
-def _number(sql: LiteralString) -> LiteralString:
-    return _NUMBER_JSON.format(sql)
+_STATISTICS: LiteralString = concatenated(
+    member("total", _NUMBER_JSON.format("{total}")),
+    member("min", _NUMBER_JSON.format("{least}")),
+    member("max", _NUMBER_JSON.format("{most}")),
+    member("mean", _NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
+)
+"""The members of a range that describe its values."""
 
 
 def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, LiteralString]:
@@ -110,16 +116,8 @@ def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, L
 def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
     data_type, term = _term(facet.path.field.type, "t.value")
     listed = f"t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}"
-    result = object_(
-        text_member("type", "'terms'"),
-        text_member("dataType", f"'{data_type}'"),
-        member("missing", "f.missing"),
-        member("total", "f.total"),
-        member("other", "f.total - f.listed"),
-        member("terms", concatenated("'['", "f.terms", "']'")),
-    )
     return f"""(
-        SELECT {result}
+        SELECT {_terms_result(data_type)}
         FROM (
             SELECT
                 coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
@@ -135,6 +133,18 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
                 GROUP BY v.value
             ) t
         ) f)"""
+
+
+@cache
+def _terms_result(data_type: LiteralString) -> LiteralString:
+    return object_(
+        text_member("type", "'terms'"),
+        text_member("dataType", f"'{data_type}'"),
+        member("missing", "f.missing"),
+        member("total", "f.total"),
+        member("other", "f.total - f.listed"),
+        member("terms", concatenated("'['", "f.terms", "']'")),
+    )
 
 
 def _filter(
@@ -189,14 +199,9 @@ def _ranges(
             f" coalesce(max(v.{most}), 0) AS {most}"
         )
         parameters[f"{name}_bounds"] = _bounds_json(bounds)
-        statistics = members(
-            _count(facet, count),
-            member("total", _number(total)),
-            member("min", _number(least)),
-            member("max", _number(most)),
-            member("mean", _number(f"coalesce({total} / nullif({values}, 0), 0)")),
-        )
-        results.append(concatenated("'{'", f"{placeholder(f'{name}_bounds')}::text", statistics, "'}'"))
+        counts = members(_count(facet, count))
+        statistics = _STATISTICS.format(total=total, least=least, most=most, values=values)
+        results.append(concatenated("'{'", f"{placeholder(f'{name}_bounds')}::text", counts, statistics, "'}'"))
     listed = concatenated("'['", concatenated(*_with_commas(results)), "']'")
     return f"""(
         SELECT {object_(text_member("type", "'range'"), member("ranges", listed))}

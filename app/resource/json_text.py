@@ -8,8 +8,17 @@ from typing import LiteralString
 
 
 def concatenated(*texts: LiteralString) -> LiteralString:
-    """The texts, one after the other. Adjacent literals become one, which saves a concatenation for each row."""
-    return " || ".join(texts).replace("' || '", "")
+    """The texts, one after the other. Adjacent literals become one, which saves a concatenation for each row.
+
+    :param texts: literals, and expressions that bind as tight as ``||`` or tighter; ``''`` adds nothing.
+    """
+    merged: list[LiteralString] = []
+    for text in texts:
+        if merged and merged[-1].endswith("'") and text.startswith("'"):
+            merged[-1] = merged[-1][:-1] + text[1:]
+        else:
+            merged.append(text)
+    return " || ".join(merged)
 
 
 def quoted(value: LiteralString) -> LiteralString:

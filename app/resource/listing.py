@@ -16,7 +16,7 @@ from app.database.pool import Connection
 from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
 from app.query.sql_text import numbered
-from app.resource.json_text import array_, concatenated, member, object_
+from app.resource.json_text import array_, concatenated, member, members
 from app.resource.model import Paging, SortTerm
 
 Parameters = dict[str, Any]
@@ -127,23 +127,23 @@ def page(
         found, results, total = _of_matches(selected, paging, terms, json)
     else:
         found, results, total = _of_all(selected, paging, terms, json)
-    answer = object_(
-        member("limit", "%(limit)s"),
-        member("offset", "%(offset)s"),
-        member("count", "count(*)"),
-        total,
-        member("results", array_("p.json")),
-        further_members,
-    )
     statement = f"""
         {found}
-        SELECT {answer}
+        SELECT {concatenated(_COUNTS, total, _RESULTS, further_members, "'}'")}
         FROM ({results} ORDER BY {_order_of_columns(terms)}) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
     return row[0]
+
+
+_COUNTS = concatenated(
+    "'{'", members(member("limit", "%(limit)s"), member("offset", "%(offset)s"), member("count", "count(*)"))
+)
+"""The beginning of a page."""
+
+_RESULTS = member("results", array_("p.json"))
 
 
 _PageOf = tuple[LiteralString, LiteralString, LiteralString]
@@ -190,12 +190,15 @@ def _total(count: LiteralString) -> LiteralString:
 
     :param count: a query for the number of matches, which stops one beyond the cap.
     """
-    capped = member("totalCapped", "'true'")
-    total = concatenated(
-        member("total", f"least(t.found, {_COUNTED_AT_MOST})"),
-        f"CASE WHEN t.found > {_COUNTED_AT_MOST} THEN {capped} ELSE '' END",
-    )
-    return f"(SELECT {total} FROM ({count}) t (found))"
+    return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (found))"
+
+
+_CAPPED = member("totalCapped", "'true'")
+
+_TOTAL_MEMBERS = concatenated(
+    member("total", f"least(t.found, {_COUNTED_AT_MOST})"),
+    f"CASE WHEN t.found > {_COUNTED_AT_MOST} THEN {_CAPPED} ELSE '' END",
+)
 
 
 _CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)"

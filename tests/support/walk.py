@@ -26,6 +26,7 @@ from app.identity.records import KeyEncryption
 from app.resource import bulk_store, store
 from app.resource.model import Selection, StoredResource
 from app.serving.embedded import EmbeddedPostgres
+from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.oauth import OAuthClient
 from tests.support.statements import Statement, recorded
@@ -244,57 +245,16 @@ class _Walk:
                 send(f"{operation}.by_id_with_key", method, "", 200, id=resource_id, key="second")
                 send(f"{operation}.only_create", method, "", 412, {"If-None-Match": "*"}, key="second")
                 send(f"{operation}.new_staged", method, "?staged=true", 201, key=f"staged-{method}")
-            expects = {"version": version()}
-            send(f"{operation}.by_id_expecting_a_version", method, "", 200, id=resource_id, **expects)
-            expects = {"version": version()}
-            send(
-                f"{operation}.by_key_expecting_a_version",
-                method,
-                "",
-                200,
-                key="second",
-                objectTypeProperty={},
-                **expects,
-            )
-            expects = {"version": version()}
-            send(
-                f"{operation}.by_key_expecting_a_version_with_new_words",
-                method,
-                "",
-                200,
-                key="second",
-                objectTypeProperty=texts(),
-                **expects,
-            )
-            expects = {"version": version()}
-            send(
-                f"{operation}.by_key_expecting_a_version_staged",
-                method,
-                "?staged=true",
-                200,
-                key="second",
-                objectTypeProperty={},
-                **expects,
-            )
-            send(
-                f"{operation}.by_key_if_match",
-                method,
-                "",
-                200,
-                {"If-Match": f'"{version()}"'},
-                key="second",
-                objectTypeProperty=EXAMPLE,
-            )
-            expects = {"version": version()}
-            send(
-                f"{operation}.by_id_with_key_expecting_a_version",
-                method,
-                "",
-                200,
-                id=resource_id,
-                key="second",
-                **expects,
-            )
+            for variant, query, body in (
+                ("by_id", "", {"id": resource_id}),
+                ("by_key", "", {"key": "second", "objectTypeProperty": {}}),
+                ("by_key_with_new_words", "", {"key": "second", "objectTypeProperty": texts()}),
+                ("by_key_staged", "?staged=true", {"key": "second", "objectTypeProperty": {}}),
+                ("by_id_with_key", "", {"id": resource_id, "key": "second"}),
+            ):
+                send(f"{operation}.expecting_version.{variant}", method, query, 200, **body, version=version())
+            if_match = {"If-Match": f'"{version()}"'}
+            send(f"{operation}.if_match.by_key", method, "", 200, if_match, key="second", objectTypeProperty=EXAMPLE)
             send(f"{operation}.conflict", method, "", 409, key="second", version=1)
         send("overwrite.not_found", "PATCH", "", 404, key="nobody", version=1)
 
@@ -327,83 +287,20 @@ class _Walk:
     # Many resources
 
     def lists(self, api: Api) -> None:
-        conditions = {
-            "all": "",
-            "string_parameter": "?stringParameter=a",
-            "float_parameter": "?floatParameter=1.5",
-            "integer_parameter": "?integerParameter=1",
-            "with_markdown_description": "?withMarkdownDescription=2",
-            "object_parameter": '?objectParameter={"arrayOfIntExample":[1]}',
-            "array_of_string": "?arrayOfString=a&arrayOfString=b",
-            "array_of_string_with_description": "?arrayOfStringWithDescription=a&arrayOfStringWithDescription=b",
-            "more_than_eight_alternatives": "?" + "&".join(f"arrayOfStringWithDescription={n}" for n in range(9)),
-            "several_parameters": "?stringParameter=a&integerParameter=1",
-            "where": '?where=key = "a"',
-        }
-        for name, query in conditions.items():
+        for name, query in variants.CONDITIONS.items():
             with self.step(f"list.{name}"):
                 assert api.get(query).status_code == 200
-        for name, query in conditions.items():
+        for name, query in variants.CONDITIONS.items():
             with self.step(f"exists.{name}"):
                 assert api.head(query).status_code in (200, 404)
-        for name, query in {
-            "without_total": "?withTotal=false",
-            "condition_without_total": "?withTotal=false&stringParameter=a",
-            "sorted": "?sort=createdAt desc&sort=key&limit=1&offset=1",
-        }.items():
+        for name, query in variants.PAGES.items():
             with self.step(f"list.{name}"):
                 assert api.get(query).status_code == 200
-        for name, query in {
-            "all": "",
-            "without_total": "?withTotal=false&limit=0",
-            "by_id_descending": "?sort=id desc",
-            "by_key": "?sort=key",
-            "by_version_descending": "?sort=version desc",
-            "by_created_at": "?sort=createdAt",
-            "by_last_modified_at_descending": "?sort=lastModifiedAt desc",
-            "by_some_property_descending": "?sort=someProperty desc",
-            "by_several": "?sort=version&sort=someProperty&sort=createdAt desc",
-            "expand_created_by": "?expand=createdBy",
-            "expand_last_modified_by": "?expand=lastModifiedBy",
-            "expand_both": "?expand=createdBy&expand=lastModifiedBy",
-            "where_by_some_property": '?where=arrayOfStringExample = "a"&sort=someProperty',
-            "where_by_version_without_total": '?where=arrayOfStringExample = "a"&sort=version&withTotal=false',
-        }.items():
+        for name, query in variants.SORTED_PAGES.items():
             with self.step(f"list_sorted.{name}"):
                 assert api.get(SORTED + query).status_code == 200
-        # Every operator, in the shortest statement that takes predicates.
-        an_id = f'"{UUID(int=0)}"'
-        for name, where in {
-            "id_equals": f"id = {an_id}",
-            "id_greater": f"id > {an_id}",
-            "id_equals_no_uuid": 'id = "x"',
-            "id_less_than_no_uuid": 'id < "x"',
-            "id_in": f"id in ({an_id}, {an_id})",
-            "key_equals": 'key = "a"',
-            "key_not_equals": 'key != "a"',
-            "key_in": 'key in ("a", "b")',
-            "key_not_in": 'key not in ("a", "b")',
-            "key_is_defined": "key is defined",
-            "key_is_not_defined": "key is not defined",
-            "version_at_least": "version >= 2",
-            "created_at_before": 'createdAt < "2030-01-01"',
-            "created_by": 'createdBy(id = "a")',
-            "some_property_matches_ignore_case": 'someProperty matches ignore case "x"',
-            "array_equals": "arrayOfIntExample = 1",
-            "array_not_equals": "arrayOfIntExample != 1",
-            "array_greater": "arrayOfIntExample > 1",
-            "array_contains_any": "arrayOfIntExample contains any (1, 2)",
-            "array_contains_all": "arrayOfIntExample contains all (1, 2)",
-            "array_is_empty": "arrayOfIntExample is empty",
-            "array_is_not_empty": "arrayOfIntExample is not empty",
-            "array_matches_ignore_case": 'arrayOfStringExample matches ignore case "x"',
-            "element": "arrayOfObjectType(integerExample = 1)",
-            "element_of_two_members": "arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)",
-            "element_greater": "arrayOfObjectType(integerExample > 700)",
-            "element_negated": "not(arrayOfObjectType(integerExample = 1 and integerExampleInt32 < 2))",
-            "element_impossible": "arrayOfObjectType(integerExample = 1 and integerExample = 2)",
-            "and_or_not": 'key = "a" and (version = 1 or not(version > 2 and key is defined))',
-        }.items():
+        # The existence check has the shortest of the statements that take predicates.
+        for name, where in variants.PREDICATES.items():
             with self.step(f"exists.where_{name}"):
                 assert api.head(query_string={"where": where}).status_code in (200, 404)
         with self.step("exists.where_with_variables"):
@@ -412,52 +309,10 @@ class _Walk:
             assert api.head(query_string={"where": ['key = "a"', "version = 1"]}).status_code in (200, 404)
 
     def searches(self, api: Api) -> None:
-        searches: dict[str, dict[str, Any]] = {
-            "all": {},
-            "text": {"text.en": "one"},
-            "text_of_unknown_words": {"text.en": "nowhere"},
-            "fuzzy_texts": {"text.en": "one", "text.fr": "twos", "fuzzy": "true"},
-            "text_sorted": {"text.en": "one", "sort": "someProperty desc"},
-            "text_without_total": {"text.en": "one", "withTotal": "false"},
-            "filter": {"filter": 'key:"a"'},
-            "filter_of_array": {"filter": 'arrayOfStringExample:"a","b"'},
-            "filter_of_member": {"filter": "arrayOfObjectType.integerExample:1"},
-            "filter_exists": {"filter": "arrayOfStringExample:exists"},
-            "filter_missing": {"filter": "key:missing"},
-            "filter_range": {"filter": "version:range(1 to 2),(5 to *)"},
-            "filter_range_of_array": {"filter": "arrayOfIntExample:range(1 to 2)"},
-            "filter_query": {"filter.query": "version:exists", "facet": "id"},
-            "filter_facets": {"filter.facets": ['key:"a"', "version:1"], "facet": ["key", "version"]},
-            "all_filters": {
-                "text.en": "one",
-                "filter": 'key:"a"',
-                "filter.query": "version:exists",
-                "filter.facets": "version:range(1 to *)",
-                "facet": "id",
-            },
-            "facet_of_text": {"facet": "key"},
-            "facet_of_number": {"facet": "version"},
-            "facet_of_time": {"facet": "createdAt"},
-            "facet_of_texts": {"facet": "arrayOfStringExample"},
-            "facet_of_numbers": {"facet": "arrayOfIntExample"},
-            "facet_of_member": {"facet": "arrayOfObjectType.integerExample"},
-            "facet_counting_products": {"facet": "key counting products"},
-            "facet_of_values": {"facet": "version:1,2 as one"},
-            "facet_of_ranges": {"facet": "version:range(* to 2),(2 to *)"},
-            "facet_of_ranges_of_time": {"facet": 'createdAt:range("2020-01-01" to "2030-01-01")'},
-            "facet_of_ranges_of_array": {"facet": "arrayOfIntExample:range(1 to 2) counting products"},
-            "two_facets": {"facet": ["createdBy.id", "someProperty"]},
-        }
-        for name, search in searches.items():
+        for name, search in variants.SEARCHES.items():
             with self.step(f"search.{name}"):
                 assert api.get("/searchApiPattern", query_string=search).status_code == 200
-        for name, search in {
-            "all": {},
-            "text": {"text.en": "one"},
-            "by_some_property": {"sort": "someProperty"},
-            "filters": {"filter": ['arrayOfStringExample:"a"', 'someProperty:"b"', "version:1"]},
-            "facets": {"facet": ["someProperty", "arrayOfIntExample"]},
-        }.items():
+        for name, search in variants.STAGED_SEARCHES.items():
             with self.step(f"search_staged.{name}"):
                 assert api.post("/product-projection-search", data={**search, "staged": "true"}).status_code == 200
 
