@@ -20,7 +20,7 @@ from flask import Flask
 from app import create_app
 from app.config import Settings
 from app.database import migrate
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api

@@ -16,7 +16,7 @@ from uuid import UUID
 from marshmallow import ValidationError
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.resource import store
 from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp

@@ -17,7 +17,7 @@ from app.bulk import seed as made_up
 from app.bulk import transfer
 from app.config import Settings
 from app.database import distribute, migrate
-from app.database.pool import Connection, connect
+from app.database.connection import Connection, connect
 from app.http.paths import PROJECT_KEY_PATTERN
 from app.identity import records
 from app.identity.own_issuer import OwnIssuer

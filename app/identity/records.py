@@ -22,7 +22,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OctKey
 from psycopg.errors import UniqueViolation
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 
 ALGORITHM = "ES256"
 TOKEN_TYPE = "at+jwt"  # noqa: S105 -- the media type of RFC 9068, section 2.1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import MATCHES, OBJECT_TEXT, RELEVANCE, RESOURCE, Stage
 from app.query.filters.ast import FieldPath, Filter
 from app.query.predicate.compiler import Clause, compile_condition, hidden, unindexed

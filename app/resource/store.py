@@ -17,7 +17,7 @@ from uuid import UUID
 from psycopg.errors import UniqueViolation
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import OBJECT_TEXT, TIME_FORMAT, Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import numbered

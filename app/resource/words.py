@@ -19,7 +19,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.resource.model import Text
 
 WORDS_AT_MOST = 64

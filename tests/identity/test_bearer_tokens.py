@@ -17,7 +17,7 @@ from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
 from app.config import Settings
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from app.identity.own_issuer import OwnIssuer
 from app.identity.records import ALGORITHM

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from tests.conftest import TokenFor
 from tests.support.oauth import OAuthClient, part, refused

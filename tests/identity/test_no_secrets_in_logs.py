@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from app.resource import store
 from tests.conftest import TokenFor

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app import create_app
 from app.config import InvalidSetting, OutsideIssuerSettings, Settings
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import outside_issuer
 from app.identity.outside_issuer import OutsideIssuer, keys_of
 from app.identity.tokens import TokenVerifier

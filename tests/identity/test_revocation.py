@@ -13,7 +13,7 @@ from flask import Flask
 from app import create_app, errors
 from app.cli import main
 from app.config import Settings
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import own_issuer, records
 from app.identity.own_issuer import OwnIssuer
 from app.identity.records import Trust

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity.records import TOKEN_LIFETIME_S
 from tests.support.api import Api, codes
 from tests.support.oauth import FORM, OAuthClient, basic, part, refused

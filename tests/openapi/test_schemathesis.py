@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from tests.conftest import TokenFor
 from tests.support.service import running_service

@@ -19,7 +19,7 @@ from app import cli, create_app
 from app.cli import commands
 from app.config import InvalidSetting, Settings
 from app.database import migrate
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import own_issuer, records
 from app.identity.records import KeyEncryption, KeyUnreadable
 from app.serving.embedded import EmbeddedPostgres

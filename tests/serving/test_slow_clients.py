@@ -117,8 +117,8 @@ def test_a_wait_for_the_database_lets_others_go_on(
 
 @pytest.mark.parametrize("as_greenlet", [False, True])
 def test_a_silent_database_is_given_up(database_url: str, monkeypatch: pytest.MonkeyPatch, as_greenlet: bool) -> None:
-    monkeypatch.setattr("app.database.pool.monkey.is_module_patched", lambda _: as_greenlet)
-    monkeypatch.setattr("app.database.pool._SERVER_IS_LATE_S", -1.8)  # of the statement's own two seconds
+    monkeypatch.setattr("app.database.connection.monkey.is_module_patched", lambda _: as_greenlet)
+    monkeypatch.setattr("app.database.pool.ANSWER_GRACE_S", -1.8)  # of the statement's own two seconds
     database = Database(database_url, Settings(statement_timeout_ms=2000))
     try:
         with database.connection() as connection:

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import records
 from app.identity.records import NewClient
 from tests.support.api import codes
