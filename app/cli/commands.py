@@ -19,11 +19,11 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection, connect
 from app.http.paths import PROJECT_KEY_PATTERN
-from app.identity import records
+from app.identity import clients, issued_tokens, signing_keys, token_profile
 from app.identity.own_issuer import OwnIssuer
-from app.identity.records import KeyEncryption
 from app.identity.scopes import SCOPE, SCOPE_NAMES
-from app.identity.tokens import InvalidToken, TokenVerifier
+from app.identity.signing_keys import KeyEncryption
+from app.identity.verification import InvalidToken, TokenVerifier
 from app.resource import store
 from app.serving import embedded
 
@@ -48,8 +48,8 @@ class _Scopes(click.ParamType[tuple[str, ...]]):
                 param,
                 ctx,
             )
-        if len(" ".join(found)) > records.SCOPES_LENGTH_AT_MOST:
-            self.fail(f"All scopes together may have {records.SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
+        if len(" ".join(found)) > clients.SCOPES_LENGTH_AT_MOST:
+            self.fail(f"All scopes together may have {clients.SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
         return found
 
 
@@ -121,14 +121,14 @@ def prepare(url: str, settings: Settings) -> str:
     migrate.upgrade(url)
     with connect(url, settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
-        records.ensure_signing_key(connection, encryption)
+        signing_keys.ensure_signing_key(connection, encryption)
         lines: list[str] = []
-        if not records.has_clients(connection):
-            client = records.create_client(connection, "demo", DEMO_SCOPES)
+        if not clients.has_clients(connection):
+            client = clients.create_client(connection, "demo", DEMO_SCOPES)
             lines.append(f"Demo client    {client.client_id}")
             lines.append(f"Its secret     {client.client_secret}  (shown this once)")
-        token = records.issue_token(
-            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, records.TOKEN_LIFETIME_S, encryption
+        token = issued_tokens.issue_token(
+            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, token_profile.TOKEN_LIFETIME_S, encryption
         )
     host = "127.0.0.1" if settings.bind in ("0.0.0.0", "::") else settings.bind  # noqa: S104 -- compared, not bound
     base = f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
@@ -210,8 +210,8 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
     Makes the first signing key too, without which the client could get no token.
     """
     with _connection(settings) as connection:
-        records.ensure_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
-        made = records.create_client(connection, name, scopes)
+        signing_keys.ensure_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
+        made = clients.create_client(connection, name, scopes)
     click.echo(
         json.dumps(
             {
@@ -231,7 +231,7 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
 def list_clients(settings: Settings) -> None:
     """Print all clients, oldest first, each as a line of JSON."""
     with _connection(settings) as connection:
-        for found in records.clients(connection):
+        for found in clients.list_clients(connection):
             _echo_line(
                 client_id=found.client_id,
                 name=found.name,
@@ -248,7 +248,7 @@ def list_clients(settings: Settings) -> None:
 def revoke_client(settings: Settings, client_id: str) -> None:
     """Revoke a client for good, and with it all its tokens: within 5 seconds no process accepts them any more."""
     with _connection(settings) as connection:
-        revoked = records.revoke_client(connection, client_id)
+        revoked = clients.revoke_client(connection, client_id)
     _echo_line(client_id=revoked.client_id, name=revoked.name, revoked_at=revoked.revoked_at)
 
 
@@ -276,7 +276,7 @@ def list_keys(settings: Settings) -> None:
 
 
 def _echo_keys(connection: Connection) -> None:
-    for found, state in records.signing_keys(connection):
+    for found, state in signing_keys.list_signing_keys(connection):
         _echo_line(
             kid=found.kid,
             state=state,
@@ -302,7 +302,7 @@ def rotate(settings: Settings, at_once: bool) -> None:
     expired. Nothing needs a restart, and no valid token fails.
     """
     with _connection(settings) as connection:
-        records.rotate_signing_key(connection, KeyEncryption(settings.key_encryption_keys), others_at_once=at_once)
+        signing_keys.rotate_signing_key(connection, KeyEncryption(settings.key_encryption_keys), others_at_once=at_once)
         _echo_keys(connection)
 
 
@@ -312,7 +312,7 @@ def rotate(settings: Settings, at_once: bool) -> None:
 def encrypt(settings: Settings) -> None:
     """Encrypt all keys anew with the first KEY_ENCRYPTION_KEY, or store them as they are if there is none."""
     with _connection(settings) as connection:
-        count = records.encrypt_signing_keys(connection, KeyEncryption(settings.key_encryption_keys))
+        count = signing_keys.encrypt_signing_keys(connection, KeyEncryption(settings.key_encryption_keys))
     click.echo(f"{count} keys are stored {'encrypted' if settings.key_encryption_keys else 'as they are'}.")
 
 
@@ -322,7 +322,7 @@ def encrypt(settings: Settings) -> None:
 @click.option(
     "--lifetime",
     type=click.IntRange(1, 31_536_000),
-    default=records.TOKEN_LIFETIME_S,
+    default=token_profile.TOKEN_LIFETIME_S,
     show_default=True,
     metavar="SECONDS",
     help="How long the token is valid.",
@@ -332,8 +332,10 @@ def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else."""
     with _connection(settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
-        records.ensure_signing_key(connection, encryption)
-        text = records.issue_token(connection, settings.token_issuer, "command-line", scopes, lifetime, encryption)
+        signing_keys.ensure_signing_key(connection, encryption)
+        text = issued_tokens.issue_token(
+            connection, settings.token_issuer, "command-line", scopes, lifetime, encryption
+        )
     click.echo(text)
 
 
@@ -347,12 +349,12 @@ def revoke_token(settings: Settings) -> None:
     """
     text = sys.stdin.read().strip()
     with _connection(settings) as connection:
-        issuer = OwnIssuer(settings.token_issuer, partial(records.load_trust, connection))
+        issuer = OwnIssuer(settings.token_issuer, partial(issued_tokens.load_trust, connection))
         try:
             verified = TokenVerifier([issuer]).verify(text)
         except InvalidToken as error:
             raise click.ClickException(f"Nothing to revoke, the token is not valid: {error}.") from None
-        records.revoke_token(connection, str(verified.token_id), verified.expires_at)
+        issued_tokens.revoke_token(connection, str(verified.token_id), verified.expires_at)
     click.echo(f"revoked  {verified.token_id}")
 
 

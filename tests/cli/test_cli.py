@@ -14,7 +14,7 @@ from app import cli, create_app
 from app.cli import main
 from app.cli.commands import DEMO_PROJECT, prepare
 from app.config import Settings
-from app.identity import records
+from app.identity import clients
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.supervisor import ServeError
 from tests.support.api import Api
@@ -110,7 +110,7 @@ def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) 
         row = connection.execute(
             "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
         ).fetchone()
-    assert row == (records.hash_secret(made["client_secret"]), scopes.split())
+    assert row == (clients.hash_secret(made["client_secret"]), scopes.split())
 
 
 def test_preparing_a_database_twice_makes_one_demo_client(empty_database: str) -> None:

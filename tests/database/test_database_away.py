@@ -22,7 +22,7 @@ from app.config import Settings
 from app.database import migrate
 from app.database.failures import Unavailable
 from app.database.pool import Database
-from app.identity import records
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 
@@ -143,8 +143,8 @@ def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            records.ensure_signing_key(connection)
-            token = records.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+            signing_keys.ensure_signing_key(connection)
+            token = issued_tokens.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
         app = create_app(Settings(database_url=url, pool_size=4))
         api = Api(app, "p", token)
         created = api.create()

@@ -15,7 +15,7 @@ from app.cli import main
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
-from app.identity import records
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 
@@ -293,8 +293,8 @@ def test_a_duplicate_key_is_recognized_without_the_name_of_the_constraint(
                 WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
         """)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
-        token = records.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+        signing_keys.ensure_signing_key(connection)
+        token = issued_tokens.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
     app = create_app(Settings(database_url=empty_url))
     try:
         api = Api(app, project, token)

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask, request
 
 from app.database import migrate
-from app.identity import records
+from app.identity import clients, issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import TokenFor
 from tests.support.api import EXAMPLE, Api
@@ -90,17 +90,17 @@ def test_the_statements_on_identity_are_such_as_citus_takes(
     migrate.upgrade(url)
     statements.clear()
     with psycopg.connect(url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
-        client = records.create_client(connection, "a", ("view_test:p",))
-        first = records.revoke_client(connection, client.client_id)
+        signing_keys.ensure_signing_key(connection)
+        client = clients.create_client(connection, "a", ("view_test:p",))
+        first = clients.revoke_client(connection, client.client_id)
         assert first.revoked_at is not None
-        assert records.revoke_client(connection, client.client_id) == first
+        assert clients.revoke_client(connection, client.client_id) == first
         with pytest.raises(LookupError):
-            records.revoke_client(connection, "nobody")
-        records.issue_token(connection, "issuer", "a", ("view_test:p",), 9_999_999)
-        records.rotate_signing_key(connection)
-        records.rotate_signing_key(connection, others_at_once=True)
-        records.revoke_token(connection, "a-token", 1e9)
+            clients.revoke_client(connection, "nobody")
+        issued_tokens.issue_token(connection, "issuer", "a", ("view_test:p",), 9_999_999)
+        signing_keys.rotate_signing_key(connection)
+        signing_keys.rotate_signing_key(connection, others_at_once=True)
+        issued_tokens.revoke_token(connection, "a-token", 1e9)
     updates = [text for text, _ in statements if "UPDATE" in text.split("FOR UPDATE")[0]]
     assert len(updates) >= 5
     for text in updates:

@@ -20,7 +20,7 @@ import psutil
 import psycopg
 
 from app.config import Settings
-from app.identity import records
+from app.identity import issued_tokens
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
@@ -97,7 +97,7 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return records.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
+            return issued_tokens.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
 
     def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
         """One request on a connection of its own."""
