@@ -16,7 +16,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from app import cli, create_app
-from app.cli import commands
+from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from app.database import migrate
 from app.database.connection import Connection
@@ -255,11 +255,11 @@ def test_the_service_does_not_start_with_a_wrong_encryption_key(
 ) -> None:
     signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     with pytest.raises(KeyUnreadable, match="another key"):
-        commands.prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
+        prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
     result = CliRunner().invoke(cli.main, ["token", "--scope", "view_test:p"], env={"DATABASE_URL": own_database})
     assert result.exit_code == 1
     assert result.output.startswith("Error: The signing key in the database is encrypted, and KEY_ENCRYPTION_KEY")
-    assert "curl" in commands.prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
+    assert "curl" in prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
 
 
 def test_a_worker_without_the_encryption_key_verifies_tokens_and_signs_none(
