@@ -1,7 +1,7 @@
-"""Settings of the service: read from the environment once, checked there and then.
+"""The settings of the service, which are read from the environment and checked once, at the start.
 
-A setting is a field of :class:`Settings` whose metadata names its environment variable, its meaning and its limits.
-The table in ``docs/reference.md`` is checked against these fields by a test.
+A setting is a field of :class:`Settings` whose metadata contain its environment variable, its meaning and its limits.
+A test compares the table in ``docs/reference.md`` with these fields.
 """
 
 import base64
@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 
 class InvalidSetting(ValueError):
-    """An environment variable holds a value that its setting cannot have.
+    """An environment variable has a value that its setting does not allow.
 
-    :param value: None if it is a secret, which no message may show, or if the variable lacks a value.
+    :param value: shown in the message; None if it is a secret or if the variable is not set.
     """
 
     def __init__(self, variable: str, value: str | None, reason: str) -> None:
@@ -31,11 +31,11 @@ class OutsideIssuerSettings:
     """An issuer besides the service itself whose tokens are accepted."""
 
     issuer: str
-    """Its ``iss`` claim."""
+    """The ``iss`` claim of its tokens."""
     audience: str
-    """What ``aud`` has to contain: the name that the issuer has for this service."""
+    """What the ``aud`` claim has to contain: the issuer's name for this service."""
     jwks_url: str
-    """Where it publishes its keys (RFC 7517)."""
+    """The URL of its key set (RFC 7517)."""
 
 
 def _integer(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -75,7 +75,7 @@ def _listed(text: str | None) -> tuple[str, ...]:
 
 
 def _jwks_url(text: str) -> str:
-    """An address that an attacker in between cannot answer for: https, or http to this very machine."""
+    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname or "", parts.port
@@ -107,7 +107,7 @@ def _encryption_keys(text: str) -> str:
 
 
 def _decoded(text: str) -> bytes:
-    """The bytes of base64 in either alphabet, with or without padding; none if it is not base64."""
+    """Decode base64 of either alphabet, with or without padding; ``b""`` if the text is not base64."""
     unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
     try:
         return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
@@ -120,7 +120,7 @@ _METRICS_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
 
 def _metrics_token(text: str) -> str:
     if _METRICS_TOKEN.fullmatch(text) is None:
-        # What a bearer token can be (RFC 6750, section 2.1), and more than can be guessed.
+        # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
         raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
     return text
 
@@ -136,6 +136,10 @@ def _address(text: str) -> str:
     return text
 
 
+def _address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _one_of(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
@@ -148,7 +152,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
     """Declare a setting.
 
-    :param secret: its value is shown neither in messages nor in the settings' representation.
+    :param secret: whether to hide the value in messages and in ``repr``.
     """
     return field(
         default=default,
@@ -158,13 +162,13 @@ def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: 
 
 
 def _default_workers() -> int:
-    """One process a core, at most four: beyond that the database is the bottleneck."""
+    """One process for each core, and at most four: with more, the database is the bottleneck."""
     return max(1, min(4, os.cpu_count() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that can be set from outside."""
+    """All settings; a default of None means unset."""
 
     port: int = _setting("PORT", _integer(1, 65535), 8000, "TCP port that gunicorn listens on")
     bind: str = _setting("BIND", _text, "127.0.0.1", "address that gunicorn listens on")
@@ -284,25 +288,41 @@ class Settings:
             raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
 
     @property
+    def listen_host(self) -> str:
+        """The host of ``BIND``, an IPv6 address without brackets, as sockets take it."""
+        return self.bind.strip("[]")
+
+    @property
+    def listen_address(self) -> str:
+        """``host:port`` that gunicorn listens on, an IPv6 address in brackets."""
+        return _address_of(self.listen_host, self.port)
+
+    @property
+    def base_url(self) -> str:
+        """The URL of the service for a client on this machine, without a slash at its end."""
+        host = "127.0.0.1" if self.listen_host in ("", "0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared, not bound
+        return f"http://{_address_of(host, self.port)}"
+
+    @property
     def key_encryption_keys(self) -> tuple[bytes, ...]:
-        """Of ``KEY_ENCRYPTION_KEY``, decoded."""
+        """The decoded keys of ``KEY_ENCRYPTION_KEY``; the first encrypts, all decrypt."""
         return tuple(_decoded(part) for part in _listed(self.key_encryption_key))
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Of ``TRUSTED_HOSTS``; none: every host is served."""
+        """The hosts in ``TRUSTED_HOSTS``; empty if every host is served."""
         return _listed(self.trusted_hosts)
 
     @property
     def outside_issuer(self) -> OutsideIssuerSettings | None:
-        """The outside issuer, if there is one."""
+        """The settings ``AUTH_...``; None if they are not set."""
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
 
     @property
     def metrics_are_on(self) -> bool:
-        """Whether anybody can ask for them."""
+        """Whether an endpoint for metrics is configured, on the public port or on its own."""
         return self.metrics_bind is not None or self.metrics_token is not None
 
     @property
@@ -315,7 +335,7 @@ class Settings:
 
     @property
     def prepare_threshold(self) -> int | None:
-        """How often a connection runs a statement before it is prepared; None: none is ever."""
+        """After how many executions a connection prepares a statement; None: never."""
         prepared = self.prepared_statements == "yes" or (
             self.prepared_statements == "auto" and self.database_pooler is None
         )
@@ -323,14 +343,15 @@ class Settings:
 
     @property
     def connections(self) -> int:
-        """Connections that the pool of one process holds."""
+        """Maximum number of connections in the pool of one process."""
         return self.pool_size or self.threads
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
         """Read all settings; an empty variable counts as unset.
 
-        :raises InvalidSetting: for the first variable whose value does not fit, naming it.
+        :param environment: ``os.environ`` by default.
+        :raises InvalidSetting: for the first variable with an invalid value.
         """
         source = os.environ if environment is None else environment
         given: dict[str, Any] = {}

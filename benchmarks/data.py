@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from app.bulk import seed
 from app.database import migrate
-from app.identity import records
+from app.identity import signing_keys
 from app.resource import bulk_store
 from app.resource.model import StoredResource
 from app.serving.embedded import EmbeddedPostgres
@@ -151,7 +151,7 @@ def _databases(server: EmbeddedPostgres) -> set[str]:
 
 def _fill_service(url: str, connection: psycopg.Connection, count: int) -> None:
     migrate.upgrade(url)
-    records.ensure_signing_key(connection)
+    signing_keys.ensure_signing_key(connection)
     bulk_store.copy_in(connection, PROJECT, resources(count))
 
 

@@ -19,7 +19,7 @@ import psycopg
 
 from app.bulk import seed
 from app.config import Settings
-from app.identity import records
+from app.identity import issued_tokens, signing_keys
 from app.serving import processes
 from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, usage
@@ -293,9 +293,9 @@ class Service(_ResourceServer):
 
     def prepare(self) -> None:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
-            records.ensure_signing_key(connection)
+            signing_keys.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = records.issue_token(connection, Settings().token_issuer, "benchmark", scopes, 86_400)
+            self._token = issued_tokens.issue_token(connection, Settings().token_issuer, "benchmark", scopes, 86_400)
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

@@ -19,9 +19,9 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.config import Settings
 from app.database import migrate
-from app.identity import records
+from app.identity import clients, issued_tokens, signing_keys
 from app.identity.server import AuthorizationServer
-from app.identity.tokens import TokenVerifier
+from app.identity.verification import TokenVerifier
 from app.serving.embedded import EmbeddedPostgres
 
 ROUNDS = 40
@@ -65,7 +65,7 @@ def app_that_remembers(settings: Settings, tokens: int) -> tuple[Flask, TokenVer
     """An application whose verifier keeps so many tokens."""
     app = create_app(settings)
     server: AuthorizationServer = app.extensions["authorization_server"]
-    vars(server.verifier)["_remembered_at_most"] = tokens
+    server.verifier.cache_size = tokens
     return app, server.verifier
 
 
@@ -80,8 +80,8 @@ def measure(url: str) -> None:
     migrate.upgrade(url)
     settings = Settings(database_url=url, log_format="json")
     with psycopg.connect(url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
-        token = records.issue_token(
+        signing_keys.ensure_signing_key(connection)
+        token = issued_tokens.issue_token(
             connection, settings.token_issuer, "benchmark", ("manage_test:p", "view_test:p"), 3600
         )
     plain, plain_verifier = app_that_remembers(settings, 0)
@@ -100,7 +100,7 @@ def measure(url: str) -> None:
             CALLS_PER_ROUND // 3,
         )
         token_endpoint(keeping, url)
-        picture(url)
+        snapshot(url)
     finally:
         for app in (plain, keeping):
             app.extensions["database"].close()
@@ -109,7 +109,7 @@ def measure(url: str) -> None:
 def token_endpoint(app: Flask, url: str) -> None:
     """What a client costs that is granted a token, and one that is refused."""
     with psycopg.connect(url, autocommit=True) as connection:
-        made = records.create_client(connection, "benchmark", ("manage_test:p",))
+        made = clients.create_client(connection, "benchmark", ("manage_test:p",))
     client = app.test_client()
 
     def post(client_id: str, secret: str) -> Callable[[], object]:
@@ -125,8 +125,8 @@ def token_endpoint(app: Flask, url: str) -> None:
         click.echo(f"{title:<34} {statistics.median(cpu_us(send, 50) for _ in range(ROUNDS)):8.1f} µs")
 
 
-def picture(url: str) -> None:
-    """What it costs to renew the picture of revocations, which each process does every two seconds at most."""
+def snapshot(url: str) -> None:
+    """What it costs to refresh the snapshot of revocations, which each process does every two seconds at most."""
     with psycopg.connect(url, autocommit=True) as connection:
         for revoked in (0, 10_000):
             connection.execute("DELETE FROM revoked_token")
@@ -136,12 +136,12 @@ def picture(url: str) -> None:
                 " FROM generate_series(1, %s)",
                 (revoked,),
             )
-            since = records.load_trust(connection, None).as_of
+            since = issued_tokens.load_trust(connection, None).as_of
             for title, from_when in (("all of them", None), ("what is new", since)):
                 times: list[float] = []
                 for _ in range(ROUNDS):
                     began = time.perf_counter()
-                    records.load_trust(connection, from_when)
+                    issued_tokens.load_trust(connection, from_when)
                     times.append((time.perf_counter() - began) * 1e6)
                 click.echo(f"{revoked} revocations, {title:<17} {statistics.median(times):10.1f} µs of time")
 

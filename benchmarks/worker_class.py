@@ -23,7 +23,7 @@ import psycopg
 
 from app.config import Settings
 from app.database import migrate
-from app.identity import records
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.faults.attackers import Attackers, kinds, ordinary_client
 from tests.support.api import EXAMPLE
@@ -98,9 +98,9 @@ def main(rounds: int, seconds: int, slow: int) -> None:
             url = postgres.conninfo()
             migrate.upgrade(url)
             with psycopg.connect(url, autocommit=True) as connection:
-                records.ensure_signing_key(connection)
+                signing_keys.ensure_signing_key(connection)
                 scopes = ("manage_test:bench",)
-                token = records.issue_token(connection, Settings().token_issuer, "bench", scopes, 86400)
+                token = issued_tokens.issue_token(connection, Settings().token_issuer, "bench", scopes, 86400)
             try:
                 for name in CLASSES:
                     servers[name] = _Server(name, url)

@@ -20,8 +20,8 @@ from flask import Flask
 from app import create_app
 from app.config import Settings
 from app.database import migrate
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 from tests.support.contract import Contract
@@ -72,7 +72,7 @@ def database_url(cluster: EmbeddedPostgres) -> str:
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
+        signing_keys.ensure_signing_key(connection)
     return url
 
 
@@ -130,7 +130,7 @@ def token_for(database_url: str) -> Iterator[TokenFor]:
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
-            return records.issue_token(connection, Settings().token_issuer, client_id, scopes, lifetime_s)
+            return issued_tokens.issue_token(connection, Settings().token_issuer, client_id, scopes, lifetime_s)
 
         yield make
 

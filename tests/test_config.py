@@ -1,4 +1,4 @@
-"""Settings from the environment."""
+"""Settings: how they are read from the environment, and what is derived from them."""
 
 import pytest
 
@@ -37,9 +37,26 @@ def test_values_are_read() -> None:
         ("BIND", "a\nb"),
     ],
 )
-def test_a_value_that_does_not_fit_is_named(variable: str, value: str) -> None:
+def test_the_error_for_an_invalid_value_names_the_variable(variable: str, value: str) -> None:
     with pytest.raises(InvalidSetting, match=f"^{variable}="):
         Settings.from_environment({variable: value})
+
+
+@pytest.mark.parametrize(
+    ("bind", "host", "address", "url"),
+    [
+        ("127.0.0.1", "127.0.0.1", "127.0.0.1:8123", "http://127.0.0.1:8123"),
+        ("0.0.0.0", "0.0.0.0", "0.0.0.0:8123", "http://127.0.0.1:8123"),  # noqa: S104 -- compared, not bound
+        ("::", "::", "[::]:8123", "http://127.0.0.1:8123"),
+        ("[::]", "::", "[::]:8123", "http://127.0.0.1:8123"),
+        ("::1", "::1", "[::1]:8123", "http://[::1]:8123"),
+        ("[::1]", "::1", "[::1]:8123", "http://[::1]:8123"),
+        ("api.internal", "api.internal", "api.internal:8123", "http://api.internal:8123"),
+    ],
+)
+def test_addresses_are_derived_from_bind_and_port(bind: str, host: str, address: str, url: str) -> None:
+    settings = Settings(bind=bind, port=8123)
+    assert (settings.listen_host, settings.listen_address, settings.base_url) == (host, address, url)
 
 
 def test_the_application_needs_a_database() -> None:

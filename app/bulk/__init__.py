@@ -1,0 +1,1 @@
+"""Many resources at once: generated, exported, imported."""

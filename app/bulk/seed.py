@@ -1,4 +1,4 @@
-"""Made-up resources that look like real ones: the same for the same project, count and seed, wherever and whenever."""
+"""Generated resources for tests and demonstrations; the same project, count and seed always give the same ones."""
 
 import math
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from app.resource.model import StoredResource
 from app.values.strict_json import encode
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
-"""When the first resource is made, as far as the data say."""
+"""Shortly before the first resource's ``createdAt``."""
 
 VOCABULARY_SIZE = 20_000
-"""Distinct made-up words beside the real ones; their frequencies fall off as those of a language do."""
+"""Generated words in addition to the real ones; their frequencies are distributed as in a language."""
 
-_REAL_WORDS = (  # noqa: SIM905 -- fifty words read better as a text
+_REAL_WORDS = (  # noqa: SIM905 -- fifty words are easier to read as one text
     "dog cat bird horse fish red green blue yellow black white small large round square wooden metal glass cotton "
     "leather table chair lamp shelf sofa shirt shoes jacket trousers dress running walking swimming cooking reading "
     "garden kitchen office summer winter spring autumn classic modern vintage organic fresh dried sweet salted"
@@ -32,8 +32,8 @@ _SYLLABLES = tuple(
 
 
 def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResource]:
-    """So many resources, oldest first, about one a minute."""
-    random = Random(f"{project_key}/{seed}")  # noqa: S311 -- data, not secrets
+    """Generate resources, oldest first, with one minute between them on average."""
+    random = Random(f"{project_key}/{seed}")  # noqa: S311 -- for test data, not for secrets
     words = _vocabulary()
     created = EPOCH
     for number in range(count):
@@ -42,16 +42,16 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResourc
 
 
 def _vocabulary() -> list[str]:
-    """The same words for every project and seed: real ones first, since the first are the most frequent."""
-    random = Random("vocabulary")  # noqa: S311 -- data, not secrets
-    made_up: dict[str, None] = dict.fromkeys(_REAL_WORDS)
-    while len(made_up) < len(_REAL_WORDS) + VOCABULARY_SIZE:
-        made_up["".join(random.choices(_SYLLABLES, k=random.randrange(2, 5)))] = None
-    return list(made_up)
+    """The same words for every project and seed. Real ones come first, since the first are the most frequent."""
+    random = Random("vocabulary")  # noqa: S311 -- for test data, not for secrets
+    words: dict[str, None] = dict.fromkeys(_REAL_WORDS)
+    while len(words) < len(_REAL_WORDS) + VOCABULARY_SIZE:
+        words["".join(random.choices(_SYLLABLES, k=random.randrange(2, 5)))] = None
+    return list(words)
 
 
 def _word(random: Random, words: list[str]) -> str:
-    """A word, its rank log-uniform: frequency falls off as one over the rank."""
+    """A random word whose rank is log-uniform, so that its frequency is proportional to one over its rank (Zipf)."""
     return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 
 
@@ -84,7 +84,7 @@ def _resource(
 
 def _object_type(random: Random, words: list[str]) -> dict[str, Any]:
     integers = [random.randrange(1000) for _ in range(random.randrange(1, 8))]
-    made: dict[str, Any] = {
+    members: dict[str, Any] = {
         "arrayOfIntExample": integers,
         "arrayOfUniqueIntExample": sorted({integer * 7 % 10_000 for integer in integers}),
         "arrayOfTwonumbersExample": [random.randrange(-90, 90), random.randrange(-180, 180)],
@@ -96,17 +96,17 @@ def _object_type(random: Random, words: list[str]) -> dict[str, Any]:
             for _ in range(random.randrange(0, 3))
         ],
     }
-    return {name: value for name, value in made.items() if random.random() < 0.9}
+    return {name: value for name, value in members.items() if random.random() < 0.9}
 
 
 def _number(value: float, digits: int) -> int | float:
-    """A rounded number in the form in which the service itself keeps it: a whole one as an integer."""
+    """A rounded number as the service stores it: an integer if it is whole."""
     rounded = round(value, digits)
     return int(rounded) if rounded.is_integer() else rounded
 
 
 def _id(project_key: str, seed: int, number: int, created: datetime) -> UUID:
-    """A UUIDv7 (RFC 9562, section 5.7) whose random bits are a hash of what the resource is."""
+    """A UUIDv7 (RFC 9562, section 5.7) whose random bits are a hash of the project, the seed and the number."""
     digest = int.from_bytes(sha256(f"{project_key}/{seed}/{number}".encode()).digest()[:10])
     milliseconds = (created - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
     high = milliseconds << 16 | 0x7000 | (digest >> 62) & 0xFFF

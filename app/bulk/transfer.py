@@ -1,8 +1,8 @@
-"""Resources in and out as lines of JSON (NDJSON), streamed, so that any number of them takes the same memory.
+"""Export and import of resources as lines of JSON (NDJSON), streamed: memory does not grow with their number.
 
-A line is a resource as the interface answers it, with ``staged`` beside it where the staged projection differs. An
-import can be repeated, after an interruption or not: a line makes a resource with the id that it names, or else with
-one derived from its text and place, and an id that is there already is left alone.
+A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
+import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
+line number, and lines whose id exists already are skipped.
 """
 
 from collections.abc import Generator, Iterable
@@ -16,7 +16,7 @@ from uuid import UUID
 from marshmallow import ValidationError
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
@@ -35,17 +35,17 @@ from app.values.json_fields import (
 from app.values.strict_json import INT64_MAX, InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500
-"""Lines that are written by one round trip; an interruption loses at most so many."""
+"""Lines that are inserted in one round trip; an interruption loses at most this many."""
 
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; a longer line is refused without being read as JSON."""
 
 
-# Out
+# Export
 
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
-    """The project's resources in the order of their ids, a line each, without line ends."""
+    """The project's resources ordered by id, each as a line without a line end."""
     for stored in bulk_store.export(connection, project_key):
         yield _line(stored)
 
@@ -78,7 +78,7 @@ def _projection(object_type: str, some_property: str | None) -> list[str]:
     return members
 
 
-# In
+# Import
 
 
 def _check_id(value: Any) -> UUID:
@@ -103,12 +103,12 @@ class _ProjectionSchema(StrictSchema):
 
 
 class _ReferenceSchema(StrictSchema):
-    typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815 -- the interface's name
+    typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815 -- the API's name
     id = Text(required=True)
 
 
 class _LineSchema(_ProjectionSchema):
-    """What an export writes; all but ``objectTypeProperty`` may be left out."""
+    """A line of an export; only ``objectTypeProperty`` is required."""
 
     id = StrictField(_check_id, STRING_EXPECTED)
     version = StrictField(integer_check(1, INT64_MAX, "int64"), NUMBER_EXPECTED)
@@ -136,24 +136,25 @@ class RefusedLine:
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """What has become of the lines so far; blank lines are not counted."""
+    """What was done with the lines so far; blank lines are not counted."""
 
     read: int = 0
     imported: int = 0
     present: int = 0
+    """Skipped, since the id exists already."""
     refused: int = 0
-    """Refused so far; ``newly_refused`` are those of the last step."""
     newly_refused: tuple[RefusedLine, ...] = ()
+    """The refused lines of the last step only."""
 
 
 def import_lines(
     connection: Connection, project_key: str, lines: Iterable[bytes], client_id: str
 ) -> Generator[ImportProgress]:
-    """Import lines, each as the API would take it, and tell of the progress after every few hundred.
+    """Import lines, each checked as the API checks a body, and yield the progress after each step.
 
-    A step is one transaction: of an interrupted import all lines of a step are there, or none.
+    A step is :data:`LINES_AT_ONCE` lines in one transaction, so an interruption leaves all lines of a step or none.
 
-    :param client_id: who is noted as the author of resources whose lines do not say.
+    :param client_id: the author of resources whose lines do not name one.
     """
     progress = ImportProgress()
     numbered = enumerate(lines, start=1)
@@ -213,7 +214,7 @@ def _duplicate_key(resource: StoredResource) -> str:
 
 
 class _LineRefused(Exception):
-    """Why a line cannot be a resource."""
+    """A line is not imported; the message says why."""
 
 
 def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredResource:
@@ -249,6 +250,6 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
 
 
 def _derived_id(number: int, line: bytes) -> UUID:
-    """An id that the same line in the same place gets again: a UUIDv8 (RFC 9562, section 5.8)."""
+    """A UUIDv8 (RFC 9562, section 5.8) from the line's text and number, so that repeating an import gives the same."""
     digest = int.from_bytes(sha256(b"%d\n%s" % (number, line.strip())).digest()[:16])
     return UUID(int=digest & ~(0xF << 76) & ~(0b11 << 62) | 0x8 << 76 | 0b10 << 62)

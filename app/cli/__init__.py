@@ -1,7 +1,7 @@
 """The command line: ``sample-resource``.
 
-Only ``serve`` is here, and little is loaded for it, since it runs as long as the service does: the other commands, and
-all that they need, are in :mod:`app.cli.commands`, and loaded when one of them is asked for.
+Only ``serve`` is defined here, and this module imports little: its process supervises the service and stays in memory
+as long as that runs. The other commands are in :mod:`app.cli.commands`, which is imported when one of them is called.
 """
 
 import os
@@ -16,23 +16,26 @@ from app.serving.errors import ServeError
 from app.serving.gunicorn_process import REPOSITORY
 
 
-class _Commands(click.Group):
-    """The commands of this module, and those of :mod:`app.cli.commands`."""
+class _LazyGroup(click.Group):
+    """The commands of this module, and those of :mod:`app.cli.commands`, which is imported on demand.
+
+    ``tests/cli/test_upstream.py`` checks the two methods of click that are overridden.
+    """
 
     @property
-    def _others(self) -> click.Group:
+    def _lazy_commands(self) -> click.Group:
         from app.cli.commands import commands
 
         return commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *self._others.list_commands(ctx)])
+        return sorted([*super().list_commands(ctx), *self._lazy_commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, cmd_name) or self._others.get_command(ctx, cmd_name)
+        return super().get_command(ctx, cmd_name) or self._lazy_commands.get_command(ctx, cmd_name)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="sample-resource")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -47,13 +50,15 @@ def main(context: click.Context) -> None:
 @click.pass_obj
 def serve(settings: Settings) -> None:
     """Run the service: the embedded PostgreSQL unless DATABASE_URL is set, migrations, gunicorn."""
-    sys.exit(supervisor.serve(settings, prepared))
+    sys.exit(supervisor.serve(settings, prepare_in_subprocess))
 
 
-def prepared(url: str) -> str:
-    """Have a database prepared by a process of its own, whose memory is free again then; what it says.
+def prepare_in_subprocess(url: str) -> str:
+    """Prepare a database (:mod:`app.cli.preparation`) in a process of its own, and return the text that it prints.
 
-    :raises ServeError: if that fails.
+    The supervisor would never free the memory of the modules that this needs.
+
+    :raises ServeError: if the preparation fails.
     """
     done = subprocess.run(
         [sys.executable, "-m", "app.cli", "prepare"],
@@ -62,7 +67,7 @@ def prepared(url: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        start_new_session=True,  # a terminal's Ctrl-C is for the supervisor alone
+        start_new_session=True,  # so that Ctrl-C in a terminal reaches only the supervisor
     )
     if done.returncode != 0:
         raise ServeError(done.stderr.strip().removeprefix("Error: ") or "the database cannot be prepared")

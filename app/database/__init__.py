@@ -1,0 +1,1 @@
+"""The database: connections and their pool, a replica for reads, migrations, readiness, distribution."""

@@ -1,7 +1,7 @@
-"""Migrations: plain SQL files in ``migrations/``, applied by yoyo, one process at a time.
+"""Applying the migrations, plain SQL files in ``migrations/``, by yoyo, one process at a time.
 
-yoyo's own lock is a row that outlives a killed process; an advisory lock of a transaction ends with its connection,
-and works through a transaction-mode pooler too.
+The lock is PostgreSQL's advisory lock of a transaction: it ends with its connection, and it works through a pooler in
+transaction mode. yoyo's own lock is a row in a table, which stays when the process that holds it is killed.
 """
 
 import getpass
@@ -9,7 +9,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, LiteralString, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -18,22 +18,24 @@ from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import default_migration_table, topological_sort
 
-from app.database.pool import MIGRATIONS
-
-_LOCK_ID = 0x5265736F75726365  # "Resource" in ASCII: any number that nobody else takes
-
+from app.database import migration_files
 
 OLDEST_SERVER = 15
-"""The oldest major version of PostgreSQL that the statements are written for."""
+"""The oldest major version of PostgreSQL that has everything that the statements use."""
+
+_LOCK_ID = 0x5265736F75726365
+""""Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
+
+_LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 
 class UnsupportedServer(Exception):
-    """The database server is older than the service can use."""
+    """The database server is older than :data:`OLDEST_SERVER`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """One migration file and whether the database has it."""
+    """A migration and whether it is applied."""
 
     id: str
     applied: bool
@@ -44,7 +46,7 @@ def _backend(url: str) -> Generator[Any]:
     arguments = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
     database = str(arguments.pop("dbname", ""))
     backend: Any = PostgresqlPsycopgBackend(
-        # Nothing is prepared: a pooler in front may not know of it, and nothing here is run often.
+        # Without prepared statements, which a pooler may not support; each statement here runs only once.
         DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments | {"prepare_threshold": None}),
         default_migration_table,
     )
@@ -55,46 +57,50 @@ def _backend(url: str) -> Generator[Any]:
         backend.connection.close()
 
 
-def _name_nameless_account() -> None:
-    """Give an account without a name, as containers have them, its number for a name: yoyo notes who migrated."""
+def _ensure_account_name() -> None:
+    """If the account has no name, as in many containers, let its number stand in: yoyo logs who migrated."""
     try:
         getpass.getuser()
-    except (KeyError, OSError):  # before and since Python 3.13
+    except (KeyError, OSError):  # KeyError until Python 3.12, OSError since 3.13
         os.environ["LOGNAME"] = str(os.getuid())
 
 
 def _migrations() -> Any:
-    return read_migrations(str(MIGRATIONS))
+    return read_migrations(str(migration_files.FOLDER))
 
 
 def upgrade(url: str) -> list[str]:
-    """Apply what is missing, in order, and return the ids of what was applied.
+    """Apply the missing migrations in order, and return their ids.
 
-    Several processes may call this at once: one works, the others wait and then find nothing to do. A migration runs
-    in a transaction of its own, so one that fails leaves nothing of itself.
+    Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
+    migration runs in a transaction of its own, so one that fails leaves no trace.
 
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`; nothing is touched then.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`; nothing is changed then.
     """
     with psycopg.connect(url) as lock:
-        _raise_if_too_old(lock.info.server_version)
-        lock.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_ID,))
+        raise_if_too_old(lock.info.server_version)
+        lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         with _backend(url) as backend:
             missing = backend.to_apply(_migrations())
-            _name_nameless_account()
+            _ensure_account_name()
             names = [str(migration.id) for migration in missing]
             backend.apply_migrations(missing)
             return names
 
 
-def _raise_if_too_old(server_version: int) -> None:
-    """Look at a server's version number as libpq gives it: 150018 is 15.18."""
+def raise_if_too_old(server_version: int) -> None:
+    """Check the version of a server.
+
+    :param server_version: as libpq gives it: 150018 is 15.18.
+    :raises UnsupportedServer: if it is older than :data:`OLDEST_SERVER`.
+    """
     major = server_version // 10_000
     if major < OLDEST_SERVER:
         raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
 
 
 def status(url: str) -> list[MigrationStatus]:
-    """All migrations in order."""
+    """All migrations in the order in which they are applied."""
     with _backend(url) as backend:
         migrations = _migrations()
         ids = [str(cast(Any, migration).id) for migration in topological_sort(migrations)]

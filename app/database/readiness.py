@@ -1,29 +1,32 @@
-"""Whether this process can serve requests: the database answers in time, it has all migrations, connections are free.
+"""Readiness: the database answers in time, it has all migrations, and the pool has free connections.
 
-The question is answered within :data:`ANSWERED_WITHIN_S` whatever the database does, also nothing at all: a thread of
-its own asks, and whoever wants to know waits for it only so long. There is one such thread at a time, so that probes
-do not pile up, and it does not queue for a connection behind requests that wait already.
+A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond at all: the query runs in a
+thread of its own, and the probe stops waiting for it after that time. There is at most one such thread, so probes do
+not pile up. While requests wait for a connection no query is sent, so probes do not join their queue.
 """
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from functools import cache
 from threading import Lock, Thread
+from typing import LiteralString
 
 import psycopg
 
 from app import errors
-from app.database.pool import MIGRATIONS, Database
+from app.database.migration_files import migration_ids
+from app.database.pool import Database
 from app.telemetry.metrics import metrics
 
 ANSWERED_WITHIN_S = 0.5
 
 Faults = Mapping[str, str]
-"""By the name of the check, ``database``, ``migrations`` or ``pool``, what is wrong. No entry: nothing is."""
+"""What is wrong, by the name of the check: ``database``, ``migrations`` or ``pool``. Empty if nothing is."""
+
+_APPLIED_MIGRATIONS: LiteralString = "SELECT migration_id FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)"
 
 
 class Readiness:
-    """Looks at a database on behalf of probes."""
+    """Checks a database for readiness probes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -31,13 +34,13 @@ class Readiness:
         self._lock = Lock()
 
     def faults(self) -> Faults:
-        """What keeps this process from serving requests, now; it becomes the metric ``ready`` too."""
+        """What keeps this process from serving requests at the moment. Sets the metric ``ready`` too."""
         if self._database.is_exhausted():
             metrics.ready.labels("pool").set(0)
             return {"pool": "All database connections are in use, and requests wait for one."}
         metrics.ready.labels("pool").set(1)
         try:
-            found = self._asked().result(ANSWERED_WITHIN_S)
+            found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
             found = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
         metrics.ready.labels("database").set("database" not in found)
@@ -45,28 +48,25 @@ class Readiness:
             metrics.ready.labels("migrations").set("migrations" not in found)
         return found
 
-    def _asked(self) -> Future[Faults]:
-        """The question that is under way, else a new one."""
+    def _running_check(self) -> Future[Faults]:
+        """The check of the database that is under way, or else a new one."""
         with self._lock:
             if self._running is None or self._running.done():
                 self._running = Future()
-                Thread(target=self._ask, args=(self._running,), name="readiness", daemon=True).start()
+                Thread(target=self._run_check, args=(self._running,), name="readiness", daemon=True).start()
             return self._running
 
-    def _ask(self, answer: Future[Faults]) -> None:
+    def _run_check(self, result: Future[Faults]) -> None:
         try:
-            answer.set_result(self._found())
-        except BaseException as error:  # noqa: BLE001 -- whoever waits for the answer gets it
-            answer.set_exception(error)
+            result.set_result(self._check_database())
+        except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits for the result
+            result.set_exception(error)
 
-    def _found(self) -> Faults:
+    def _check_database(self) -> Faults:
         needed = migration_ids()
         try:
             with self._database.connection() as connection:
-                rows = connection.execute(
-                    "SELECT migration_id FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)",
-                    {"needed": list(needed)},
-                ).fetchall()
+                rows = connection.execute(_APPLIED_MIGRATIONS, {"needed": list(needed)}).fetchall()
         except errors.ApiError as error:
             return {"database": str(error)}
         except psycopg.errors.UndefinedTable:
@@ -75,12 +75,3 @@ class Readiness:
         if missing:
             return {"migrations": f"The database lacks {len(missing)} of {len(needed)} migrations."}
         return {}
-
-
-@cache
-def migration_ids() -> frozenset[str]:
-    """The migrations that this version of the service needs. More than these do no harm: a newer version's."""
-    suffix, undoes = ".sql", ".rollback.sql"
-    return frozenset(
-        path.name.removesuffix(suffix) for path in MIGRATIONS.glob(f"*{suffix}") if not path.name.endswith(undoes)
-    )

@@ -1,38 +1,44 @@
-"""Where lists, existence and search read: a replica of the database if there is one, else the database itself.
+"""Lists, existence checks and searches read from a replica of the database, if there is one.
 
-Reads by id and key stay on the primary, so that a client reads its own writes; a replica is some moments behind.
+Reads by id and key use the primary, so that a client reads its own writes; a replica lags behind by some moments.
 
-If the replica is away, the primary answers in its place. Clients notice nothing; the primary has to be able to carry
-that load, or the service would only be as available as two servers at once. What it need not carry is a replica that is
-merely busy: when all of its connections are in use, or a statement runs into its timeout, the answer is 503 as it is
-for the primary, since the same work once more would bring down the other one too.
+If the replica is away, the primary answers in its place, without the client noticing. The primary has to be able to
+carry that load; otherwise the service would need both servers to be up. The primary does not take over for a replica
+that is busy: if all of its connections are in use, or a statement runs into its timeout, the answer is 503, since the
+same work done a second time would overload the primary too.
 
-A replica that is away costs one request of each process its wait for a connection, and the others nothing: from then on
-a thread looks every :data:`TRIED_AGAIN_AFTER_S` whether it is back.
+When the replica goes away, one request of each process waits for a connection in vain. After that a thread tries to
+reach it every :data:`RETRY_INTERVAL_S`, and until it succeeds requests go straight to the primary.
 """
 
 import logging
 from collections.abc import Callable
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import LiteralString, TypeVar
 
 import psycopg
 
 from app import errors
-from app.database.pool import Connection, Database, Unavailable
+from app.database.connection import Connection
+from app.database.failures import Unavailable
+from app.database.pool import Database
 from app.telemetry.metrics import metrics
 
-TRIED_AGAIN_AFTER_S = 5.0
+RETRY_INTERVAL_S = 5.0
 
 Result = TypeVar("Result")
 
 _log = logging.getLogger("app.replica")
 
 
-class ReadingDatabase:
-    """The database for reads that may be some moments behind.
+# For a single project, so that a distributed database sends it to a single machine.
+_PROBE: LiteralString = "SELECT FROM resource WHERE project_key = '' LIMIT 0"
 
-    :param replica: None if there is none.
+
+class ReadingDatabase:
+    """The database for reads whose result may lag behind by some moments.
+
+    :param replica: None if all reads use the primary.
     """
 
     def __init__(self, primary: Database, replica: Database | None) -> None:
@@ -43,9 +49,10 @@ class ReadingDatabase:
         self._closed = Event()
 
     def read(self, query: Callable[[Connection], Result]) -> Result:
-        """What a query finds; it may be called twice, and has to do nothing but read.
+        """Run a query on the replica, or on the primary if that fails, and return its result.
 
-        :raises ApiError: 503, as :meth:`app.database.pool.Database.connection` does.
+        :param query: must only read, since it may be called twice.
+        :raises Unavailable: as :meth:`app.database.pool.Database.connection` does.
         """
         replica = self._replica
         if replica is not None and not self._is_away:
@@ -53,9 +60,9 @@ class ReadingDatabase:
                 with replica.connection() as connection:
                     found = query(connection)
             except Unavailable as error:
-                if not error.elsewhere:
+                if not error.may_succeed_elsewhere:
                     raise
-                if error.away:
+                if error.is_away:
                     self._note_away(replica, str(error))
             except (
                 psycopg.errors.UndefinedTable,
@@ -73,7 +80,7 @@ class ReadingDatabase:
         return found
 
     def close(self) -> None:
-        """Close the replica's pool; the primary has another owner."""
+        """Close the replica's pool. The primary's is closed by its owner."""
         self._closed.set()
         if self._replica is not None:
             self._replica.close()
@@ -83,16 +90,15 @@ class ReadingDatabase:
             if self._is_away:
                 return
             self._is_away = True
-        fields = {"reason": reason.strip(), "tried_again_after_s": TRIED_AGAIN_AFTER_S}
+        fields = {"reason": reason.strip(), "tried_again_after_s": RETRY_INTERVAL_S}
         _log.warning("the replica is away, the primary answers in its place", extra={"fields": fields})
-        Thread(target=self._look_for, args=(replica,), name="replica", daemon=True).start()
+        Thread(target=self._wait_until_back, args=(replica,), name="replica", daemon=True).start()
 
-    def _look_for(self, replica: Database) -> None:
-        while not self._closed.wait(TRIED_AGAIN_AFTER_S):
+    def _wait_until_back(self, replica: Database) -> None:
+        while not self._closed.wait(RETRY_INTERVAL_S):
             try:
                 with replica.connection() as connection:
-                    # Of no project, so that a distributed database asks one machine.
-                    connection.execute("SELECT FROM resource WHERE project_key = '' LIMIT 0")
+                    connection.execute(_PROBE)
             except (errors.ApiError, psycopg.Error):
                 continue
             _log.warning("the replica is back")

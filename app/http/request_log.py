@@ -13,7 +13,8 @@ from typing import Any
 from flask import Response, g, request
 from uuid_utils import uuid4
 
-from app.database.pool import REFUSAL_REASONS, count_sql
+from app.database.connection import count_sql
+from app.database.failures import UNAVAILABLE_REASONS
 from app.errors import CATALOGUE
 from app.telemetry.logs import REQUESTS, write_request_line
 from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, metrics
@@ -41,7 +42,7 @@ def announce_labels() -> None:
     """Let every series of the counters exist from the start: one that begins with its first event shows no increase."""
     for counter, labels in (
         (metrics.refusals, CATALOGUE),
-        (metrics.database_refusals, REFUSAL_REASONS),
+        (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
     ):

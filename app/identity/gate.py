@@ -1,7 +1,7 @@
-"""The gate: every request passes it before anything of the request is parsed.
+"""The gate: authorisation of every request, before any parameter or body is parsed.
 
-It reads the marks of :mod:`app.identity.scopes` and compares them with the scopes of the bearer token. So a caller
-without the right scope learns nothing from error messages and costs no parsing.
+It compares the scopes of the bearer token with the marks on the view (:mod:`app.identity.scopes`). A caller without
+the right scope therefore sees no error message about the request itself, and causes no parsing.
 """
 
 import hmac
@@ -17,7 +17,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes, conditional_scope
-from app.identity.tokens import InvalidToken, Principal, TokenVerifier
+from app.identity.verification import InvalidToken, Principal, TokenVerifier
 from app.telemetry.metrics import metrics
 
 _AUTHORIZATION = re.compile("bearer +([A-Za-z0-9._~+/-]+=*) *", re.ASCII | re.IGNORECASE)
@@ -26,10 +26,10 @@ _log = logging.getLogger("app.identity")
 
 
 class Gate:
-    """Lets a request reach its view only with a token that has the scopes that the view is marked with.
+    """Lets a request reach its view only with a token that has one of the scopes in the view's mark.
 
-    :param app: the application, whose views carry the marks.
-    :param verifier: tells valid tokens from others.
+    :param app: the application whose views are marked.
+    :param verifier: verifies the tokens.
     """
 
     def __init__(self, app: Flask, verifier: TokenVerifier) -> None:
@@ -38,9 +38,10 @@ class Gate:
         self._view_of = cache(self._find_view)
 
     def check(self) -> None:
-        """Check the current request; a hook that runs before the view.
+        """Authorise the current request; a hook that runs before the view.
 
-        :raises ApiError: 401 without a valid token, 403 without the scope, 503 if the token cannot be checked.
+        :raises ApiError: 401 without a valid token, 403 without the scope, 503 if keys or revocations are not
+            available.
         """
         rule, method = request.url_rule, request.method
         if rule is None or request.routing_exception is not None or _is_automatic_options(rule, method):
@@ -60,7 +61,7 @@ class Gate:
             raise errors.insufficient_scope(project_key, (also.name,))
 
     def _find_view(self, endpoint: str, method: str) -> Any:
-        """The function that will answer; a MethodView answers HEAD with get if it has no head."""
+        """The function that Flask will call; a MethodView without ``head`` answers HEAD by ``get``."""
         function = self._app.view_functions[endpoint]
         view_class = cast("type[View] | None", getattr(function, "view_class", None))
         if view_class is None:
@@ -76,15 +77,15 @@ def _is_automatic_options(rule: Rule, method: str) -> bool:
 
 
 def client_id() -> str:
-    """The API client whose token the current request showed."""
+    """The API client whose token the current request has."""
     principal: Principal = g.principal
     return principal.client_id
 
 
 def raise_unless_bearer(expected: str, realm: str) -> None:
-    """Let the current request pass only with one fixed bearer token; the comparison takes constant time.
+    """Require one fixed bearer token of the current request. The comparison takes constant time.
 
-    :raises ApiError: 401.
+    :raises ApiError: 401 for any other token and for none.
     """
     match = _AUTHORIZATION.fullmatch(request.headers.get("Authorization", ""))
     if match is None:
@@ -94,11 +95,11 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
 
 
 def _authenticate(verifier: TokenVerifier, request: Request, realm: str) -> Principal:
-    # Two Authorization headers arrive as one with a comma, which no token contains.
+    # Two Authorization headers arrive joined by a comma, which no token contains, and so are refused.
     header = request.headers.get("Authorization", "")
     match = _AUTHORIZATION.fullmatch(header)
     if match is None and header.partition(" ")[0].lower() != "bearer":
-        # Without a token, or with credentials of another kind, the challenge names no error (RFC 6750, section 3.1).
+        # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).
         message = "This endpoint requires an access token. You can get one from the authorization server."
         raise errors.unauthorized(realm, message, token_given=False)
     try:

@@ -1,8 +1,8 @@
-"""An outside issuer: its key set, fetched over HTTP and kept.
+"""An outside issuer: its key set is fetched over HTTP and cached.
 
-The set is fetched on first need, again when it is some minutes old, and when a token names a key that is not in it;
-between two fetches there is a floor, so that tokens with invented key ids do not become requests to the issuer. An
-issuer that does not answer keeps the trust in the keys that are known for a while, and then loses it.
+The set is fetched when it is first needed, again when it is :data:`REFRESH_AFTER_S` old, and when a token names a key
+that is not in it. Between two fetches there is a minimum interval, so that tokens with invented key ids do not cause
+one each. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
 """
 
 import json
@@ -21,33 +21,33 @@ from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 
 from app import errors
 from app.config import OutsideIssuerSettings
-from app.identity.tokens import VerifiedToken, claims_registry
+from app.identity.verification import VerifiedToken, claims_registry
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "Ed25519", "EdDSA")
-"""Asymmetric ones only: with HMAC among them, a token signed with the text of a public key would pass."""
+"""Only asymmetric ones: if HMAC were allowed, a token signed with the text of a public key would pass."""
 
 FETCH_TIMEOUT_S = 3.0
-"""For the whole answer, not for each packet of it."""
+"""For the whole response, not for each packet."""
 JWKS_BYTES_AT_MOST = 64 * 1024
-FETCHED_AGAIN_AFTER_S = 600.0
-FETCHES_AT_LEAST_APART_S = 10.0
-TRUSTED_WITHOUT_ANSWER_FOR_S = 3600.0
+REFRESH_AFTER_S = 600.0
+FETCH_INTERVAL_AT_LEAST_S = 10.0
+STALE_KEYS_USED_FOR_S = 3600.0
 _RSA_BITS_AT_LEAST = 2048
 
 _log = logging.getLogger("app.identity")
 
 
 class OutsideIssuer:
-    """Trust in the tokens of an outside issuer; a :class:`app.identity.tokens.TokenSource`."""
+    """The :class:`~app.identity.verification.TrustedIssuer` that the three settings ``AUTH_...`` name."""
 
     types = frozenset(("at+jwt", "jwt", ""))
-    """RFC 9068 wants the first; many issuers write the second for all that they sign, or nothing. That an ID token is
-    no access token shows in its audience."""
+    """RFC 9068 requires the first; many issuers write the second for everything they sign, or nothing. ID tokens are
+    told apart by their audience."""
     client_claims = ("client_id", "azp", "sub")
-    """RFC 9068's name, OpenID Connect's, and who the token is about if neither is there."""
+    """The name in RFC 9068, the one in OpenID Connect, and the subject if a token has neither."""
 
     def __init__(self, settings: OutsideIssuerSettings) -> None:
-        self.registry: jws.JWSRegistry = _Algorithms(algorithms=ALGORITHMS, strict_check_header=False)
+        self.registry: jws.JWSRegistry = _AlgorithmsWithEdDSA(algorithms=ALGORITHMS, strict_check_header=False)
         self.claims: jwt.JWTClaimsRegistry = claims_registry(settings.issuer, settings.audience)
         self._url = settings.jwks_url
         self._keys: Mapping[str, Key] = {}
@@ -55,39 +55,39 @@ class OutsideIssuer:
         self._lock = Lock()
 
     def find_key(self, kid: str | None) -> Key | None:
-        """The key with this id; without one, the key if there is just one."""
-        keys = self._current()
+        """The key with this id; for a token without a key id, the key of a set that has only one."""
+        keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
-        if kid not in keys and time.monotonic() - self._tried_at >= FETCHES_AT_LEAST_APART_S:
+        if kid not in keys and time.monotonic() - self._tried_at >= FETCH_INTERVAL_AT_LEAST_S:
             with self._lock:
-                self._fetch_unless_just_tried()
+                self._fetch_if_interval_is_over()
             keys = self._keys
         return keys.get(kid)
 
-    def vouches_for(self, token: VerifiedToken) -> bool:
+    def is_still_trusted(self, token: VerifiedToken) -> bool:
         """Whether the issuer still publishes the key."""
-        return token.kid in self._current()
+        return token.kid in self._current_keys()
 
-    def _current(self) -> Mapping[str, Key]:
+    def _current_keys(self) -> Mapping[str, Key]:
         age = time.monotonic() - self._fetched_at
-        if age < FETCHED_AGAIN_AFTER_S:
+        if age < REFRESH_AFTER_S:
             return self._keys
-        if age < TRUSTED_WITHOUT_ANSWER_FOR_S:
-            if self._lock.acquire(blocking=False):  # one request fetches, the others go on with what is known
+        if age < STALE_KEYS_USED_FOR_S:
+            if self._lock.acquire(blocking=False):  # one request fetches, the others use the cached keys
                 try:
-                    self._fetch_unless_just_tried()
+                    self._fetch_if_interval_is_over()
                 finally:
                     self._lock.release()
             return self._keys
         with self._lock:
-            self._fetch_unless_just_tried()
-            if time.monotonic() - self._fetched_at >= TRUSTED_WITHOUT_ANSWER_FOR_S:
+            self._fetch_if_interval_is_over()
+            if time.monotonic() - self._fetched_at >= STALE_KEYS_USED_FOR_S:
                 raise errors.over_capacity("The keys of the issuer are not available.", retry_after_s=10)
         return self._keys
 
-    def _fetch_unless_just_tried(self) -> None:
-        if time.monotonic() - self._tried_at < FETCHES_AT_LEAST_APART_S:
+    def _fetch_if_interval_is_over(self) -> None:
+        if time.monotonic() - self._tried_at < FETCH_INTERVAL_AT_LEAST_S:
             return
         self._tried_at = time.monotonic()
         try:
@@ -100,8 +100,11 @@ class OutsideIssuer:
             )
 
 
-class _Algorithms(jws.JWSRegistry):
-    """joserfc warns of EdDSA, since RFC 9864 wants it called Ed25519. Issuers go on calling it that."""
+class _AlgorithmsWithEdDSA(jws.JWSRegistry):
+    """Allows EdDSA without joserfc's warning that RFC 9864 renamed it to Ed25519: issuers go on using the old name.
+
+    ``tests/identity/test_upstream.py`` checks what this relies on.
+    """
 
     def get_alg(self, name: str) -> Any:
         if name == "EdDSA":
@@ -110,7 +113,7 @@ class _Algorithms(jws.JWSRegistry):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A key set is where the operator says, not where an answer says."""
+    """Refuses redirects: keys are read only from the URL in the settings."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -120,14 +123,14 @@ _opener = build_opener(_NoRedirects)
 
 
 def fetch(url: str) -> bytes:
-    """The body of a key set.
+    """Fetch a key set and return the body of the response.
 
-    :param url: https, or http on loopback, as the settings check.
-    :raises OSError: if it is not answered with 200 within :data:`FETCH_TIMEOUT_S`.
+    :param url: https, or http on loopback; the settings are checked for that.
+    :raises OSError: if the response is not 200, or not complete within :data:`FETCH_TIMEOUT_S`.
     :raises ValueError: if it is larger than :data:`JWKS_BYTES_AT_MOST`.
     """
     deadline = time.monotonic() + FETCH_TIMEOUT_S
-    request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- not file:
+    request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- https or http, not file
     body = bytearray()
     try:
         answer = _opener.open(request, timeout=FETCH_TIMEOUT_S)
@@ -147,9 +150,9 @@ def fetch(url: str) -> bytes:
 
 
 def keys_of(body: bytes) -> dict[str, Key]:
-    """The public keys of a key set that can sign, by their ids; those of other kinds are left out (RFC 7517, 5).
+    """The keys of a key set that verify signatures, by their ids. Other keys are ignored (RFC 7517, section 5).
 
-    :raises ValueError: if it is no key set, or none of its keys can be used.
+    :raises ValueError: if the body is no key set, or no key in it is usable.
     """
     try:
         document: Any = json.loads(body)
@@ -172,7 +175,7 @@ _SIGNING_CURVES = frozenset(("P-256", "P-384", "P-521", "Ed25519"))
 
 
 def _usable(entry: Any) -> Key | None:
-    """The key of an entry; None for one that is symmetric, not for signatures, too weak, or broken."""
+    """The key of an entry; None if it is symmetric, not for signatures, too weak, or malformed."""
     if not isinstance(entry, dict):
         return None
     jwk = {name: value for name, value in cast("dict[str, Any]", entry).items() if name in _PUBLIC_MEMBERS}

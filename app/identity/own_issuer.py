@@ -1,12 +1,12 @@
-"""The service as an issuer: its keys and revocations, as this process knows them.
+"""The service as an issuer: each process keeps a snapshot of its keys and revocations.
 
-Each process keeps a picture of what the database says and renews it while requests come in, with one statement every
-few seconds, however many requests there are. So a revocation is in force everywhere within
-:data:`TRUSTED_FOR_S`, and a new key is known long before it signs.
+Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
+of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
+known long before it signs.
 
-When the picture cannot be renewed, because the database is away, it is used until that age and no longer: then every
-token is answered with 503. Failing closed costs next to nothing, as without the database hardly a request could be
-served anyway, and it keeps the promise that a revoked token is dead in time.
+If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
+the promise that a revoked token stops working in time, and costs next to nothing, since without the database hardly
+any request could be served anyway.
 """
 
 import json
@@ -21,32 +21,34 @@ from joserfc import jws, jwt
 from joserfc.jwk import ECKey
 
 from app import errors
-from app.identity.records import ALGORITHM, TOKEN_TYPE, Trust
-from app.identity.tokens import VerifiedToken, claims_registry
+from app.identity.issued_tokens import TrustRecords
+from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
+from app.identity.verification import VerifiedToken, claims_registry
 
-RENEWED_AFTER_S = 2.0
-TRUSTED_FOR_S = 4.5
-"""Age, counted from before the statement, up to which the picture is used: less than the 5 seconds promised."""
-UNKNOWN_KEYS_ASKED_FOR_EVERY_S = 1.0
-"""Tokens with invented key ids cost a statement this often and not each."""
-_TRIED_AGAIN_AFTER_S = 0.5
-_SILENT_AFTER_S = 1.0
-"""A request that has waited so long in vain is refused: its own statement would only wait as long once more."""
-_RELOADED_WHOLLY_AFTER_S = 300.0
-"""In between only what is new is asked for; this drops what has expired."""
-_COMMITTED_WITHIN = timedelta(seconds=60)
-"""A revocation becomes visible some time after the time that it carries: when its transaction is committed."""
+REFRESH_AFTER_S = 2.0
+SNAPSHOT_AGE_AT_MOST_S = 4.5
+"""Counted from before the statement was sent, and a little less than the 5 seconds that are promised."""
+UNKNOWN_KEY_INTERVAL_S = 1.0
+"""Tokens with unknown key ids cause a statement at most this often, so invented ids do not cause one each."""
+_RETRY_AFTER_S = 0.5
+_SLOW_FAILURE_S = 1.0
+"""A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""
+_LOAD_ALL_AFTER_S = 300.0
+"""A refresh reads only new revocations. After this time it reads all, which drops those of expired tokens."""
+_COMMIT_DELAY_AT_MOST = timedelta(seconds=60)
+"""A revocation becomes visible when its transaction commits, later than the time that it carries."""
 
 _log = logging.getLogger("app.identity")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """What this process knows of the database's keys and revocations."""
+class TrustSnapshot:
+    """The keys and revocations in the database at one moment."""
 
     loaded_at: float = float("-inf")
     """By the monotonic clock, in seconds."""
-    whole_at: float = float("-inf")
+    loaded_all_at: float = float("-inf")
+    """When all revocations were read, and not only new ones."""
     as_of: datetime | None = None
     """By the database's clock."""
     keys: Mapping[str, ECKey] = field(default_factory=dict[str, ECKey])
@@ -56,100 +58,102 @@ class Picture:
 
     @property
     def age_s(self) -> float:
-        """Seconds since it was true."""
+        """Seconds since it was loaded."""
         return time.monotonic() - self.loaded_at
 
 
 class OwnIssuer:
-    """Trust in tokens that the service itself has signed; a :class:`app.identity.tokens.TokenSource`.
+    """The :class:`~app.identity.verification.TrustedIssuer` of the tokens that the service itself has signed.
 
-    :param load: brings keys and the revocations since a time, or all; may raise an ApiError.
+    :param load: reads the keys, and the revocations since a time or all; may raise an ApiError.
     """
 
     registry = jws.JWSRegistry(algorithms=[ALGORITHM])
     types = frozenset((TOKEN_TYPE,))
     client_claims = ("client_id",)
 
-    def __init__(self, issuer: str, load: Callable[[datetime | None], Trust]) -> None:
+    def __init__(self, issuer: str, load: Callable[[datetime | None], TrustRecords]) -> None:
         self.claims: jwt.JWTClaimsRegistry = claims_registry(issuer, issuer, "client_id", "scope", "jti", "iat")
         self._load = load
-        self._picture = Picture()
+        self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")
         self._lock = Lock()
 
     def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id; asks the database for one that is not known, though not each time."""
+        """The key with this id. For an unknown id the snapshot is refreshed, but not more often than every second."""
         if kid is None:
             return None
-        picture = self.picture()
-        if kid not in picture.keys and picture.age_s > UNKNOWN_KEYS_ASKED_FOR_EVERY_S:
-            self.renew_if_older_than(UNKNOWN_KEYS_ASKED_FOR_EVERY_S)
-            picture = self.picture()
-        return picture.keys.get(kid)
+        snapshot = self.snapshot()
+        if kid not in snapshot.keys and snapshot.age_s > UNKNOWN_KEY_INTERVAL_S:
+            self.refresh_if_older_than(UNKNOWN_KEY_INTERVAL_S)
+            snapshot = self.snapshot()
+        return snapshot.keys.get(kid)
 
-    def vouches_for(self, token: VerifiedToken) -> bool:
-        """Whether neither the token, nor its client, nor its key has been withdrawn."""
-        picture = self.picture()
+    def is_still_trusted(self, token: VerifiedToken) -> bool:
+        """Whether neither the token, nor its client, nor its key has been revoked."""
+        snapshot = self.snapshot()
         return (
-            token.kid in picture.keys
-            and token.token_id not in picture.revoked_tokens
-            and token.principal.client_id not in picture.revoked_clients
+            token.kid in snapshot.keys
+            and token.token_id not in snapshot.revoked_tokens
+            and token.principal.client_id not in snapshot.revoked_clients
         )
 
-    def picture(self) -> Picture:
-        """What is known, at most :data:`TRUSTED_FOR_S` old.
+    def snapshot(self) -> TrustSnapshot:
+        """The current snapshot, at most :data:`SNAPSHOT_AGE_AT_MOST_S` old.
 
-        :raises ApiError: 503 if the database does not tell.
+        :raises ApiError: 503 if it is older and the database cannot be read.
         """
-        picture = self._picture
-        age = time.monotonic() - picture.loaded_at
-        if age < RENEWED_AFTER_S:
-            return picture
-        if age < TRUSTED_FOR_S:
-            # One request renews it, the others need not wait. If that fails, the next ones try.
+        snapshot = self._snapshot
+        age = time.monotonic() - snapshot.loaded_at
+        if age < REFRESH_AFTER_S:
+            return snapshot
+        if age < SNAPSHOT_AGE_AT_MOST_S:
+            # One request refreshes the snapshot, the others use the old one. If that fails, the next request tries.
             if self._lock.acquire(blocking=False):
                 began = time.monotonic()
                 try:
-                    self._renew()
+                    self._refresh()
                 except errors.ApiError:
-                    if time.monotonic() - began > _SILENT_AFTER_S:
+                    if time.monotonic() - began > _SLOW_FAILURE_S:
                         raise
                 finally:
                     self._lock.release()
-            return self._picture
-        self.renew_if_older_than(TRUSTED_FOR_S)
-        return self._picture
+            return self._snapshot
+        self.refresh_if_older_than(SNAPSHOT_AGE_AT_MOST_S)
+        return self._snapshot
 
-    def renew_if_older_than(self, age_s: float) -> None:
-        """Bring the picture up to date now, unless another thread has just done so.
+    def refresh_if_older_than(self, age_s: float) -> None:
+        """Refresh the snapshot now, unless another thread has just done so.
 
-        :raises ApiError: 503 if the database does not tell.
+        :raises ApiError: 503 if the database cannot be read.
         """
         with self._lock:
-            if self._picture.age_s >= age_s:
-                self._renew()
+            if self._snapshot.age_s >= age_s:
+                self._refresh()
 
-    def _renew(self) -> None:
-        if time.monotonic() - self._failed_at < _TRIED_AGAIN_AFTER_S:
+    def _refresh(self) -> None:
+        if time.monotonic() - self._failed_at < _RETRY_AFTER_S:
             raise errors.over_capacity("Nobody can tell at the moment whether the access token is valid.")
-        before, now = self._picture, time.monotonic()
-        wholly = before.as_of is None or now - before.whole_at > _RELOADED_WHOLLY_AFTER_S
-        since = None if before.as_of is None or wholly else before.as_of - _COMMITTED_WITHIN
+        before, now = self._snapshot, time.monotonic()
+        load_all = before.as_of is None or now - before.loaded_all_at > _LOAD_ALL_AFTER_S
+        since = None if before.as_of is None or load_all else before.as_of - _COMMIT_DELAY_AT_MOST
         try:
-            trust = self._load(since)
+            loaded = self._load(since)
         except errors.ApiError:
             self._failed_at = time.monotonic()
             _log.warning("keys and revocations could not be read", extra={"fields": {"age_s": round(before.age_s, 1)}})
             raise
-        same_keys = trust.public_jwks == before.jwks
-        self._picture = Picture(
+        same_keys = loaded.public_jwks == before.jwks
+        self._snapshot = TrustSnapshot(
             loaded_at=now,
-            whole_at=now if wholly else before.whole_at,
-            as_of=trust.as_of,
-            keys=before.keys if same_keys else _imported(trust.public_jwks),
-            jwks=trust.public_jwks,
-            revoked_tokens=trust.revoked_tokens if wholly else _added(before.revoked_tokens, trust.revoked_tokens),
-            revoked_clients=trust.revoked_clients if wholly else _added(before.revoked_clients, trust.revoked_clients),
+            loaded_all_at=now if load_all else before.loaded_all_at,
+            as_of=loaded.as_of,
+            keys=before.keys if same_keys else _imported(loaded.public_jwks),
+            jwks=loaded.public_jwks,
+            revoked_tokens=loaded.revoked_tokens if load_all else _union(before.revoked_tokens, loaded.revoked_tokens),
+            revoked_clients=(
+                loaded.revoked_clients if load_all else _union(before.revoked_clients, loaded.revoked_clients)
+            ),
         )
 
 
@@ -158,5 +162,6 @@ def _imported(jwks: tuple[str, ...]) -> dict[str, ECKey]:
     return {key.kid: key for key in keys if key.kid is not None}
 
 
-def _added(known: frozenset[str], new: frozenset[str]) -> frozenset[str]:
+def _union(known: frozenset[str], new: frozenset[str]) -> frozenset[str]:
+    """Both sets; the first itself, without a copy, if the second adds nothing."""
     return known if new <= known else known | new

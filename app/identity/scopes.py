@@ -1,8 +1,8 @@
-"""Scopes: their names, and the marks by which a view says which of them its callers need.
+"""Scopes: their names, and the decorators that mark a view with those that its callers need.
 
-Authorisation is data. A view carries one of two marks, :func:`scopes` or :func:`public`, and may carry
-:func:`scope_if` beside it; the gate reads them before anything of the request is parsed. A view without a mark cannot
-be reached.
+A view has one of two marks, :func:`scopes` or :func:`public`, and may have :func:`scope_if` in addition. The gate
+(:mod:`app.identity.gate`) reads the marks before it parses anything of the request. A view without a mark cannot be
+reached.
 """
 
 import re
@@ -17,10 +17,10 @@ from app.http.paths import PROJECT_KEY_PATTERN
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
-"""Every name of a scope (interface 5). None implies another."""
+"""The names of all scopes (interface 5). No scope includes another."""
 
 SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
-"""One scope: a name and the project that it is for."""
+"""A scope: its name and the project that it is for."""
 
 _ACCEPTED = "accepted_scopes"
 _CONDITIONAL = "conditional_scope"
@@ -31,7 +31,7 @@ _PUBLIC: tuple[str, ...] = ()
 class ConditionalScope:
     """A scope that only some requests to a view need.
 
-    :param applies: whether the request needs it; may raise an ApiError for a request that cannot be read.
+    :param applies: whether a request needs it; may raise an ApiError for a malformed request.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ConditionalScope:
 def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
     """Mark a view: a token needs one of these scopes for the project in the path."""
     if not accepted:
-        raise ValueError("a view for everyone is marked with public")
+        raise ValueError("use public for a view that needs no scope")
 
     def mark(view: AnyView) -> AnyView:
         setattr(view, _ACCEPTED, accepted)

@@ -1,12 +1,12 @@
 """The authorization server: tokens for client credentials, introspection, revocation, key set and metadata.
 
 A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
-fields; ``grant_type``, ``scope`` and the like may stand in the query string too, as the platform allows, and a form
-field comes first then. Secrets and tokens may not, since addresses end up in logs (RFC 6749, section 2.3.1). Unknown
-parameters are ignored and empty ones count as absent, as RFC 6749, section 3.2 asks.
+fields. ``grant_type``, ``scope`` and the like may also be in the query string, as the platform allows; a form field
+takes precedence. Secrets and tokens may not, since URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters
+are ignored, and empty ones count as absent (RFC 6749, section 3.2).
 
-Nothing here is worth flooding: a refused client costs one look at an index and one SHA-256, a granted token one more
-look and one signature.
+Requests are cheap, so there is no rate limit: a refused client costs one index lookup and one SHA-256, a token one
+more lookup and one signature.
 """
 
 import base64
@@ -27,39 +27,42 @@ from app.config import Settings
 from app.database.pool import Database
 from app.http.bodies import FORM, read_body
 from app.http.request_log import correlation_fields
-from app.identity import records
+from app.identity import clients, issued_tokens
+from app.identity.clients import Client
+from app.identity.issued_tokens import TrustRecords
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
-from app.identity.records import Client, KeyEncryption, KeyUnreadable, Trust
 from app.identity.scopes import SCOPE
-from app.identity.tokens import InvalidToken, TokenVerifier
+from app.identity.signing_keys import KeyEncryption, KeyUnreadable
+from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity.verification import InvalidToken, TokenVerifier
 
 BODY_BYTES_AT_MOST = 32 * 1024
-"""A token and the rest of a form, with everything percent-encoded."""
+"""Enough for a token and the other fields of a form, all percent-encoded."""
 
 _PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
-_NOT_IN_AN_ADDRESS = ("token", "client_id", "client_secret")
+_NOT_IN_A_URL = ("token", "client_id", "client_secret")
 _CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
-"""Shorter than any secret, so that a secret in the wrong place is never logged as an id."""
+"""Shorter than any secret, so that a secret that is sent as the id is refused before it is logged."""
 
 _log = logging.getLogger("app.identity")
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a client shows."""
+    """The id and the secret that a client sends."""
 
     client_id: str
     secret: str
 
 
 class AuthorizationServer:
-    """The service as its own issuer of tokens, and the judge of all that are shown to it."""
+    """Issues and revokes the service's own tokens; its ``verifier`` verifies those of all issuers."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
-        def load(since: datetime | None) -> Trust:
+        def load(since: datetime | None) -> TrustRecords:
             with database.connection() as connection:
-                return records.load_trust(connection, since)
+                return issued_tokens.load_trust(connection, since)
 
         self._issuer = settings.token_issuer
         self._encryption = KeyEncryption(settings.key_encryption_keys)
@@ -76,34 +79,34 @@ class AuthorizationServer:
         with self._authenticated(request) as (client, parameters):
             grant_type = parameters.get("grant_type")
             if grant_type is None:
-                raise errors.oauth_error("invalid_request", "Missing required parameter: grant_type.")
+                raise _invalid_request("Missing required parameter: grant_type.")
             if grant_type != "client_credentials":
                 raise errors.oauth_error(
                     "unsupported_grant_type",
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
             scopes = _granted(client, parameters.get("scope"))
-            token = self._issued(client, scopes)
+            token = self._issue(client, scopes)
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
-            "expires_in": records.TOKEN_LIFETIME_S,
+            "expires_in": TOKEN_LIFETIME_S,
             "scope": " ".join(scopes),
             "token_type": "Bearer",
         }
 
     def introspect(self, request: Request) -> dict[str, Any]:
-        """What a token says, for any client (RFC 7662); of one that is not valid, only that."""
+        """Answer an introspection request of any client (RFC 7662); for an invalid token only ``"active": false``."""
         with self._authenticated(request) as (_, parameters):
             token = _required(parameters, "token")
         try:
-            verified, claims = self.verifier.claims(token)
+            verified, claims = self.verifier.verify_with_claims(token)
         except InvalidToken:
             return {"active": False}
-        # What other processes have revoked in the last seconds counts here at once.
-        if verified.source is self._own:
+        # Revocations by other processes in the last seconds may not be in this process's snapshot yet.
+        if verified.issuer is self._own:
             with self._database.connection() as connection:
-                if records.is_revoked(connection, str(verified.token_id), verified.principal.client_id):
+                if issued_tokens.is_revoked(connection, str(verified.token_id), verified.principal.client_id):
                     return {"active": False}
         known = {name: claims[name] for name in ("iss", "sub", "aud", "iat", "nbf", "jti") if name in claims}
         return {
@@ -116,7 +119,7 @@ class AuthorizationServer:
         }
 
     def revoke(self, request: Request) -> dict[str, Any]:
-        """Revoke one of the client's own tokens (RFC 7009); one that is not valid anyway needs nothing more.
+        """Revoke one of the client's own tokens (RFC 7009); an invalid token is answered as if it had been revoked.
 
         :raises ApiError: 400 ``invalid_grant`` if it was issued to another client (section 2.1).
         """
@@ -125,28 +128,28 @@ class AuthorizationServer:
                 verified = self.verifier.verify(_required(parameters, "token"))
             except InvalidToken:
                 return {}
-            if verified.source is not self._own or verified.token_id is None:
-                return {}  # its issuer would have to revoke it
+            if verified.issuer is not self._own or verified.token_id is None:
+                return {}  # only its issuer can revoke it
             if verified.principal.client_id != client.client_id:
                 raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:
-            records.revoke_token(connection, verified.token_id, verified.expires_at)
-        self._own.renew_if_older_than(0)
+            issued_tokens.revoke_token(connection, verified.token_id, verified.expires_at)
+        self._own.refresh_if_older_than(0)
         _log.info("token revoked", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {}
 
     def key_set(self) -> str:
-        """The public keys as JSON (RFC 7517), also those that will sign soon."""
-        return f'{{"keys":[{",".join(self._own.picture().jwks)}]}}'
+        """The public keys as JSON (RFC 7517), also those that do not sign yet."""
+        return f'{{"keys":[{",".join(self._own.snapshot().jwks)}]}}'
 
     def metadata(self, request_root: str) -> dict[str, Any]:
-        """What a client needs to know (RFC 8414).
+        """The server's metadata (RFC 8414).
 
-        :param request_root: the address that the request went to. It is the issuer's name if ``TOKEN_ISSUER`` is no
-            address: this document needs one.
+        :param request_root: the root URL of the request. It stands in for the issuer if ``TOKEN_ISSUER`` is no URL,
+            since the metadata need one.
         """
-        is_address = self._issuer.startswith(("https://", "http://"))
-        issuer = self._issuer if is_address else request_root.rstrip("/")
+        is_url = self._issuer.startswith(("https://", "http://"))
+        issuer = self._issuer if is_url else request_root.rstrip("/")
         base = issuer.rstrip("/")
         methods = ["client_secret_basic", "client_secret_post"]
         return {
@@ -163,11 +166,11 @@ class AuthorizationServer:
             "service_documentation": f"{base}/docs",
         }
 
-    def _issued(self, client: Client, scopes: tuple[str, ...]) -> str:
+    def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
         try:
             with self._database.connection() as connection:
-                return records.issue_token(
-                    connection, self._issuer, client.client_id, scopes, records.TOKEN_LIFETIME_S, self._encryption
+                return issued_tokens.issue_token(
+                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption
                 )
         except KeyUnreadable as error:
             _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
@@ -175,9 +178,9 @@ class AuthorizationServer:
 
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
-        """The client that asks, and its parameters; every refusal is logged.
+        """Authenticate the client of a request, and log every 4xx that the body of the ``with`` raises too.
 
-        Holds no database connection: verifying a token may need one.
+        No database connection is held during the body, since verifying a token may need one.
         """
         client_id = None
         try:
@@ -185,7 +188,7 @@ class AuthorizationServer:
             credentials = read_credentials(request.headers.get("Authorization"), parameters)
             client_id = credentials.client_id
             with self._database.connection() as connection:
-                client = records.authenticated_client(connection, client_id, credentials.secret)
+                client = clients.authenticate_client(connection, client_id, credentials.secret)
             if client is None:
                 raise errors.invalid_client()
             yield client, parameters
@@ -203,12 +206,12 @@ class AuthorizationServer:
 
 def _required(parameters: Mapping[str, str], name: str) -> str:
     if name not in parameters:
-        raise errors.oauth_error("invalid_request", f"Missing required parameter: {name}.")
+        raise _invalid_request(f"Missing required parameter: {name}.")
     return parameters[name]
 
 
 def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
-    """The scopes that were asked for, in that order, or all that the client has."""
+    """The scopes that were asked for, in that order; without any, all that the client has."""
     if asked is None:
         return client.scopes
     scopes = tuple(dict.fromkeys(asked.split()))
@@ -226,24 +229,24 @@ def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
 
 
 def read_parameters(request: Request) -> dict[str, str]:
-    """The known parameters of an OAuth request that have a value.
+    """The known parameters of an OAuth request that are not empty.
 
-    Real clients put a form together by hand, so raw spaces and colons in a value are taken as they are.
+    Clients that build a form by hand may leave spaces and colons unencoded; these are accepted.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, or a parameter is repeated or in the wrong
-        place; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, or if a parameter is repeated or is in the query
+        string and must not be; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
     """
     in_query = _pairs(request.query_string)
-    for name in _NOT_IN_AN_ADDRESS:
+    for name in _NOT_IN_A_URL:
         if name in in_query:
-            raise _invalid(f"The parameter {name} must be a form field, not a part of the address.")
+            raise _invalid_request(f"The parameter {name} must be a form field, not a part of the address.")
     return in_query | _pairs(_body(request))
 
 
 def _body(request: Request) -> bytes:
     body = read_body(request, BODY_BYTES_AT_MOST)
     if body and request.mimetype not in (FORM, ""):
-        raise _invalid(f"The request body must have Content-Type {FORM}.")
+        raise _invalid_request(f"The request body must have Content-Type {FORM}.")
     return body
 
 
@@ -251,39 +254,39 @@ def _pairs(encoded: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=1000)
     except ValueError:
-        raise _invalid("The parameters are not a form in UTF-8.") from None
+        raise _invalid_request("The parameters are not a form in UTF-8.") from None
     found: dict[str, str] = {}
     for name, value in pairs:
         if name not in _PARAMETERS:
             continue
         if name in found:
-            raise _invalid(f"The parameter {name} is given more than once.")
+            raise _invalid_request(f"The parameter {name} is given more than once.")
         found[name] = value
     return {name: value for name, value in found.items() if value}
 
 
 def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -> Credentials:
-    """The client's credentials, from one place.
+    """The client's credentials, from the header or from the form.
 
     :param authorization: the header, if there is one.
-    :raises ApiError: 401 ``invalid_client`` if there are none, or none that a client could have; 400
-        ``invalid_request`` if there are some in both places.
+    :raises ApiError: 401 ``invalid_client`` if there are none, or if no client can have them; 400 ``invalid_request``
+        if both places have some.
     """
     form_id, form_secret = parameters.get("client_id"), parameters.get("client_secret")
     if authorization is None:
         if form_id is None or form_secret is None:
             raise errors.invalid_client()
-        return _of_a_client(form_id, form_secret)
-    client_id, secret = _basic(authorization)
+        return _checked_credentials(form_id, form_secret)
+    client_id, secret = _basic_credentials(authorization)
     if form_secret is not None:
-        raise _invalid("The client authenticates both in the header and in the form.")
+        raise _invalid_request("The client authenticates both in the header and in the form.")
     if form_id is not None and form_id != client_id:
-        raise _invalid("The parameter client_id names another client than the header.")
-    return _of_a_client(client_id, secret)
+        raise _invalid_request("The parameter client_id names another client than the header.")
+    return _checked_credentials(client_id, secret)
 
 
-def _basic(authorization: str) -> tuple[str, str]:
-    """User and password of HTTP Basic (RFC 7617), each form-encoded as RFC 6749, section 2.3.1 has it."""
+def _basic_credentials(authorization: str) -> tuple[str, str]:
+    """User and password of HTTP Basic (RFC 7617), each form-encoded as RFC 6749, section 2.3.1 requires."""
     scheme, _, encoded = authorization.partition(" ")
     if scheme.lower() != "basic":
         raise errors.invalid_client()
@@ -297,11 +300,11 @@ def _basic(authorization: str) -> tuple[str, str]:
     return unquote_plus(user), unquote_plus(password)
 
 
-def _of_a_client(client_id: str, secret: str) -> Credentials:
+def _checked_credentials(client_id: str, secret: str) -> Credentials:
     if _CLIENT_ID.fullmatch(client_id) is None:
         raise errors.invalid_client()
     return Credentials(client_id, secret)
 
 
-def _invalid(message: str) -> errors.ApiError:
+def _invalid_request(message: str) -> errors.ApiError:
     return errors.oauth_error("invalid_request", message)

@@ -5,7 +5,7 @@ from dataclasses import asdict, astuple
 from typing import LiteralString
 from uuid import UUID
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.sql_text import utc_time
 from app.resource import words
 from app.resource.model import StoredResource

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
 from app.query.sql_text import numbered

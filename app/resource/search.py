@@ -7,7 +7,7 @@ another one before, which looks up their words (see :mod:`app.resource.words`).
 from collections.abc import Sequence
 from typing import LiteralString
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import MATCHES, RELEVANCE, Stage
 from app.query.filters.ast import FieldPath, Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed

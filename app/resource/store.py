@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 from psycopg.errors import UniqueViolation
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import numbered

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from psycopg.pq import TransactionStatus
 
 from app import errors
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.query.fields import ALL_WORDS, HAS_STAGED_CHANGES, WORDS
 from app.resource.model import SearchText
 

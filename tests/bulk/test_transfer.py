@@ -1,4 +1,4 @@
-"""seed, export and import: what goes out comes in again, and what cannot come in is told by line."""
+"""seed, export and import: an export can be imported unchanged, and refused lines are reported by number."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def run(database_url: str) -> Any:
 
 @pytest.fixture
 def varied(api: Api) -> list[dict[str, Any]]:
-    """Resources of every kind: with and without key, someProperty and staged changes."""
+    """Resources with and without key, someProperty and staged changes."""
     plain = api.create({})
     keyed = api.create({"arrayOfFloatExample": [-0.0, 1e-300, 0.1], "arrayOfStringExample": ['"\\\n€😀']}, key="a-key")
     named = api.update(api.create(), {"action": "changeSomeProperty", "someProperty": 'some "text"\u2028'})
@@ -44,7 +44,7 @@ def export(run: Any, project: str) -> str:
     return result.stdout
 
 
-def test_an_export_has_a_line_for_each_resource_as_it_is_answered(
+def test_an_export_has_a_line_for_each_resource_as_the_api_returns_it(
     run: Any, api: Api, varied: list[dict[str, Any]]
 ) -> None:
     lines = [json.loads(line) for line in export(run, api.project).split("\n") if line]
@@ -54,7 +54,7 @@ def test_an_export_has_a_line_for_each_resource_as_it_is_answered(
 
 
 @pytest.mark.usefixtures("varied")
-def test_what_was_exported_is_imported_as_it_was(run: Any, api: Api) -> None:
+def test_an_export_of_an_import_is_the_same_text(run: Any, api: Api) -> None:
     exported = export(run, api.project)
     target = f"{api.project}-copy"
     result = run("import", "--project", target, stdin=exported)
@@ -75,7 +75,7 @@ def test_an_import_can_be_repeated(run: Any, api: Api, tmp_path: Path) -> None:
     assert second.stderr == "5 lines: 0 imported, 5 already there, 0 refused.\n"
 
 
-def test_refused_lines_are_told_and_the_others_imported(run: Any, api: Api) -> None:
+def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) -> None:
     good = json.dumps({"key": "good", "objectTypeProperty": EXAMPLE})
     lines = [
         good,
@@ -89,19 +89,19 @@ def test_refused_lines_are_told_and_the_others_imported(run: Any, api: Api) -> N
     ]
     result = run("import", "--project", api.project, stdin="\n".join(lines))
     assert result.exit_code == 1
-    told = result.stderr.splitlines()
-    assert told[-1] == "8 lines: 2 imported, 0 already there, 6 refused."
-    assert [line.split(":")[0] for line in told[:-1]] == [f"line {number}" for number in range(2, 8)]
-    assert "line 1, column 2" in told[0]
-    assert "objectTypeProperty -> arrayOfIntExample -> 1" in told[1]
+    reported = result.stderr.splitlines()
+    assert reported[-1] == "8 lines: 2 imported, 0 already there, 6 refused."
+    assert [line.split(":")[0] for line in reported[:-1]] == [f"line {number}" for number in range(2, 8)]
+    assert "line 1, column 2" in reported[0]
+    assert "objectTypeProperty -> arrayOfIntExample -> 1" in reported[1]
     for field in ("'id'", "'version'", "'key'"):
-        assert field in told[2]
-    assert "A duplicate value" in told[3]
-    assert "nonsense: Unknown field." in told[4]
+        assert field in reported[2]
+    assert "A duplicate value" in reported[3]
+    assert "nonsense: Unknown field." in reported[4]
     assert {item["key"] for item in api.get().get_json()["results"]} == {"good", "fine"}
 
 
-def test_more_lines_than_are_written_at_once(run: Any, api: Api) -> None:
+def test_an_import_of_several_steps(run: Any, api: Api) -> None:
     count = LINES_AT_ONCE * 2 + 1
     lines = "\n".join(json.dumps({"key": f"k-{number}", "objectTypeProperty": {}}) for number in range(count))
     result = run("import", "--project", api.project, stdin=lines)
@@ -118,7 +118,7 @@ def test_seeded_resources_are_the_same_each_time() -> None:
     assert {resource.id.version for resource in first} == {7}
 
 
-def test_seeded_resources_pass_the_services_own_checks(run: Any, api: Api) -> None:
+def test_seeded_resources_can_be_exported_and_imported(run: Any, api: Api) -> None:
     result = run("seed", "--project", api.project, "--count", "300")
     assert result.exit_code == 0
     assert result.stderr == "Seeding: 300, done.\n"
@@ -143,13 +143,13 @@ def test_a_project_key_is_checked(run: Any, command: str) -> None:
 
 
 FEW, MANY = 2_100, 4_200
-"""Resources; both more than twice what is read or written at once."""
+"""Numbers of resources; both are more than twice what is read or written at once."""
 
 TEXT = "dog " * 1_500
-"""With this each takes 6 kB: all that MANY have more than FEW are 12 MiB."""
+"""Makes each resource 6 kB large, so MANY have 12 MiB more than FEW."""
 
 PEAK_AT_MOST_MIB = 143
-"""150 MB, whatever the number of resources."""
+"""150 MB, for any number of resources."""
 
 GROWTH_AT_MOST_MIB = 4
 
@@ -163,7 +163,7 @@ print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1
 
 
 def peak_mib(database_url: str, *arguments: str) -> float:
-    """The most memory that a command of its own process had, while it ran."""
+    """The peak memory of a command that runs in a process of its own, in MiB."""
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, *arguments],
         env=os.environ | {"DATABASE_URL": database_url},

@@ -12,9 +12,9 @@ from flask import Flask
 
 from app import cli, create_app
 from app.cli import main
-from app.cli.commands import DEMO_PROJECT, prepare
+from app.cli.preparation import DEMO_PROJECT, prepare
 from app.config import Settings
-from app.identity import records
+from app.identity import clients
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.errors import ServeError
 from tests.support.api import Api
@@ -53,26 +53,28 @@ def test_a_token_is_printed_alone_and_works(app: Flask, database_url: str) -> No
         (("db", "downgrade"), "No such command 'downgrade'"),
     ],
 )
-def test_wrong_usage_is_told(arguments: tuple[str, ...], complaint: str, database_url: str) -> None:
+def test_wrong_usage_is_exit_code_2_with_a_reason(
+    arguments: tuple[str, ...], complaint: str, database_url: str
+) -> None:
     result = run(*arguments, url=database_url)
     assert result.exit_code == 2
     assert complaint in result.stderr
 
 
-def test_a_setting_that_does_not_fit_stops_every_command() -> None:
+def test_an_invalid_setting_stops_every_command() -> None:
     result = run("db", "status", PORT="eighty")
     assert result.exit_code == 1
     assert result.stderr == "Error: PORT='eighty': a whole number is expected\n"
 
 
-def test_an_unreachable_database_is_told_in_a_line() -> None:
+def test_an_unreachable_database_is_reported_in_one_line() -> None:
     result = run("db", "status", url="host=/nowhere dbname=x")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
     assert "Traceback" not in result.stderr
 
 
-def test_migrations_are_listed_applied_and_then_nothing_is_left(empty_database: str) -> None:
+def test_migrations_are_listed_and_applied_once(empty_database: str) -> None:
     before = run("db", "status", url=empty_database)
     assert before.exit_code == 1
     assert before.stdout.splitlines()[0] == "missing  0001.resource"
@@ -89,7 +91,7 @@ def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: 
     assert "sample-resource db upgrade" in result.stderr
 
 
-def test_the_first_client_brings_the_key_that_signs_its_tokens(empty_database: str) -> None:
+def test_the_first_client_creates_the_key_that_signs_its_tokens(empty_database: str) -> None:
     assert run("db", "upgrade", url=empty_database).exit_code == 0
     made = json.loads(run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database).stdout)
     app = create_app(Settings(database_url=empty_database, pool_size=1))
@@ -99,7 +101,7 @@ def test_the_first_client_brings_the_key_that_signs_its_tokens(empty_database: s
     assert (answer.status_code, answer.get_json()["scope"]) == (200, "view_test:p")
 
 
-def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) -> None:
+def test_a_client_is_created_and_its_secret_stored_as_a_hash(database_url: str) -> None:
     scopes = "manage_test:p view_test:p"
     result = run("client", "create", "--name", "A client", "--scope", scopes, url=database_url)
     assert result.exit_code == 0
@@ -110,10 +112,10 @@ def test_a_client_is_made_and_its_secret_is_stored_as_a_hash(database_url: str) 
         row = connection.execute(
             "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
         ).fetchone()
-    assert row == (records.hash_secret(made["client_secret"]), scopes.split())
+    assert row == (clients.hash_secret(made["client_secret"]), scopes.split())
 
 
-def test_preparing_a_database_twice_makes_one_demo_client(empty_database: str) -> None:
+def test_preparing_a_database_twice_creates_one_demo_client(empty_database: str) -> None:
     settings = Settings(database_url=empty_database, port=8123, bind="::")
     first, second = prepare(empty_database, settings), prepare(empty_database, settings)
     assert "Its secret" in first
@@ -135,15 +137,15 @@ def test_the_document_is_printed_without_a_database() -> None:
     assert json.loads(result.stdout)["openapi"].startswith("3.1")
 
 
-def test_what_supervises_the_service_does_not_hold_it_in_memory() -> None:
+def test_the_supervising_process_does_not_import_the_service() -> None:
     heavy = {"flask", "marshmallow", "gevent", "joserfc", "app.cli.commands"}
     script = f"import sys, app.cli; print(*{heavy} & {{*sys.modules}})"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
 
 
-def test_a_database_that_cannot_be_prepared_is_told_of_in_one_line(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_prepared_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ServeError) as refused:
-        cli.prepared(f"postgresql://nobody@/nothing?host={tmp_path}")
+        cli.prepare_in_subprocess(f"postgresql://nobody@/nothing?host={tmp_path}")
     assert "connection" in str(refused.value)
     assert "Traceback" not in str(refused.value)

@@ -1,7 +1,7 @@
 """``db distribute``: what it sends to Citus, what it refuses, and that the schema can be distributed at all.
 
-Citus itself is not at hand. In its place a database gets functions and a catalog of the same names and signatures,
-which record what they are called with.
+Citus itself is not installed. In its place a database gets functions and catalog tables of the same names and
+signatures, which record their calls.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import distribute, migrate
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 
@@ -78,7 +78,7 @@ def empty_url(cluster: EmbeddedPostgres, project: str) -> str:
 
 @pytest.fixture
 def url(cluster: EmbeddedPostgres, empty_url: str, project: str) -> str:
-    """A migrated database in which Citus is stood in for."""
+    """A migrated database with the stand-in for Citus."""
     migrate.upgrade(empty_url)
     make_standin(cluster, project)
     return empty_url
@@ -100,7 +100,7 @@ def calls(connection: Connection) -> list[str]:
 
 
 def tables_of_projects(connection: Connection) -> list[str]:
-    return [table for table in distribute.DISTRIBUTED if table in distribute._tables(connection)]
+    return [table for table in distribute.DISTRIBUTED if table in distribute.service_tables(connection)]
 
 
 def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
@@ -126,23 +126,23 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert "words_of(text,text)  is on the workers now" in output.splitlines()
 
 
-def test_extensions_are_passed_on_unless_they_were(url: str, citus: Connection) -> None:
+def test_extensions_are_created_on_the_workers_unless_they_are_there(url: str, citus: Connection) -> None:
     citus.execute(
         "INSERT INTO standin.pg_dist_object"
         " SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extname = 'btree_gin'"
     )
-    told = run(url)[1].splitlines()
-    assert "fuzzystrmatch  is on the workers now" in told
-    assert not any(line.startswith("btree_gin") for line in told)
+    lines = run(url)[1].splitlines()
+    assert "fuzzystrmatch  is on the workers now" in lines
+    assert not any(line.startswith("btree_gin") for line in lines)
 
 
-def test_every_extension_of_the_migrations_is_passed_on(citus: Connection) -> None:
+def test_every_extension_of_the_migrations_is_created_on_the_workers(citus: Connection) -> None:
     rows = citus.execute("SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'citus')").fetchall()
     assert sorted(distribute.EXTENSIONS) == sorted(row[0] for row in rows)
 
 
-def test_shards_are_no_tables_of_their_own(url: str, citus: Connection) -> None:
-    """The coordinator has a shard of each reference table, beside it in the same schema."""
+def test_shards_do_not_count_as_tables(url: str, citus: Connection) -> None:
+    """The coordinator has a shard of each reference table, in the same schema as the table."""
     citus.execute("CREATE TABLE api_client_102008 (id int)")
     assert run(url)[0] == 0
 
@@ -156,7 +156,7 @@ def test_repeating_it_does_nothing(url: str, citus: Connection) -> None:
     assert "resource  was distributed by project_key already" in output.splitlines()
 
 
-def test_what_was_interrupted_is_resumed(url: str, citus: Connection) -> None:
+def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
     for step in distribute.distribute(citus, 32):
         if step.name == distribute.REFERENCE[1]:
             break
@@ -192,7 +192,7 @@ def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres,
     assert "lacks 1 migrations" in run(empty_url)[1]
 
 
-def test_a_table_that_nobody_has_thought_of_is_refused_before_anything_is_done(url: str, citus: Connection) -> None:
+def test_a_table_in_none_of_the_lists_is_refused_before_anything_is_done(url: str, citus: Connection) -> None:
     citus.execute("CREATE TABLE a_new_one (id int)")
     code, output = run(url)
     assert code == 1
@@ -208,7 +208,7 @@ def test_a_table_that_nobody_has_thought_of_is_refused_before_anything_is_done(u
         ("api_client", "('api_client', 'h', 'id', 7)", "it should be a reference table"),
     ],
 )
-def test_a_table_that_stands_otherwise_is_refused(
+def test_a_table_that_is_distributed_in_another_way_is_refused(
     url: str, citus: Connection, table: str, placement: str, complaint: str
 ) -> None:
     citus.execute(f"INSERT INTO standin.pg_dist_partition VALUES {placement}".encode())
@@ -218,21 +218,23 @@ def test_a_table_that_stands_otherwise_is_refused(
     assert complaint in output
 
 
-def test_a_table_on_other_machines_than_the_resource_is_refused() -> None:
-    placement = distribute._Placement
-    with pytest.raises(distribute.CannotDistribute, match="not colocated with resource"):
-        distribute._raise_if_misplaced("word", placement("project_key", 2), placement("project_key", 1))
+def test_a_table_on_other_machines_than_the_resource_is_refused(url: str, citus: Connection) -> None:
+    assert run(url)[0] == 0
+    citus.execute("UPDATE standin.pg_dist_partition SET colocationid = 77 WHERE logicalrelid = 'word'::regclass")
+    code, output = run(url)
+    assert code == 1
+    assert "The table word is not colocated with resource" in output
 
 
 # The schema
 
 
-def test_every_table_has_its_place(citus: Connection) -> None:
-    """A new table has to be entered in one of the lists."""
-    tables = distribute._tables(citus)
-    places = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL)
-    assert len(places) == len(set(places))
-    assert tables <= set(places)
+def test_every_table_is_in_one_of_the_lists(citus: Connection) -> None:
+    """Whoever adds a table has to decide how it is distributed."""
+    tables = distribute.service_tables(citus)
+    listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL)
+    assert len(listed) == len(set(listed))
+    assert tables <= set(listed)
     assert {*distribute.REFERENCE, distribute.DISTRIBUTED[0]} <= tables
 
 
@@ -241,7 +243,7 @@ def test_tables_with_projects_are_those_that_are_distributed(citus: Connection) 
         "SELECT table_name, is_nullable, data_type, collation_name FROM information_schema.columns"
         " WHERE table_schema = 'public' AND column_name = 'project_key'"
     ).fetchall()
-    # Of one type and collation, or they could not be colocated.
+    # Tables can be colocated only if the type and the collation of the column are the same.
     assert sorted(rows) == [(table, "NO", "text", "C") for table in sorted(tables_of_projects(citus))]
 
 
@@ -259,8 +261,8 @@ def test_every_unique_constraint_of_a_distributed_table_contains_the_project(cit
     assert {table for _, table, _ in rows} == set(tables_of_projects(citus)), "each needs a primary key"
 
 
-def test_nothing_hangs_on_a_distributed_table(citus: Connection) -> None:
-    """No foreign keys, along which the local copy's removal would spread; no triggers, which Citus does not run."""
+def test_distributed_tables_have_no_foreign_keys_and_no_triggers(citus: Connection) -> None:
+    """Truncating the local copy would cascade along foreign keys, and Citus does not run triggers."""
     tables = [*tables_of_projects(citus), *distribute.REFERENCE]
     found = citus.execute(
         "SELECT conname FROM pg_constraint WHERE contype = 'f' AND (conrelid::regclass::text = ANY (%(tables)s)"
@@ -275,10 +277,10 @@ def test_nothing_hangs_on_a_distributed_table(citus: Connection) -> None:
 # Errors
 
 
-def test_a_key_that_is_taken_is_told_without_the_name_of_the_constraint(
+def test_a_duplicate_key_is_recognized_without_the_name_of_the_constraint(
     cluster: EmbeddedPostgres, empty_url: str, project: str
 ) -> None:
-    """Citus passes on the code and the text of a worker's error, and not the constraint, which is that of a shard."""
+    """Citus passes on the SQLSTATE and the text of a worker's error; the text names the constraint of a shard."""
     migrate.upgrade(empty_url)
     with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
         connection.execute("""
@@ -291,8 +293,8 @@ def test_a_key_that_is_taken_is_told_without_the_name_of_the_constraint(
                 WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
         """)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
-        token = records.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+        signing_keys.ensure_signing_key(connection)
+        token = issued_tokens.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
     app = create_app(Settings(database_url=empty_url))
     try:
         api = Api(app, project, token)

@@ -1,4 +1,4 @@
-"""The migration files, and several processes that apply them at once."""
+"""The migration files, and how they are applied, also by several processes at once."""
 
 import os
 import re
@@ -7,23 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from app.database import migrate
+from app.database import migrate, migration_files
 from app.serving.embedded import EmbeddedPostgres
 
-FILES = sorted(path.name for path in migrate.MIGRATIONS.glob("*.sql") if not path.name.endswith(".rollback.sql"))
+FILES = sorted(path.name for path in migration_files.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
 
 
 def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() -> None:
     assert [int(name.split(".")[0]) for name in FILES] == list(range(1, len(FILES) + 1))
     previous = ""
     for name in FILES:
-        text = (migrate.MIGRATIONS / name).read_text()
+        text = (migration_files.FOLDER / name).read_text()
         found = re.search(r"^-- depends:(.*)$", text, re.MULTILINE)
         assert found, name
         assert found.group(1).strip() == previous
-        assert "lock_timeout" in text, f"{name} may wait for a lock for ever"
-        assert "statement_timeout" in text, f"{name} may run for ever"
-        assert (migrate.MIGRATIONS / name.replace(".sql", ".rollback.sql")).exists()
+        assert "lock_timeout" in text, f"{name} may wait for a lock without limit"
+        assert "statement_timeout" in text, f"{name} may run without limit"
+        assert (migration_files.FOLDER / name.replace(".sql", ".rollback.sql")).exists()
         previous = name.removesuffix(".sql")
 
 
@@ -60,5 +60,5 @@ def test_every_key_and_index_of_the_resource_begins_with_the_project(database_ur
 
 def test_an_old_server_is_refused_by_its_version() -> None:
     with pytest.raises(migrate.UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
-        migrate._raise_if_too_old(140_011)
-    migrate._raise_if_too_old(150_000)
+        migrate.raise_if_too_old(140_011)
+    migrate.raise_if_too_old(150_000)

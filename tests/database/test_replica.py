@@ -1,6 +1,6 @@
-"""``DATABASE_READ_URL``: what a replica answers, what the primary answers in any case, and what when it is away.
+"""``DATABASE_READ_URL``: what is read from the replica, what from the primary, and what happens if the replica is away.
 
-A second database stands in for the replica. Nothing is replicated to it, so an answer shows where it was read.
+A second database stands in for the replica. Nothing is replicated to it, so an answer shows which one was read.
 """
 
 import logging
@@ -42,7 +42,7 @@ def replica_url(cluster: EmbeddedPostgres, project: str) -> str:
 
 @pytest.fixture
 def replicated(replica_url: str, settings: Settings, api: Api) -> Iterator[Api]:
-    """A client of an application with a replica that has nothing yet."""
+    """A client of an application whose replica is empty."""
     with reading_from(replica_url, settings) as app:
         yield Api(app, api.project, api.token)
 
@@ -61,7 +61,7 @@ def test_lists_and_existence_are_read_from_the_replica(replicated: Api) -> None:
     assert created["key"] == "a-key"
 
 
-def test_what_was_written_is_read_at_once_by_id_and_key(replicated: Api) -> None:
+def test_a_resource_can_be_read_by_id_and_key_as_soon_as_it_is_written(replicated: Api) -> None:
     created = replicated.create(key="a-key")
     assert replicated.get(f"/{created['id']}").get_json() == created
     assert replicated.get("/key=a-key").get_json() == created
@@ -69,7 +69,7 @@ def test_what_was_written_is_read_at_once_by_id_and_key(replicated: Api) -> None
     assert replicated.delete(f"/{created['id']}").status_code == 200
 
 
-def test_the_replica_is_only_read(replicated: Api, replica_url: str) -> None:
+def test_nothing_is_written_to_the_replica(replicated: Api, replica_url: str) -> None:
     with psycopg.connect(replica_url, autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(
@@ -89,11 +89,11 @@ def test_without_a_replica_everything_is_read_from_the_primary(api: Api) -> None
     assert (reads("replica"), reads("primary")) == before
 
 
-def test_while_the_replica_is_away_the_primary_answers_and_nobody_waits(
+def test_while_the_replica_is_away_the_primary_answers_without_delay(
     data_dir: Path, settings: Settings, api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
-    monkeypatch.setattr(replica, "TRIED_AGAIN_AFTER_S", 0.2)
+    monkeypatch.setattr(replica, "RETRY_INTERVAL_S", 0.2)
     with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
@@ -109,8 +109,8 @@ def test_while_the_replica_is_away_the_primary_answers_and_nobody_waits(
                     assert [result["id"] for result in answer.get_json()["results"]] == [created["id"]]
                 assert replicated.head().status_code == 200
             assert time.monotonic() - began < 0.3
-            told = {record.created: record.getMessage() for record in caplog.records if record.name == "app.replica"}
-            assert list(told.values()) == ["the replica is away, the primary answers in its place"]
+            logged = {record.created: record.getMessage() for record in caplog.records if record.name == "app.replica"}
+            assert list(logged.values()) == ["the replica is away, the primary answers in its place"]
             server.start()
             deadline = time.monotonic() + 10
             while replicated.get().get_json()["results"]:
@@ -125,7 +125,7 @@ def test_a_replica_that_was_never_there(settings: Settings, api: Api) -> None:
         assert [result["id"] for result in replicated.get().get_json()["results"]] == [created["id"]]
 
 
-def test_a_replica_without_the_newest_migrations_is_not_asked(
+def test_a_replica_without_the_newest_migrations_is_not_used(
     cluster: EmbeddedPostgres, project: str, settings: Settings, api: Api
 ) -> None:
     with reading_from(cluster.create_database(project), settings) as app:
@@ -143,7 +143,7 @@ def test_both_away_is_503(settings: Settings, api: Api) -> None:
         assert codes(answer) == ["OverCapacity"]
 
 
-def test_a_busy_replica_does_not_burden_the_primary(replica_url: str, settings: Settings, api: Api) -> None:
+def test_the_primary_does_not_take_over_for_a_busy_replica(replica_url: str, settings: Settings, api: Api) -> None:
     with reading_from(replica_url, settings, pool_size=1, pool_timeout_ms=100, statement_timeout_ms=200) as app:
         reading: ReadingDatabase = app.extensions["reading_database"]
         replicated = Api(app, api.project, api.token)
@@ -165,25 +165,25 @@ def test_a_busy_replica_does_not_burden_the_primary(replica_url: str, settings: 
         assert reads("primary") == before
 
 
-def test_a_read_that_collides_with_replication_is_done_once_more_elsewhere(
+def test_a_read_that_conflicts_with_replication_is_repeated_on_the_primary(
     replica_url: str, settings: Settings
 ) -> None:
     with reading_from(replica_url, settings) as app:
         reading: ReadingDatabase = app.extensions["reading_database"]
-        asked: list[str] = []
+        databases: list[str] = []
 
         def query(connection: psycopg.Connection[tuple[object, ...]]) -> str:
-            asked.append(connection.info.dbname)
-            if len(asked) == 1:
+            databases.append(connection.info.dbname)
+            if len(databases) == 1:
                 raise psycopg.errors.SerializationFailure("conflict with recovery")
             return "found"
 
         assert reading.read(query) == "found"
-        assert len(set(asked)) == 2
-        assert reading.read(lambda connection: connection.info.dbname) == asked[0]
+        assert len(set(databases)) == 2
+        assert reading.read(lambda connection: connection.info.dbname) == databases[0]
 
 
-def test_its_address_is_a_secret() -> None:
+def test_its_url_is_not_shown() -> None:
     with pytest.raises(InvalidSetting) as refused:
         Settings.from_environment({"DATABASE_READ_URL": "postgresql://user:password@host\n"})
     assert "password" not in str(refused.value)

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
 from app.config import Settings
-from app.database.pool import REFUSAL_REASONS
+from app.database.failures import UNAVAILABLE_REASONS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 from tests.support.api import Api
@@ -53,7 +53,7 @@ def test_the_metrics_are_these(app: Flask, api: Api) -> None:
 @pytest.mark.parametrize(
     ("metric", "values"),
     [
-        ("database_refusals_total", set(REFUSAL_REASONS)),
+        ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
         ("replica_reads_total", set(REPLICA_READ_SOURCES)),
         ("ready", {"database", "migrations", "pool"}),

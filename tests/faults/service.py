@@ -16,7 +16,7 @@ import psutil
 import psycopg
 
 from app.config import Settings
-from app.identity import records
+from app.identity import issued_tokens
 from tests.support.ports import free_port
 from tests.support.server import start_server
 from tests.support.service import SERVE
@@ -87,7 +87,7 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return records.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
+            return issued_tokens.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
 
     def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
         """Send a request on a new connection."""

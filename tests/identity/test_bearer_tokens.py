@@ -1,4 +1,4 @@
-"""Attacks on the bearer token of a request: every one is 401, with a challenge, and none is a crash."""
+"""Forged and malformed bearer tokens: each is 401 with a challenge, and none causes a 500."""
 
 import base64
 import hmac
@@ -17,11 +17,11 @@ from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
 from app.config import Settings
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import issued_tokens
 from app.identity.own_issuer import OwnIssuer
-from app.identity.records import ALGORITHM
-from app.identity.tokens import TOKEN_LENGTH_AT_MOST, TokenVerifier
+from app.identity.token_profile import ALGORITHM
+from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.oauth import part
@@ -31,7 +31,7 @@ Forge = Callable[..., str]
 
 @pytest.fixture
 def key(connection: Connection) -> ECKey:
-    """The key that the service signs with, as only the service and this test have it."""
+    """The key that the service signs with, including its private part."""
     row = connection.execute(
         "SELECT private_jwk FROM signing_key WHERE signs_from <= now() ORDER BY signs_from DESC LIMIT 1"
     ).fetchone()
@@ -41,7 +41,7 @@ def key(connection: Connection) -> ECKey:
 
 @pytest.fixture
 def forge(key: ECKey, project: str) -> Forge:
-    """Signs with the service's own key what would be right but for what is given; None leaves a part out."""
+    """Signs, with the service's own key, a valid token but for the arguments; None leaves a claim or header out."""
 
     def make(header: dict[str, Any] | None = None, signing_key: Any = None, alg: str = ALGORITHM, **claims: Any) -> str:
         now = int(time.time())
@@ -78,14 +78,14 @@ def encoded(value: Any) -> str:
     return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
 
 
-def test_what_the_others_differ_from_is_accepted(app: Flask, project: str, forge: Forge) -> None:
+def test_the_valid_token_that_the_forged_ones_differ_from_is_accepted(app: Flask, project: str, forge: Forge) -> None:
     assert Api(app, project, forge()).get().status_code == 200
     assert Api(app, project, forge(aud=["other", Settings().token_issuer])).get().status_code == 200
     assert Api(app, project, forge(header={"typ": "application/AT+JWT"})).get().status_code == 200
     assert Api(app, project, forge(nbf=int(time.time()) - 5)).get().status_code == 200
 
 
-def test_no_signature(app: Flask, project: str, forge: Forge) -> None:
+def test_tokens_without_a_signature_are_refused(app: Flask, project: str, forge: Forge) -> None:
     token = forge()
     claims = token.split(".")[1]
     for alg in ("none", "None", "NONE", "nOnE", "", None, ["none"], 0):
@@ -108,7 +108,7 @@ def test_hmac_with_the_public_key(app: Flask, project: str, forge: Forge, key: E
 
 
 def _with_hmac(forge: Forge, secret: bytes) -> str:
-    """By hand, since joserfc refuses to sign with the text of a public key."""
+    """Signed by hand, since joserfc refuses to sign with the text of a public key."""
     token = forge()
     signed = f"{encoded(part(token, 0) | {'alg': 'HS256'})}.{token.split('.')[1]}"
     return f"{signed}.{encoded(hmac.digest(secret, signed.encode(), 'sha256'))}"
@@ -120,7 +120,7 @@ def test_other_algorithms_and_keys(app: Flask, project: str, forge: Forge) -> No
     assert_refused(app, project, forge(alg="RS256", signing_key=RSAKey.generate_key(2048)))
 
 
-def test_keys_that_a_token_brings_along(app: Flask, project: str, forge: Forge) -> None:
+def test_keys_in_the_header_are_ignored(app: Flask, project: str, forge: Forge) -> None:
     own = ECKey.generate_key("P-256", {"kid": "mine"})
     public = own.as_dict(private=False)
     for header in (
@@ -142,7 +142,7 @@ def test_key_ids(app: Flask, project: str, forge: Forge) -> None:
         assert_refused(app, project, ".".join((encoded(header), *token.split(".")[1:])))
 
 
-def test_critical_headers(app: Flask, project: str, forge: Forge) -> None:
+def test_critical_headers_are_refused(app: Flask, project: str, forge: Forge) -> None:
     token = forge()
     for extra in (
         {"crit": ["exp"], "exp": 1},
@@ -196,7 +196,7 @@ def test_times(app: Flask, project: str, forge: Forge) -> None:
         assert_refused(app, project, forge(**claims))
 
 
-def test_a_token_expires_while_it_is_remembered(app: Flask, project: str, forge: Forge) -> None:
+def test_a_token_expires_while_it_is_cached(app: Flask, project: str, forge: Forge) -> None:
     token = forge(exp=int(time.time()) + 2)
     assert Api(app, project, token).get().status_code == 200
     time.sleep(2.1)
@@ -222,7 +222,7 @@ def test_scopes_and_clients_of_another_type(app: Flask, project: str, forge: For
         assert_refused(app, project, forge(**claims))
 
 
-def test_scopes_for_other_projects_or_of_other_forms_give_no_right(app: Flask, project: str, forge: Forge) -> None:
+def test_scopes_for_other_projects_or_in_other_forms_are_403(app: Flask, project: str, forge: Forge) -> None:
     for scope in (
         "manage_test:another",
         "manage_test",
@@ -269,7 +269,7 @@ def test_oversized_and_garbage(app: Flask, project: str, forge: Forge) -> None:
         assert_refused(app, project, text)
 
 
-def test_payloads_that_are_no_claims(app: Flask, project: str, key: ECKey) -> None:
+def test_payloads_that_are_not_claims_are_refused(app: Flask, project: str, key: ECKey) -> None:
     """Even signed with the right key."""
     header = {"alg": ALGORITHM, "typ": "at+jwt", "kid": key.kid}
     for payload in (b"", b"x", b"[]", b"5", b"null", b"[" * 5000, b'{"exp": NaN}', b'{"exp": 1e999}', b"\xff"):
@@ -286,7 +286,7 @@ HEADER_NAMES = st.sampled_from(["alg", "kid", "typ", "crit", "b64", "jwk", "jku"
 
 @hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(header=JSON | st.dictionaries(HEADER_NAMES, JSON | st.sampled_from(["ES256", "none", ["b64"], ["alg"]])))
-def test_any_header_is_refused_and_none_is_a_crash(app: Flask, project: str, forge: Forge, header: Any) -> None:
+def test_any_forged_header_is_401_and_none_causes_a_500(app: Flask, project: str, forge: Forge, header: Any) -> None:
     _, claims, signature = forge().split(".")
     assert_refused(app, project, f"{encoded(header)}.{claims}.{signature}")
 
@@ -303,7 +303,7 @@ def test_two_authorization_headers(app: Flask, project: str, token_for: TokenFor
         assert codes(answer) == ["invalid_token"]
 
 
-def test_a_token_elsewhere_than_in_the_header_is_none(app: Flask, project: str, token_for: TokenFor) -> None:
+def test_a_token_outside_the_header_is_ignored(app: Flask, project: str, token_for: TokenFor) -> None:
     token = token_for(f"manage_test:{project}")
     for query, headers in (
         (f"?access_token={token}", []),
@@ -333,14 +333,13 @@ def test_other_schemes_and_forms_of_the_header(app: Flask, project: str, token_f
         assert request_with(app, project, [("Authorization", value)]).status_code == 200
 
 
-def test_a_client_cannot_grow_what_is_remembered_without_end(database_url: str, token_for: TokenFor) -> None:
+def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: TokenFor) -> None:
     with psycopg.connect(database_url, autocommit=True) as opened:
-        issuer = OwnIssuer(Settings().token_issuer, lambda since: records.load_trust(opened, since))
-        verifier = TokenVerifier([issuer], remembered_at_most=3)
+        issuer = OwnIssuer(Settings().token_issuer, lambda since: issued_tokens.load_trust(opened, since))
+        verifier = TokenVerifier([issuer], cache_size=3)
         tokens = [token_for("view_test:p") for _ in range(10)]
         for token in tokens:
             verifier.verify(token)
-        remembered: dict[bytes, Any] = vars(verifier)["_remembered"]
-        assert len(remembered) == 3
-        assert all(token.encode() not in key for key in remembered for token in tokens)
+        assert len(verifier.cached_digests) == 3
+        assert all(token.encode() not in digest for digest in verifier.cached_digests for token in tokens)
         assert verifier.verify(tokens[0])

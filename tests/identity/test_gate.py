@@ -1,4 +1,4 @@
-"""The gate: no view is reached without the scopes that it is marked with, and none without a mark."""
+"""The gate: a view is reached only with a scope of its mark, and a view without a mark not at all."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 
-FOR_EVERYONE = {
+PUBLIC = {
     "GET /.well-known/jwks.json",
     "GET /.well-known/oauth-authorization-server",
     "GET /docs",
@@ -26,7 +26,7 @@ FOR_EVERYONE = {
     "POST /oauth/revoke",
     "POST /oauth/token",
 }
-"""All that is reached without a token; whoever adds to it thinks twice here."""
+"""All endpoints that need no token. Whoever adds one has to add it here too."""
 
 
 def test_every_view_has_a_mark(app: Flask) -> None:
@@ -34,11 +34,11 @@ def test_every_view_has_a_mark(app: Flask) -> None:
     assert unmarked == []
 
 
-def test_views_for_everyone_are_these(app: Flask) -> None:
-    assert {name for name, view in endpoints(app).items() if is_public(view)} == FOR_EVERYONE
+def test_the_public_views_are_these(app: Flask) -> None:
+    assert {name for name, view in endpoints(app).items() if is_public(view)} == PUBLIC
 
 
-def test_no_view_of_a_project_is_for_everyone(app: Flask) -> None:
+def test_no_view_of_a_project_is_public(app: Flask) -> None:
     assert not any(is_public(view) for view in endpoints_of_a_project(app).values())
 
 
@@ -47,7 +47,7 @@ def test_marks_name_scopes_of_the_interface_only(app: Flask) -> None:
     assert named <= set(SCOPE_NAMES)
 
 
-def test_a_mark_without_scopes_is_a_mistake() -> None:
+def test_a_mark_without_scopes_is_an_error() -> None:
     with pytest.raises(ValueError, match="public"):
         scopes()
 
@@ -58,7 +58,7 @@ class _Reached(Exception):
 
 @pytest.fixture
 def extended(settings: Settings) -> Iterator[Flask]:
-    """An application with views whose author forgot something."""
+    """An application with views whose marks are missing or in the wrong place."""
     application = create_app(settings)
 
     def unmarked(**_: str) -> Response:
@@ -105,8 +105,8 @@ def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, 
     assert Api(extended, project, None).request("GET", "//half").text == "reached"
 
 
-def test_strangers_learn_nothing_from_faults_in_their_requests(app: Flask, project: str) -> None:
-    """Authentication comes before parsing: the same 401 whatever else is wrong; but 404 and 405 come first."""
+def test_without_a_token_no_error_message_describes_the_request(app: Flask, project: str) -> None:
+    """Authentication comes before parsing, so the 401 is the same whatever else is wrong; 404 and 405 come first."""
     stranger = Api(app, project, None)
     for answer in (
         stranger.post(data="no json", content_type="text/plain"),
@@ -120,14 +120,14 @@ def test_strangers_learn_nothing_from_faults_in_their_requests(app: Flask, proje
     assert stranger.request("DELETE", "").status_code == 405
 
 
-def test_options_tells_methods_and_reaches_no_view(app: Flask, project: str) -> None:
+def test_options_lists_the_methods_and_calls_no_view(app: Flask, project: str) -> None:
     answer = Api(app, project, None).request("OPTIONS")
     assert answer.status_code == 200
     assert "PATCH" in answer.headers["Allow"]
     assert answer.data == b""
 
 
-def test_only_configured_hosts_and_proxies_are_believed(settings: Settings) -> None:
+def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_configured(settings: Settings) -> None:
     path = "/.well-known/oauth-authorization-server"
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
     direct = create_app(settings)
@@ -145,13 +145,13 @@ def test_only_configured_hosts_and_proxies_are_believed(settings: Settings) -> N
 
 
 @pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a?b", "[::1", ""])
-def test_no_address_begins_with_a_malformed_host(app: Flask, host: str) -> None:
+def test_a_malformed_host_is_refused(app: Flask, host: str) -> None:
     answer = app.test_client().get("/.well-known/oauth-authorization-server", headers={"Host": host})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
 
 
-def test_an_issuer_that_is_an_address_names_itself(settings: Settings) -> None:
+def test_an_issuer_that_is_a_url_is_the_issuer_in_the_metadata(settings: Settings) -> None:
     application = create_app(replace(settings, token_issuer="https://api.example.com"))
     body = application.test_client().get("/.well-known/oauth-authorization-server").get_json()
     assert body["issuer"] == "https://api.example.com"

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import clients, issued_tokens, token_profile
 from tests.conftest import TokenFor
 from tests.support.oauth import OAuthClient, part, refused
 
@@ -17,7 +17,7 @@ def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
     return OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
 
 
-def test_a_valid_token_is_told_with_times_in_seconds(client: OAuthClient, project: str) -> None:
+def test_a_valid_token_is_described_with_times_in_seconds(client: OAuthClient, project: str) -> None:
     token = client.token(scope=f"view_test:{project}")
     claims = part(token, 1)
     assert client.introspect(token) == {
@@ -32,7 +32,7 @@ def test_a_valid_token_is_told_with_times_in_seconds(client: OAuthClient, projec
         "iat": claims["iat"],
         "jti": claims["jti"],
     }
-    assert abs(claims["exp"] - time.time() - records.TOKEN_LIFETIME_S) < 60
+    assert abs(claims["exp"] - time.time() - token_profile.TOKEN_LIFETIME_S) < 60
 
 
 def test_any_client_may_ask_about_any_token(
@@ -43,7 +43,7 @@ def test_any_client_may_ask_about_any_token(
     assert other.introspect(token_for("view_test:p", client_id="command-line"))["client_id"] == "command-line"
 
 
-def test_of_any_other_text_only_that_is_told(client: OAuthClient, token_for: TokenFor) -> None:
+def test_any_other_text_is_described_as_inactive_only(client: OAuthClient, token_for: TokenFor) -> None:
     valid = client.token()
     texts = ("nonsense", valid[:-8], valid + "x", valid.replace(".", ""), "ü", "\0", "x" * 20_000, "a.b.c", "..")
     expired = token_for("view_test:p", lifetime_s=-1)
@@ -58,24 +58,24 @@ def test_only_clients_may_ask(client: OAuthClient) -> None:
     refused(client.post("/oauth/introspect", {"token": token}, headers=bearer), 401, "invalid_client")
 
 
-def test_a_token_is_needed_and_not_in_the_address(client: OAuthClient) -> None:
+def test_a_token_is_required_and_not_in_the_url(client: OAuthClient) -> None:
     message = refused(client.post("/oauth/introspect", {}), 400, "invalid_request")
     assert message == "Missing required parameter: token."
     refused(client.post(f"/oauth/introspect?token={client.token()}", {}), 400, "invalid_request")
 
 
-def test_no_cache_keeps_the_answer(client: OAuthClient) -> None:
+def test_the_answer_may_not_be_cached(client: OAuthClient) -> None:
     answer = client.post("/oauth/introspect", {"token": "x"})
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.content_type == "application/json; charset=utf-8"
 
 
-def test_what_another_process_revoked_counts_at_once(client: OAuthClient, connection: Connection) -> None:
+def test_revocations_by_other_processes_count_at_once(client: OAuthClient, connection: Connection) -> None:
     first, second = client.token(), client.token()
     assert client.introspect(first)["active"] is True
-    records.revoke_token(connection, part(first, 1)["jti"], part(first, 1)["exp"])
+    issued_tokens.revoke_token(connection, part(first, 1)["jti"], part(first, 1)["exp"])
     assert client.introspect(first) == {"active": False}
     assert client.introspect(second)["active"] is True
     other = OAuthClient(client.app, connection, "view_test:elsewhere")
-    records.revoke_client(connection, client.id)
+    clients.revoke_client(connection, client.id)
     assert other.introspect(second) == {"active": False}

@@ -1,7 +1,7 @@
-"""No secret and no token stands in a log line or an error, in this file's requests and in the whole run's.
+"""No secret and no token appears in a log line or an error, neither in this file nor in the whole test run.
 
-The run as a whole is watched by :mod:`tests.support.secrecy`, which fails it at its end; here are the requests that are
-most likely to betray something, and the service as a process with everything that it writes.
+:mod:`tests.support.secrecy` watches the whole run and fails it at its end. This file sends the requests that are most
+likely to leak something, and reads everything that the service writes as a process.
 """
 
 import socket
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import clients
 from app.resource import store
 from tests.conftest import TokenFor
 from tests.support.api import Api
@@ -22,18 +22,18 @@ from tests.support.secrecy import Secrecy
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_watch_sees_leaks(token_for: TokenFor, connection: Connection, app: Flask) -> None:
+def test_leaks_are_detected(token_for: TokenFor, connection: Connection, app: Flask) -> None:
     token, secret = token_for("view_test:p"), OAuthClient(app, connection, "view_test:p").made.client_secret
     watch = Secrecy()
-    watch.keep(token)
-    watch.keep(secret)
-    watch.tell(f"nothing to see, {token[:8]} and {secret[:8]}")
+    watch.add_secret(token)
+    watch.add_secret(secret)
+    watch.add_text(f"nothing to see, {token[:8]} and {secret[:8]}")
     assert watch.leaks() == []
-    watch.tell(f"password={secret}")
+    watch.add_text(f"password={secret}")
     assert len(watch.leaks()) == 1
-    watch.tell(f"Bearer {token}")
+    watch.add_text(f"Bearer {token}")
     assert len(watch.leaks()) == 3
-    watch.tell(token.rpartition(".")[2])
+    watch.add_text(token.rpartition(".")[2])
     assert watch.texts == 4
 
 
@@ -43,7 +43,7 @@ def test_the_run_is_watched(api: Api, secrecy: Secrecy) -> None:
     assert secrecy.texts >= before + 2  # a log line and an error body
 
 
-def test_crashes_and_refusals_betray_nothing(
+def test_crashes_and_errors_leak_nothing(
     app: Flask, api: Api, connection: Connection, secrecy: Secrecy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = OAuthClient(app, connection, "view_test:p")
@@ -54,7 +54,7 @@ def test_crashes_and_refusals_betray_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "get_by_id", crash)
-        patch.setattr(records, "authenticated_client", crash)
+        patch.setattr(clients, "authenticate_client", crash)
         assert api.get("/an-id").status_code == 500
         assert client.grant().status_code == 500
         assert client.post("/oauth/introspect", {"token": token}).status_code == 500
@@ -90,7 +90,7 @@ def test_crashes_and_refusals_betray_nothing(
 def test_the_process_writes_nothing_secret(
     app: Flask, connection: Connection, database_url: str, tmp_path: Path
 ) -> None:
-    """Gunicorn too, whose parser meets requests that the application never sees."""
+    """Also gunicorn, which refuses some requests before the application sees them."""
     client = OAuthClient(app, connection, "view_test:p")
     token, secret = client.token(), client.made.client_secret
     log = tmp_path / "log"
@@ -118,9 +118,9 @@ def test_the_process_writes_nothing_secret(
     written = log.read_text()
     assert '"message": "request"' in written
     assert "Refused request" in written
-    for hidden in (token, token.rpartition(".")[2], secret, encoded):
-        assert hidden not in written
-        assert hidden not in answers.decode()
+    for text in (token, token.rpartition(".")[2], secret, encoded):
+        assert text not in written
+        assert text not in answers.decode()
 
 
 def _exchange(server: Gunicorn, request: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Tokens of an outside issuer, which is a process of its own on loopback."""
+"""Tokens of an outside issuer, which runs as a process of its own on loopback."""
 
 import hmac
 import json
@@ -11,10 +11,10 @@ from flask import Flask
 
 from app import create_app
 from app.config import InvalidSetting, OutsideIssuerSettings, Settings
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.identity import outside_issuer
 from app.identity.outside_issuer import OutsideIssuer, keys_of
-from app.identity.tokens import TokenVerifier
+from app.identity.verification import TokenVerifier
 from tests.conftest import TokenFor
 from tests.identity.test_bearer_tokens import assert_refused, encoded
 from tests.support.api import Api, codes
@@ -30,7 +30,7 @@ def issuer() -> Iterator[Issuer]:
 
 @pytest.fixture
 def service(settings: Settings, issuer: Issuer) -> Iterator[Flask]:
-    """An application that trusts the issuer, and has not fetched its keys yet."""
+    """An application that accepts the issuer's tokens and has not fetched its keys yet."""
     application = create_app(replace(settings, auth_issuer=NAME, auth_audience=AUDIENCE, auth_jwks_url=issuer.jwks_url))
     yield application
     application.extensions["database"].close()
@@ -45,11 +45,11 @@ def test_asymmetric_algorithms_are_accepted(service: Flask, issuer: Issuer, proj
     assert Api(service, project, issuer.sign(alg, scope=for_(project))).get().status_code == 200
 
 
-def test_its_own_tokens_go_on_being_accepted(service: Flask, project: str, token_for: TokenFor) -> None:
+def test_the_services_own_tokens_are_still_accepted(service: Flask, project: str, token_for: TokenFor) -> None:
     assert Api(service, project, token_for(for_(project))).get().status_code == 200
 
 
-def test_a_service_that_does_not_trust_it_refuses(app: Flask, issuer: Issuer, project: str) -> None:
+def test_without_the_settings_its_tokens_are_refused(app: Flask, issuer: Issuer, project: str) -> None:
     assert_refused(app, project, issuer.sign(scope=for_(project)))
 
 
@@ -61,7 +61,9 @@ def test_a_service_that_does_not_trust_it_refuses(app: Flask, issuer: Issuer, pr
         ({"client_id": None, "azp": None}, "someone"),
     ],
 )
-def test_who_writes(service: Flask, issuer: Issuer, project: str, claims: dict[str, None], author: str) -> None:
+def test_the_claim_that_names_the_client_becomes_the_author(
+    service: Flask, issuer: Issuer, project: str, claims: dict[str, None], author: str
+) -> None:
     api = Api(service, project, issuer.sign(scope=for_(project), **claims))
     assert api.create()["createdBy"] == {"typeId": "api-client", "id": author}
 
@@ -78,7 +80,7 @@ def test_unknown_headers_are_ignored_and_critical_ones_refused(service: Flask, i
     assert_refused(service, project, issuer.sign(header={"b64": True, "crit": ["b64"]}, scope=for_(project)))
 
 
-def test_claims_that_are_wrong(service: Flask, issuer: Issuer, project: str) -> None:
+def test_tokens_with_wrong_claims_are_refused(service: Flask, issuer: Issuer, project: str) -> None:
     now = int(time.time())
     for claims in (
         {"iss": "https://another.example"},
@@ -99,12 +101,12 @@ def test_claims_that_are_wrong(service: Flask, issuer: Issuer, project: str) -> 
     assert Api(service, project, issuer.sign(aud=["x", AUDIENCE], scope=for_(project))).get().status_code == 200
 
 
-def test_too_few_scopes(service: Flask, issuer: Issuer, project: str) -> None:
+def test_tokens_without_the_scope_are_403(service: Flask, issuer: Issuer, project: str) -> None:
     for scope in (None, "", "openid profile", f"view_products:{project}", "manage_test:another"):
         assert Api(service, project, issuer.sign(scope=scope)).get().status_code == 403
 
 
-def test_hmac_with_its_public_keys_or_its_symmetric_key(service: Flask, issuer: Issuer, project: str) -> None:
+def test_hmac_and_unsigned_tokens_are_refused(service: Flask, issuer: Issuer, project: str) -> None:
     token = issuer.sign(scope=for_(project))
     for kid in (part(token, 0)["kid"], "symmetric", None):
         header = {"alg": "HS256", "kid": kid}
@@ -114,8 +116,8 @@ def test_hmac_with_its_public_keys_or_its_symmetric_key(service: Flask, issuer: 
         assert_refused(service, project, f"{encoded({'alg': 'none', 'kid': kid})}.{token.split('.')[1]}.")
 
 
-def test_one_issuer_cannot_speak_for_the_other(service: Flask, issuer: Issuer, project: str) -> None:
-    """Keys belong to their issuer: a right signature under another's name is wrong."""
+def test_one_issuer_cannot_sign_for_the_other(service: Flask, issuer: Issuer, project: str) -> None:
+    """A key is valid only for the issuer that published it, even if the signature is correct."""
     own = {"iss": Settings().token_issuer, "aud": Settings().token_issuer, "jti": "x"}
     assert_refused(service, project, issuer.sign(header={"typ": "at+jwt"}, scope=for_(project), **own))
 
@@ -127,7 +129,7 @@ def test_keys_are_fetched_once(service: Flask, issuer: Issuer, project: str) -> 
     assert issuer.fetches == before + 1
 
 
-def test_invented_key_ids_do_not_become_fetches(service: Flask, issuer: Issuer, project: str) -> None:
+def test_invented_key_ids_do_not_cause_a_fetch_each(service: Flask, issuer: Issuer, project: str) -> None:
     before = issuer.fetches
     for number in range(20):
         assert_refused(service, project, issuer.sign(header={"kid": f"invented-{number}"}, scope=for_(project)))
@@ -137,18 +139,18 @@ def test_invented_key_ids_do_not_become_fetches(service: Flask, issuer: Issuer, 
 def test_new_keys_are_fetched_when_a_token_names_one(
     service: Flask, issuer: Issuer, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outside_issuer, "FETCHES_AT_LEAST_APART_S", 0.5)
+    monkeypatch.setattr(outside_issuer, "FETCH_INTERVAL_AT_LEAST_S", 0.5)
     before = issuer.sign(scope=for_(project))
     assert Api(service, project, before).get().status_code == 200
     issuer.rotate()
     time.sleep(0.5)
     assert Api(service, project, issuer.sign(scope=for_(project))).get().status_code == 200
-    # What the issuer has withdrawn is refused, though the token was found valid before.
+    # The issuer no longer publishes this key, so its token is refused, although it is in the cache.
     assert_refused(service, project, before)
 
 
 @pytest.mark.parametrize("path", ["/missing", "/redirect", "/huge", "/deep", "/empty", "/list", "/slow"])
-def test_an_issuer_that_answers_nonsense_is_503_and_harms_nothing_else(
+def test_an_issuer_with_an_unusable_key_set_is_503_and_own_tokens_still_work(
     settings: Settings,
     issuer: Issuer,
     project: str,
@@ -172,7 +174,9 @@ def test_an_issuer_that_answers_nonsense_is_503_and_harms_nothing_else(
         application.extensions["database"].close()
 
 
-def test_known_keys_outlive_an_issuer_that_does_not_answer(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_keys_are_used_for_a_while_if_the_issuer_does_not_answer(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = time.monotonic()
     monkeypatch.setattr(outside_issuer.time, "monotonic", lambda: clock)
     source = OutsideIssuer(OutsideIssuerSettings(NAME, AUDIENCE, issuer.jwks_url))
@@ -180,7 +184,7 @@ def test_known_keys_outlive_an_issuer_that_does_not_answer(issuer: Issuer, monke
     token = issuer.sign()
     assert verifier.verify(token)
     monkeypatch.setattr(outside_issuer, "fetch", lambda _: (_ for _ in ()).throw(OSError("away")))
-    clock += outside_issuer.TRUSTED_WITHOUT_ANSWER_FOR_S - 1
+    clock += outside_issuer.STALE_KEYS_USED_FOR_S - 1
     assert verifier.verify(token)
     clock += 20
     with pytest.raises(Exception, match="not available") as raised:
@@ -188,7 +192,7 @@ def test_known_keys_outlive_an_issuer_that_does_not_answer(issuer: Issuer, monke
     assert getattr(raised.value, "status", None) == 503
 
 
-def test_without_a_key_id_only_a_key_that_is_alone_is_taken(issuer: Issuer) -> None:
+def test_without_a_key_id_a_key_is_found_only_if_it_is_the_only_one(issuer: Issuer) -> None:
     source = OutsideIssuer(OutsideIssuerSettings(NAME, AUDIENCE, issuer.jwks_url))
     assert source.find_key(None) is None
     whole = json.loads(outside_issuer.fetch(issuer.jwks_url))
@@ -201,10 +205,10 @@ def test_without_a_key_id_only_a_key_that_is_alone_is_taken(issuer: Issuer) -> N
 def test_introspection_and_revocation(service: Flask, issuer: Issuer, connection: Connection, project: str) -> None:
     client = OAuthClient(service, connection, for_(project))
     token = issuer.sign(scope=for_(project))
-    told = client.introspect(token)
-    assert (told["active"], told["iss"], told["client_id"]) == (True, NAME, "their-client")
+    answer = client.introspect(token)
+    assert (answer["active"], answer["iss"], answer["client_id"]) == (True, NAME, "their-client")
     assert client.revoke(token).status_code == 200
-    assert client.introspect(token)["active"] is True  # only its issuer can end it
+    assert client.introspect(token)["active"] is True  # only its issuer can revoke it
 
 
 def test_the_three_settings_go_together() -> None:

@@ -1,4 +1,4 @@
-"""The end of tokens and clients before their time: POST /oauth/revoke (RFC 7009) and the command line."""
+"""Revocation of tokens and clients: POST /oauth/revoke (RFC 7009) and the command line."""
 
 import json
 import time
@@ -13,11 +13,11 @@ from flask import Flask
 from app import create_app, errors
 from app.cli import main
 from app.config import Settings
-from app.database.pool import Connection
-from app.identity import own_issuer, records
+from app.database.connection import Connection
+from app.identity import clients, issued_tokens, own_issuer
+from app.identity.issued_tokens import TrustRecords
 from app.identity.own_issuer import OwnIssuer
-from app.identity.records import Trust
-from app.identity.tokens import InvalidToken, TokenVerifier
+from app.identity.verification import InvalidToken, TokenVerifier
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.oauth import OAuthClient, part, refused
@@ -32,7 +32,7 @@ def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
 
 @pytest.fixture
 def other_worker(settings: Settings) -> Iterator[Flask]:
-    """An application of its own on the same database, as another worker process is one."""
+    """A second application on the same database, as in another worker process."""
     application = create_app(settings)
     yield application
     application.extensions["database"].close()
@@ -61,7 +61,7 @@ def seconds_until_refused(api: Api) -> float:
     return time.monotonic() - began
 
 
-def test_a_revoked_token_is_dead_here_at_once_and_elsewhere_in_time(
+def test_a_revoked_token_is_refused_here_at_once_and_by_other_workers_in_time(
     client: OAuthClient, project: str, other_worker: Flask
 ) -> None:
     token, kept = client.token(), client.token()
@@ -76,7 +76,7 @@ def test_a_revoked_token_is_dead_here_at_once_and_elsewhere_in_time(
     assert Api(other_worker, project, kept).get().status_code == 200
 
 
-def test_revoking_twice_and_revoking_nonsense_is_fine(client: OAuthClient, token_for: TokenFor) -> None:
+def test_revoking_twice_or_revoking_an_invalid_token_succeeds(client: OAuthClient, token_for: TokenFor) -> None:
     token = client.token()
     for text in (token, token, "nonsense", token[:-4], token_for("view_test:p", lifetime_s=-1)):
         assert client.revoke(text).status_code == 200
@@ -95,7 +95,7 @@ def test_a_client_revokes_its_own_tokens_only(client: OAuthClient, connection: C
     assert Api(client.app, project, token).get().status_code == 200
 
 
-def test_a_revoked_client_gets_no_token_and_its_tokens_die(
+def test_a_revoked_client_gets_no_token_and_its_tokens_are_refused(
     client: OAuthClient, project: str, other_worker: Flask, command: Callable[..., str]
 ) -> None:
     token = client.token()
@@ -114,7 +114,7 @@ def test_a_revoked_client_gets_no_token_and_its_tokens_die(
 def test_clients_are_listed_without_secrets(
     client: OAuthClient, project: str, connection: Connection, command: Callable[..., str]
 ) -> None:
-    records.revoke_client(connection, OAuthClient(client.app, connection, "view_test:p").id)
+    clients.revoke_client(connection, OAuthClient(client.app, connection, "view_test:p").id)
     lines = [json.loads(line) for line in command("client", "list").splitlines()]
     own = next(line for line in lines if line["client_id"] == client.id)
     assert set(own) == {"client_id", "name", "scope", "created_at"}
@@ -143,42 +143,44 @@ def test_tokens_of_the_command_line_can_be_revoked_too(
     assert again.output == "Error: Nothing to revoke, the token is not valid: revoked.\n"
 
 
-def test_expired_revocations_are_cleared_away(client: OAuthClient, connection: Connection) -> None:
-    records.revoke_token(connection, "long-gone", time.time() - 7200)
-    records.revoke_token(connection, "just-gone", time.time() - 60)
+def test_revocations_of_expired_tokens_are_deleted(client: OAuthClient, connection: Connection) -> None:
+    issued_tokens.revoke_token(connection, "long-gone", time.time() - 7200)
+    issued_tokens.revoke_token(connection, "just-gone", time.time() - 60)
     client.revoke(client.token())
     rows = connection.execute("SELECT id FROM revoked_token WHERE id IN ('long-gone', 'just-gone')").fetchall()
     assert rows == [("just-gone",)]
 
 
-def test_requests_send_no_statement_for_it(client: OAuthClient, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_cause_no_statement_each_to_check_revocations(
+    client: OAuthClient, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api = Api(client.app, project, client.token())
     loads = 0
-    original = records.load_trust
+    original = issued_tokens.load_trust
 
-    def counted(*arguments: object) -> Trust:
+    def counted(*arguments: object) -> TrustRecords:
         nonlocal loads
         loads += 1
         return original(*arguments)
 
-    monkeypatch.setattr(records, "load_trust", counted)
+    monkeypatch.setattr(issued_tokens, "load_trust", counted)
     began = time.monotonic()
     for _ in range(100):
         assert api.get().status_code == 200
-    assert loads <= 1 + (time.monotonic() - began) / own_issuer.RENEWED_AFTER_S
+    assert loads <= 1 + (time.monotonic() - began) / own_issuer.REFRESH_AFTER_S
 
 
-def test_without_the_database_tokens_are_trusted_for_seconds_and_then_not(
+def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_with_503(
     database_url: str, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seen from the verifier: failing closed is 503, and never a revoked token that passes."""
+    """At the level of the verifier: no token is accepted on revocations that are too old."""
     away = False
 
-    def load(since: object) -> Trust:
+    def load(since: object) -> TrustRecords:
         if away:
             raise errors.over_capacity("away")
         with psycopg.connect(database_url) as connection:
-            return records.load_trust(connection, since)
+            return issued_tokens.load_trust(connection, since)
 
     clock = time.monotonic()
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
@@ -186,7 +188,7 @@ def test_without_the_database_tokens_are_trusted_for_seconds_and_then_not(
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     away = True
-    clock += own_issuer.TRUSTED_FOR_S - 0.1
+    clock += own_issuer.SNAPSHOT_AGE_AT_MOST_S - 0.1
     assert verifier.verify(token)
     clock += 0.2
     for _ in range(3):
@@ -198,8 +200,8 @@ def test_without_the_database_tokens_are_trusted_for_seconds_and_then_not(
     clock += 1
     assert verifier.verify(token)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        records.revoke_token(connection, part(token, 1)["jti"], part(token, 1)["exp"])
-    clock += own_issuer.RENEWED_AFTER_S
+        issued_tokens.revoke_token(connection, part(token, 1)["jti"], part(token, 1)["exp"])
+    clock += own_issuer.REFRESH_AFTER_S
     with pytest.raises(InvalidToken, match="revoked"):
         verifier.verify(token)
 
@@ -210,19 +212,19 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
     clock = time.monotonic()
     silent_for = 0.0
 
-    def load(since: object) -> Trust:
+    def load(since: object) -> TrustRecords:
         nonlocal clock
         clock += silent_for
         if silent_for:
             raise errors.over_capacity("silent")
         with psycopg.connect(database_url) as connection:
-            return records.load_trust(connection, since)
+            return issued_tokens.load_trust(connection, since)
 
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
     verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
-    clock += own_issuer.RENEWED_AFTER_S
+    clock += own_issuer.REFRESH_AFTER_S
     silent_for = 0.5
     assert verifier.verify(token)
     clock += 0.5

@@ -1,7 +1,4 @@
-"""Who may do what: interface.md's endpoints against its scopes, as a table.
-
-A scope opens an endpoint (its status) or does not (403), and one for another project never does.
-"""
+"""Every endpoint with every scope, as a table of statuses; a scope for another project is always 403."""
 
 import pytest
 from flask import Flask
@@ -63,7 +60,9 @@ def fill(endpoint: str, project: str, resource_id: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("scope", SCOPE_NAMES)
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
-def test_matrix(api: Api, project: str, token_for: TokenFor, section: str, endpoint: str, scope: str) -> None:
+def test_an_endpoint_answers_as_the_table_says(
+    api: Api, project: str, token_for: TokenFor, section: str, endpoint: str, scope: str
+) -> None:
     resource = api.create({}, key="the-key")
     method, path = fill(endpoint, project, resource["id"])
     body = {"json": BODIES[section]} if section in BODIES else {}
@@ -86,14 +85,14 @@ def test_matrix(api: Api, project: str, token_for: TokenFor, section: str, endpo
 
 
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
-def test_without_a_token_nothing(api: Api, project: str, section: str, endpoint: str) -> None:
+def test_without_a_token_every_endpoint_is_401(api: Api, project: str, section: str, endpoint: str) -> None:
     method, path = fill(endpoint, project, "an-id")
     answer = Api(api.app, project, None).request(method, path)
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == f'Bearer realm="{project}"'
 
 
-# 4.14: the staged projection is for those who may see what is not published yet.
+# 4.14: view_published_products must not show what is staged and not published yet.
 STAGED = {"view_products": 200, "view_published_products": 403}
 
 
@@ -114,7 +113,7 @@ def test_the_staged_projection_needs_a_scope_of_its_own(
         assert viewer.post(path, **asked).status_code == 200
 
 
-def test_the_scope_of_the_staged_projection_is_looked_at_before_any_value(
+def test_the_scope_of_the_staged_projection_is_checked_before_any_value(
     api: Api, project: str, token_for: TokenFor
 ) -> None:
     viewer = Api(api.app, project, token_for(f"view_published_products:{project}", "view_products:another-project"))

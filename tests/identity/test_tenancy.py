@@ -1,7 +1,7 @@
-"""Projects do not see each other: every endpoint with a token of project A against the data of project B.
+"""Isolation of projects: every endpoint with a token of project A against the data of project B.
 
-Two questions for each endpoint: is A's token refused on B's addresses, and do requests on A's own addresses that name
-B's ids and keys behave as if these did not exist, in answers, counts, locks and effects?
+A's token has to be refused on B's URLs. Requests to A's own URLs with ids and keys of B have to behave as if these did
+not exist: in answers, counts, locks and effects.
 """
 
 from typing import Any
@@ -20,14 +20,14 @@ KEY = "the-key"
 
 @pytest.fixture
 def a(app: Flask, project: str, token_for: TokenFor) -> Api:
-    """A project with nothing in it, and a client with all rights to it."""
+    """A client with all scopes of an empty project."""
     names = ("manage_test", "view_test", "view_products", "view_published_products")
     return Api(app, project, token_for(*(f"{name}:{project}" for name in names)))
 
 
 @pytest.fixture
 def b(app: Flask, project: str, token_for: TokenFor) -> Api:
-    """Another project, with data."""
+    """A client of another project, with data."""
     other = f"{project}-b"
     filled = Api(app, other, token_for(f"manage_test:{other}"))
     filled.create(key=KEY)
@@ -40,7 +40,7 @@ def everything(api: Api) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
-def test_a_token_of_a_is_refused_on_the_addresses_of_b(a: Api, b: Api, section: str, endpoint: str) -> None:
+def test_a_token_of_a_is_refused_on_the_urls_of_b(a: Api, b: Api, section: str, endpoint: str) -> None:
     before = everything(b)
     resource = b.get(f"/key={KEY}").get_json()
     method, path = fill(endpoint, b.project, resource["id"])
@@ -63,7 +63,7 @@ SEARCHES = (
     "?filter.facets=key:exists&facet=arrayOfObjectType.integerExample:777 as seven",
 )
 
-# What A sends to its own addresses, naming what B has ({id}, {b}), and the status that an empty project answers.
+# What A sends to its own URLs with B's id ({id}) and key ({b}), and the status that an empty project answers.
 PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] = {
     f"GET {R}": [
         ("", None, {}, 200),
@@ -120,7 +120,7 @@ PROBES: dict[str, list[tuple[str, dict[str, Any] | None, dict[str, str], int]]] 
         ("/{id}", None, {}, 404),
         ("/{id}?version=1", None, {}, 404),
     ],
-    # These two keep nothing and look at nothing.
+    # These two neither read nor store anything.
     f"POST {R}{COMPLEX}": [],
     f"POST {R}/description-with-urn-links": [],
 }
@@ -168,7 +168,7 @@ def test_a_key_or_a_sole_place_that_b_takes_is_free_for_a(a: Api, b: Api) -> Non
     assert everything(b) == of_b
 
 
-def test_totals_and_pages_count_ones_own_only(a: Api, b: Api) -> None:
+def test_totals_and_pages_count_only_the_own_project(a: Api, b: Api) -> None:
     for number in range(3):
         a.create({"arrayOfIntExample": [number]})
     own = everything(a)
@@ -180,7 +180,7 @@ def test_totals_and_pages_count_ones_own_only(a: Api, b: Api) -> None:
 
 
 def test_the_same_id_in_both_projects_is_two_resources(a: Api, b: Api, database_url: str) -> None:
-    """Ids are the server's, and still no statement relies on that."""
+    """The server generates ids, so this does not happen, but no statement may rely on that."""
     of_b = b.get(f"/key={KEY}").get_json()
     mine = a.create()
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -198,7 +198,7 @@ def test_the_same_id_in_both_projects_is_two_resources(a: Api, b: Api, database_
     assert of_b["objectTypeProperty"] == EXAMPLE
 
 
-def test_a_row_that_b_has_locked_does_not_hold_a_up(a: Api, b: Api, database_url: str) -> None:
+def test_a_locked_row_of_b_does_not_delay_a(a: Api, b: Api, database_url: str) -> None:
     mine = a.create(key=KEY)
     with psycopg.connect(database_url) as holder:
         holder.execute("SELECT FROM resource WHERE project_key = %s FOR UPDATE", (b.project,))
@@ -209,7 +209,7 @@ def test_a_row_that_b_has_locked_does_not_hold_a_up(a: Api, b: Api, database_url
 
 
 def test_names_that_look_like_other_projects(app: Flask, project: str, token_for: TokenFor) -> None:
-    """Project keys are compared as they are: no letter case, no prefix, no pattern."""
+    """Project keys are compared exactly: letter case counts, and neither prefixes nor patterns match."""
     victim = Api(app, f"{project}-Ab_c", token_for(f"manage_test:{project}-Ab_c"))
     victim.create(key=KEY)
     for name in (

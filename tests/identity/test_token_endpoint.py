@@ -1,4 +1,4 @@
-"""POST /oauth/token: client credentials for access tokens (RFC 6749, section 4.4), as real clients send them."""
+"""POST /oauth/token: access tokens for client credentials (RFC 6749, section 4.4), as real clients send them."""
 
 import base64
 import logging
@@ -9,10 +9,11 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask
 
-from app.database.pool import Connection
-from app.identity.records import TOKEN_LIFETIME_S
+from app.database.connection import Connection
+from app.http.bodies import FORM
+from app.identity.token_profile import TOKEN_LIFETIME_S
 from tests.support.api import Api, codes
-from tests.support.oauth import FORM, OAuthClient, basic, part, refused
+from tests.support.oauth import OAuthClient, basic, part, refused
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
     return OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
 
 
-def test_a_token_of_all_scopes_opens_the_project(client: OAuthClient, project: str) -> None:
+def test_a_token_with_all_scopes_of_the_client_gives_access_to_the_project(client: OAuthClient, project: str) -> None:
     answer = client.grant()
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
@@ -47,7 +48,7 @@ def test_a_token_has_the_profile_of_rfc_9068(client: OAuthClient) -> None:
     assert part(client.token(), 1)["jti"] != claims["jti"]
 
 
-def test_the_answer_echoes_what_was_asked_for_and_granted(client: OAuthClient, project: str) -> None:
+def test_the_answer_names_the_scopes_that_were_requested_and_granted(client: OAuthClient, project: str) -> None:
     both = f"view_test:{project} manage_test:{project}"
     assert client.grant(scope=both).get_json()["scope"] == both
     one = client.grant(scope=f"view_test:{project}").get_json()
@@ -66,7 +67,7 @@ def test_the_answer_echoes_what_was_asked_for_and_granted(client: OAuthClient, p
     ],
     ids=["raw", "percent", "plus", "spaces", "unknown-fields"],
 )
-def test_forms_put_together_by_hand_are_understood(client: OAuthClient, project: str, body: str) -> None:
+def test_forms_that_are_not_fully_encoded_are_accepted(client: OAuthClient, project: str, body: str) -> None:
     answer = client.post("/oauth/token", body.replace("{p}", project))
     assert answer.status_code == 200
     assert answer.get_json()["scope"] == f"manage_test:{project} view_test:{project}"
@@ -79,7 +80,7 @@ def test_credentials_may_be_form_fields(client: OAuthClient) -> None:
     refused(client.post("/oauth/token", wrong, headers={}), 401, "invalid_client")
 
 
-def test_the_clients_id_may_stand_beside_the_header_but_no_second_secret(client: OAuthClient) -> None:
+def test_the_form_may_repeat_the_clients_id_but_not_the_secret(client: OAuthClient) -> None:
     form = {"grant_type": "client_credentials"}
     assert client.post("/oauth/token", form | {"client_id": client.id}).status_code == 200
     refused(client.post("/oauth/token", form | {"client_id": "another"}), 400, "invalid_request")
@@ -92,7 +93,7 @@ def test_credentials_in_the_header_may_be_percent_encoded(client: OAuthClient) -
     assert client.post("/oauth/token", {"grant_type": "client_credentials"}, header).status_code == 200
 
 
-def test_parameters_may_stand_in_the_query_and_form_fields_come_first(client: OAuthClient, project: str) -> None:
+def test_parameters_may_be_in_the_query_and_form_fields_take_precedence(client: OAuthClient, project: str) -> None:
     query = urlencode({"grant_type": "client_credentials", "scope": f"view_test:{project}", "ignored": "x"})
     in_query = client.app.test_client().post(f"/oauth/token?{query}", headers=client.header)
     assert in_query.get_json()["scope"] == f"view_test:{project}"
@@ -101,14 +102,14 @@ def test_parameters_may_stand_in_the_query_and_form_fields_come_first(client: OA
 
 
 @pytest.mark.parametrize("name", ["client_id", "client_secret", "token"])
-def test_secrets_may_not_stand_in_the_address(client: OAuthClient, name: str) -> None:
+def test_secrets_in_the_url_are_refused(client: OAuthClient, name: str) -> None:
     value = {**client.fields, "token": "x"}[name]
     answer = client.post(f"/oauth/token?{name}={value}", {"grant_type": "client_credentials"})
     refused(answer, 400, "invalid_request")
     assert value not in answer.text or value == "x"
 
 
-def test_refused_credentials(client: OAuthClient) -> None:
+def test_wrong_and_malformed_credentials_are_refused(client: OAuthClient) -> None:
     form = {"grant_type": "client_credentials"}
     for headers in (
         {},
@@ -132,7 +133,7 @@ def test_refused_credentials(client: OAuthClient) -> None:
         assert message == "Please provide valid client credentials using HTTP Basic Authentication."
 
 
-def test_grants(client: OAuthClient) -> None:
+def test_other_grant_types_are_refused(client: OAuthClient) -> None:
     missing = client.post("/oauth/token", {})
     assert refused(missing, 400, "invalid_request") == "Missing required parameter: grant_type."
     assert refused(client.grant(grant_type=""), 400, "invalid_request") == "Missing required parameter: grant_type."
@@ -152,14 +153,14 @@ def test_scopes_beyond_the_clients_are_refused_as_a_whole(client: OAuthClient, p
         assert message.startswith("Permissions exceeded. Only the following permissions can be requested: manage_test:")
 
 
-def test_what_is_no_scope_is_refused(client: OAuthClient, project: str) -> None:
+def test_malformed_scopes_are_refused(client: OAuthClient, project: str) -> None:
     for scope in ("manage_project:" + project, "view_test", "view_test:", f"view_test:{project}:store", "nul\0", " "):
         message = refused(client.grant(scope=scope), 400, "invalid_scope")
         assert message == "Malformed parameter: scope: Invalid scope."
-    assert client.grant(scope="").status_code == 200  # without a value as if it were not there: RFC 6749, section 3.1
+    assert client.grant(scope="").status_code == 200  # an empty parameter counts as absent: RFC 6749, section 3.1
 
 
-def test_requests_that_are_no_form_are_refused(client: OAuthClient) -> None:
+def test_bodies_that_are_not_a_form_are_refused(client: OAuthClient) -> None:
     twice = "grant_type=client_credentials&grant_type=client_credentials"
     for body in (twice, b"grant_type=\xff", b"grant_type=%FF", "&".join(["a=b"] * 2000)):
         refused(client.post("/oauth/token", body), 400, "invalid_request")
@@ -180,7 +181,7 @@ def test_requests_that_are_no_form_are_refused(client: OAuthClient) -> None:
     assert in_chunks.status_code == 413
 
 
-def test_only_post(client: OAuthClient) -> None:
+def test_other_methods_than_post_are_405(client: OAuthClient) -> None:
     for path in ("/oauth/token", "/oauth/introspect", "/oauth/revoke"):
         answer = client.app.test_client().get(path)
         assert answer.status_code == 405
@@ -194,7 +195,7 @@ def test_a_refusal_is_logged_with_client_and_correlation_id_but_no_secret(
     try:
         header = basic(client.id, "a-wrong-secret") | {"X-Correlation-ID": "corr-12345"}
         client.post("/oauth/token", {"grant_type": "client_credentials"}, header)
-        # A secret in the place of the id, as happens when the two are swapped.
+        # The secret in place of the id, as if the two had been swapped.
         swapped = basic(client.made.client_secret, client.id)
         client.post("/oauth/token", {"grant_type": "client_credentials"}, swapped)
     finally:
@@ -212,8 +213,8 @@ def test_a_refusal_is_logged_with_client_and_correlation_id_but_no_secret(
         assert client.made.client_secret not in str(record.__dict__)
 
 
-def test_refusing_costs_no_slow_hash(client: OAuthClient) -> None:
-    """A refusal is one look at an index and one SHA-256, also for unknown clients: thousands a second, not tens."""
+def test_wrong_credentials_cost_no_slow_hash(client: OAuthClient) -> None:
+    """One index lookup and one SHA-256, also for unknown clients: thousands of attempts a second, not tens."""
     headers = [basic(client.id, "wrong"), basic("unknown", "wrong")]
     spent = time.process_time()
     for _ in range(50):

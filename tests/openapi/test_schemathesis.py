@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.database.pool import Connection
-from app.identity import records
+from app.database.connection import Connection
+from app.identity import clients
 from tests.conftest import TokenFor
 from tests.support.service import running_service
 
@@ -21,7 +21,7 @@ def test_made_up_requests_find_nothing(
     database_url: str, connection: Connection, project: str, token_for: TokenFor, tmp_path: Path
 ) -> None:
     scopes = tuple(f"{name}:{project}" for name in ("manage_test", "view_products"))
-    client = records.create_client(connection, "schemathesis", scopes)
+    client = clients.create_client(connection, "schemathesis", scopes)
     with running_service(tmp_path / "log", DATABASE_URL=database_url) as port:
         base_url = f"http://127.0.0.1:{port}"
         run = subprocess.run(

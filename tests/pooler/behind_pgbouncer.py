@@ -32,7 +32,7 @@ from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import migrate
-from app.identity import records
+from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
 from tests.support.api import EXAMPLE, Api, at_once, codes
@@ -112,7 +112,7 @@ def limited_url(cluster: EmbeddedPostgres) -> str:
     url = cluster.create_database(f"pooled_{uuid4().hex[:8]}")
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        records.ensure_signing_key(connection)
+        signing_keys.ensure_signing_key(connection)
         for name, value in LIMITS.items():
             connection.execute(
                 psycopg.sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {} SET {} = {}").format(
@@ -158,7 +158,9 @@ def pooled(pooled_settings: Settings) -> Iterator[Flask]:
 @pytest.fixture
 def api(pooled: Flask, limited_url: str, project: str) -> Api:
     with psycopg.connect(limited_url, autocommit=True) as connection:
-        token = records.issue_token(connection, Settings().token_issuer, "test", (f"manage_test:{project}",), 3600)
+        token = issued_tokens.issue_token(
+            connection, Settings().token_issuer, "test", (f"manage_test:{project}",), 3600
+        )
     return Api(pooled, project, token)
 
 
@@ -254,8 +256,8 @@ def test_a_server_that_dies_behind_the_pooler_is_503_and_then_back(data_dir: Pat
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            records.ensure_signing_key(connection)
-            token = records.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+            signing_keys.ensure_signing_key(connection)
+            token = issued_tokens.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
         with pgbouncer(url) as pooled_url:
             app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", pool_size=4))
             api = Api(app, "p", token)

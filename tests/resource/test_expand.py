@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from flask import Flask
 
-from app.identity import records
+from app.identity import clients
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.predicates import SORTED
@@ -14,14 +14,14 @@ from tests.support.statements import recorded
 
 
 @pytest.fixture
-def client(database_url: str, project: str) -> records.NewClient:
+def client(database_url: str, project: str) -> clients.NewClient:
     """An API client that is stored, with a name that needs escaping."""
     with psycopg.connect(database_url, autocommit=True) as connection:
-        return records.create_client(connection, 'Shop "Ö" \\ 1', (f"manage_test:{project}", f"view_test:{project}"))
+        return clients.create_client(connection, 'Shop "Ö" \\ 1', (f"manage_test:{project}", f"view_test:{project}"))
 
 
 @pytest.fixture
-def known(app: Flask, api: Api, client: records.NewClient, token_for: TokenFor) -> Api:
+def known(app: Flask, api: Api, client: clients.NewClient, token_for: TokenFor) -> Api:
     """Requests of that client."""
     return Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=client.client_id))
 
@@ -33,7 +33,7 @@ def listed(api: Api, *expand: str) -> dict[str, Any]:
     return resource
 
 
-def test_a_client_that_is_there_is_added(known: Api, client: records.NewClient) -> None:
+def test_a_client_that_is_there_is_added(known: Api, client: clients.NewClient) -> None:
     created = known.create(key="a-key")
     plain = {"typeId": "api-client", "id": client.client_id}
     scopes = [f"manage_test:{known.project}", f"view_test:{known.project}"]
@@ -46,7 +46,7 @@ def test_a_client_that_is_there_is_added(known: Api, client: records.NewClient) 
     assert listed(known, "lastModifiedBy", "createdBy", "createdBy") == both
 
 
-def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: records.NewClient) -> None:
+def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: clients.NewClient) -> None:
     created = api.create()
     assert listed(api, "createdBy", "lastModifiedBy") == created
     updated = known.update(created, {"action": "changeSomeProperty", "someProperty": "x"})
@@ -58,7 +58,7 @@ def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: re
 def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
     scopes = ("view_test:another", f"view_test:{api.project}", f"manage_test:{api.project}-2")
     with psycopg.connect(database_url, autocommit=True) as connection:
-        made = records.create_client(connection, "Shared", scopes)
+        made = clients.create_client(connection, "Shared", scopes)
     Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=made.client_id)).create()
     assert listed(api, "createdBy")["createdBy"]["obj"]["scopes"] == [f"view_test:{api.project}"]
 

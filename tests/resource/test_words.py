@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.database.pool import Connection
+from app.database.connection import Connection
 from app.errors import ApiError
 from app.query.fields import MATCHES, RELEVANCE, Stage
 from app.resource import bulk_store, words

@@ -18,7 +18,8 @@ from werkzeug.test import TestResponse
 from app import create_app
 from app.config import Settings
 from app.database import migrate
-from app.database.readiness import ANSWERED_WITHIN_S, migration_ids
+from app.database.migration_files import migration_ids
+from app.database.readiness import ANSWERED_WITHIN_S
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import codes

@@ -1,8 +1,7 @@
 """A second issuer of tokens, as a process of its own on loopback: ``python -m tests.support.issuer``.
 
-Prints its port. ``GET /jwks`` answers its keys; ``POST /sign`` signs the claims that it is sent; ``POST /rotate``
-replaces all keys; ``GET /fetches`` tells how often the keys were asked for. Other paths answer what a key set should
-not be.
+It prints its port. ``GET /jwks`` returns its keys, ``POST /sign`` signs the claims in the body, ``POST /rotate``
+replaces all keys, ``GET /fetches`` returns how often the keys were fetched. Other paths return unusable key sets.
 """
 
 import json
@@ -35,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/jwks":
             kind.fetches += 1
             public = [key.as_dict(private=False) for key in kind.keys.values()]
-            # What a reader has to leave out: a symmetric key, one for encryption, an unknown kind, a broken one.
+            # Entries that must be ignored: a symmetric key, one for encryption, an unknown type, malformed ones.
             others = [
                 OctKey.generate_key(256, {"kid": "symmetric"}).as_dict(),
                 {**public[0], "kid": "for-encryption", "use": "enc"},
@@ -104,7 +103,7 @@ def _new_keys(generation: int) -> dict[str, Key]:
 
 
 class Issuer:
-    """The process, seen from a test."""
+    """A client of the issuer's process."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -114,7 +113,7 @@ class Issuer:
         return f"http://127.0.0.1:{self._port}{path}"
 
     def sign(self, alg: str = "ES256", header: dict[str, Any] | None = None, **claims: Any) -> str:
-        """A token with claims that are right unless others are given; None leaves one out."""
+        """Sign a token with valid claims, but for the arguments; None leaves a claim out."""
         now = int(time.time())
         right = {
             "iss": NAME,
@@ -147,7 +146,7 @@ class Issuer:
 
 @contextmanager
 def running_issuer() -> Generator[Issuer]:
-    """Start the process, and end it."""
+    """Run the process for the length of a ``with``."""
     process = subprocess.Popen([sys.executable, "-m", "tests.support.issuer"], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -160,5 +159,5 @@ def running_issuer() -> Generator[Issuer]:
 if __name__ == "__main__":
     _Handler.keys = _new_keys(0)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    print(server.server_address[1], flush=True)  # noqa: T201 -- the one thing that the parent waits for
+    print(server.server_address[1], flush=True)  # noqa: T201 -- the parent process reads it
     server.serve_forever()

@@ -1,4 +1,4 @@
-"""What the tests of the OAuth endpoints share: clients, their requests, and the form of refusals."""
+"""Helpers for tests of the OAuth endpoints: clients, their requests, and a check of error answers."""
 
 import base64
 import json
@@ -8,12 +8,11 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.database.pool import Connection
-from app.identity import records
-from app.identity.records import NewClient
+from app.database.connection import Connection
+from app.http.bodies import FORM
+from app.identity import clients
+from app.identity.clients import NewClient
 from tests.support.api import codes
-
-FORM = "application/x-www-form-urlencoded"
 
 
 def basic(client_id: str, secret: str) -> dict[str, str]:
@@ -22,11 +21,11 @@ def basic(client_id: str, secret: str) -> dict[str, str]:
 
 
 class OAuthClient:
-    """A client of the application under test that knows its secret."""
+    """An API client with its secret, which sends requests to the application under test."""
 
     def __init__(self, app: Flask, connection: Connection, *scopes: str) -> None:
         self.app = app
-        self.made: NewClient = records.create_client(connection, "a client", scopes)
+        self.made: NewClient = clients.create_client(connection, "a client", scopes)
 
     @property
     def id(self) -> str:
@@ -64,7 +63,7 @@ class OAuthClient:
 
 
 def refused(answer: TestResponse, status: int, code: str) -> str:
-    """Check that an OAuth endpoint refused in all six fields, and return the message."""
+    """Check all fields of an OAuth endpoint's error answer, and return its message."""
     assert answer.status_code == status, answer.text
     assert codes(answer) == [code]
     body = answer.get_json()

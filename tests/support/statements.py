@@ -13,7 +13,7 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 import app
-from app.database import pool
+from app.database import connection
 
 APP = Path(app.__file__).parent
 
@@ -83,7 +83,7 @@ def _sender(frame: FrameType | None) -> CallSite | None:
     """The innermost line of the application; the cursor that the pool uses only passes statements on."""
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(APP) and path != Path(pool.__file__):
+        if path.is_relative_to(APP) and path != Path(connection.__file__):
             return CallSite(path.relative_to(APP).as_posix(), frame.f_code.co_name, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -19,10 +19,13 @@ from flask import Flask, request
 from app import create_app
 from app.config import Settings
 from app.database import migrate, replica
-from app.database.pool import Connection, Database, Unavailable
+from app.database.connection import Connection
+from app.database.failures import Unavailable
+from app.database.pool import Database
 from app.database.replica import ReadingDatabase
-from app.identity import records
-from app.identity.records import KeyEncryption
+from app.identity import clients, issued_tokens, signing_keys
+from app.identity.signing_keys import KeyEncryption
+from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store, store
 from app.resource.model import Selection, StoredResource
 from app.serving.embedded import EmbeddedPostgres
@@ -80,7 +83,7 @@ class _Walk:
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
         scopes = [f"{scope}:{project}" for project in (PROJECT, "sole") for scope in ("manage_test", "view_products")]
-        token = records.issue_token(self.connection, Settings().token_issuer, "walker", tuple(scopes), 3600)
+        token = issued_tokens.issue_token(self.connection, Settings().token_issuer, "walker", tuple(scopes), 3600)
         api = Api(self.app, PROJECT, token)
         self.creates(api)
         self.reads(api)
@@ -108,38 +111,38 @@ class _Walk:
     def identity(self) -> None:
         connection = self.connection
         with self.step("signing_key.ensure"):
-            records.ensure_signing_key(connection)
+            signing_keys.ensure_signing_key(connection)
         with self.step("trust.load"), recorded(trust=True) as trust:
-            records.load_trust(connection, None)
+            issued_tokens.load_trust(connection, None)
             self.statements += trust
         with self.step("client.create"):
-            client = records.create_client(connection, "a client", (f"view_test:{PROJECT}",))
+            client = clients.create_client(connection, "a client", (f"view_test:{PROJECT}",))
         with self.step("client.has_clients"):
-            assert records.has_clients(connection)
+            assert clients.has_clients(connection)
         with self.step("client.list"):
-            assert [found.client_id for found in records.clients(connection)] == [client.client_id]
+            assert [found.client_id for found in clients.list_clients(connection)] == [client.client_id]
         with self.step("client.revoke"):
-            revoked = records.revoke_client(connection, client.client_id)
+            revoked = clients.revoke_client(connection, client.client_id)
         assert revoked.revoked_at is not None
-        assert records.revoke_client(connection, client.client_id) == revoked
+        assert clients.revoke_client(connection, client.client_id) == revoked
         with self.step("client.revoke_unknown"), pytest.raises(LookupError):
-            records.revoke_client(connection, "nobody")
+            clients.revoke_client(connection, "nobody")
         with self.step("token.issue"):
-            records.issue_token(connection, "issuer", "a", (), 60)
+            issued_tokens.issue_token(connection, "issuer", "a", (), 60)
         with self.step("token.issue_for_long"):
-            records.issue_token(connection, "issuer", "a", (), records.TOKEN_LIFETIME_S + 1)
+            issued_tokens.issue_token(connection, "issuer", "a", (), TOKEN_LIFETIME_S + 1)
         with self.step("token.is_revoked"):
-            assert not records.is_revoked(connection, "a-token", "a-client")
+            assert not issued_tokens.is_revoked(connection, "a-token", "a-client")
         with self.step("token.revoke"):
-            records.revoke_token(connection, "a-token", time.time() + 3600)
+            issued_tokens.revoke_token(connection, "a-token", time.time() + 3600)
         with self.step("signing_key.list"):
-            assert len(records.signing_keys(connection)) == 1
+            assert len(signing_keys.list_signing_keys(connection)) == 1
         with self.step("signing_key.encrypt"):
-            records.encrypt_signing_keys(connection, KeyEncryption())
+            signing_keys.encrypt_signing_keys(connection, KeyEncryption())
         with self.step("signing_key.rotate"):
-            records.rotate_signing_key(connection)
+            signing_keys.rotate_signing_key(connection)
         with self.step("signing_key.rotate_at_once"):
-            records.rotate_signing_key(connection, others_at_once=True)
+            signing_keys.rotate_signing_key(connection, others_at_once=True)
         oauth = OAuthClient(self.app, connection, f"view_test:{PROJECT}")
         with self.step("oauth.token"):
             token = oauth.token()
@@ -343,7 +346,7 @@ class _Walk:
         with self.step("readiness"):
             assert self.app.test_client().get("/health/ready").status_code == 200
         with self.step("replica.probe"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(replica, "TRIED_AGAIN_AFTER_S", 0.01)
+            patch.setattr(replica, "RETRY_INTERVAL_S", 0.01)
             database: Database = self.app.extensions["database"]
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)

@@ -16,12 +16,12 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from app import cli, create_app
-from app.cli import commands
+from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from app.database import migrate
-from app.database.pool import Connection
-from app.identity import own_issuer, records
-from app.identity.records import KeyEncryption, KeyUnreadable
+from app.database.connection import Connection
+from app.identity import issued_tokens, own_issuer, signing_keys, token_profile
+from app.identity.signing_keys import KeyEncryption, KeyUnreadable
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api, codes
 from tests.support.oauth import OAuthClient, part
@@ -31,7 +31,7 @@ PROJECT = "keys"
 
 @pytest.fixture
 def own_database(cluster: EmbeddedPostgres) -> str:
-    """A database whose keys nobody else uses."""
+    """A database whose signing keys no other test uses."""
     url = cluster.create_database(f"keys_{secrets.token_hex(8)}")
     migrate.upgrade(url)
     return url
@@ -40,13 +40,13 @@ def own_database(cluster: EmbeddedPostgres) -> str:
 @pytest.fixture
 def keys(own_database: str) -> Iterator[Connection]:
     with psycopg.connect(own_database, autocommit=True) as opened:
-        records.ensure_signing_key(opened)
+        signing_keys.ensure_signing_key(opened)
         yield opened
 
 
 @pytest.fixture
 def workers(settings: Settings, own_database: str, keys: Connection) -> Iterator[list[Flask]]:
-    """Two workers that have served already, and so know the first key."""
+    """Two workers that have answered a request, and so have loaded the first key."""
     made = [create_app(replace(settings, database_url=own_database)) for _ in range(2)]
     for worker in made:
         assert worker.test_client().get("/.well-known/jwks.json").status_code == 200
@@ -55,9 +55,9 @@ def workers(settings: Settings, own_database: str, keys: Connection) -> Iterator
         worker.extensions["database"].close()
 
 
-def issue(keys: Connection, lifetime_s: int = 60, encryption: KeyEncryption = records.NO_ENCRYPTION) -> str:
+def issue(keys: Connection, lifetime_s: int = 60, encryption: KeyEncryption = signing_keys.NO_ENCRYPTION) -> str:
     scopes = (f"manage_test:{PROJECT}",)
-    return records.issue_token(keys, Settings().token_issuer, "someone", scopes, lifetime_s, encryption)
+    return issued_tokens.issue_token(keys, Settings().token_issuer, "someone", scopes, lifetime_s, encryption)
 
 
 def statuses(workers: list[Flask], token: str) -> list[int]:
@@ -65,7 +65,7 @@ def statuses(workers: list[Flask], token: str) -> list[int]:
 
 
 def states(keys: Connection) -> list[str]:
-    return [state for _, state in records.signing_keys(keys)]
+    return [state for _, state in signing_keys.list_signing_keys(keys)]
 
 
 def let_time_pass(keys: Connection, seconds: float) -> None:
@@ -79,7 +79,7 @@ def let_time_pass(keys: Connection, seconds: float) -> None:
     )
 
 
-def test_the_key_set_verifies_tokens_and_holds_nothing_private(app: Flask, client_token: str) -> None:
+def test_the_key_set_verifies_tokens_and_contains_nothing_private(app: Flask, client_token: str) -> None:
     answer = app.test_client().get("/.well-known/jwks.json")
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
@@ -100,14 +100,14 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_verifies(
     keys: Connection, workers: list[Flask]
 ) -> None:
     before = issue(keys)
-    records.rotate_signing_key(keys)
+    signing_keys.rotate_signing_key(keys)
     assert states(keys) == ["signs", "published"]
     assert part(issue(keys), 0)["kid"] == part(before, 0)["kid"]
-    let_time_pass(keys, records.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
+    let_time_pass(keys, signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
     assert states(keys) == ["verifies", "signs"]
     after = issue(keys)
     assert part(after, 0)["kid"] != part(before, 0)["kid"]
-    time.sleep(own_issuer.UNKNOWN_KEYS_ASKED_FOR_EVERY_S)  # the minute that has passed for the database only
+    time.sleep(own_issuer.UNKNOWN_KEY_INTERVAL_S)  # the minute above has passed only in the database
     assert statuses(workers, before) == [200, 200]
     assert statuses(workers, after) == [200, 200]
 
@@ -115,56 +115,58 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_verifies(
 def test_workers_know_a_new_key_before_it_signs(
     keys: Connection, workers: list[Flask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even when tokens with invented key ids keep a worker from asking for an unknown key."""
-    assert own_issuer.RENEWED_AFTER_S < records.PUBLISHED_BEFORE_IT_SIGNS_S / 10
-    records.rotate_signing_key(keys)
-    time.sleep(own_issuer.RENEWED_AFTER_S)
-    monkeypatch.setattr(own_issuer, "UNKNOWN_KEYS_ASKED_FOR_EVERY_S", 3600)
+    """Also if tokens with invented key ids keep a worker from loading the keys for an unknown id."""
+    assert own_issuer.REFRESH_AFTER_S < signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S / 10
+    signing_keys.rotate_signing_key(keys)
+    time.sleep(own_issuer.REFRESH_AFTER_S)
+    monkeypatch.setattr(own_issuer, "UNKNOWN_KEY_INTERVAL_S", 3600)
     for worker in workers:
         published = worker.test_client().get("/.well-known/jwks.json").get_json()
         assert len(published["keys"]) == 2
-    let_time_pass(keys, records.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
+    let_time_pass(keys, signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
     assert statuses(workers, issue(keys)) == [200, 200]
 
 
-def test_no_token_fails_while_keys_rotate_all_the_time(keys: Connection, workers: list[Flask]) -> None:
+def test_all_tokens_stay_valid_while_keys_rotate_often(keys: Connection, workers: list[Flask]) -> None:
     tokens: list[str] = []
     for _ in range(5):
         tokens.append(issue(keys))
-        records.rotate_signing_key(keys)
-        let_time_pass(keys, records.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
+        signing_keys.rotate_signing_key(keys)
+        let_time_pass(keys, signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S + 1)
     assert len({part(token, 0)["kid"] for token in tokens}) == 5
-    time.sleep(own_issuer.RENEWED_AFTER_S)
+    time.sleep(own_issuer.REFRESH_AFTER_S)
     for token in tokens:
         assert statuses(workers, token) == [200, 200]
 
 
 def test_a_key_verifies_as_long_as_the_last_token_it_may_have_signed(keys: Connection) -> None:
-    issue(keys, records.TOKEN_LIFETIME_S)
-    records.rotate_signing_key(keys)
-    let_time_pass(keys, records.PUBLISHED_BEFORE_IT_SIGNS_S)
-    let_time_pass(keys, records.TOKEN_LIFETIME_S)
+    issue(keys, token_profile.TOKEN_LIFETIME_S)
+    signing_keys.rotate_signing_key(keys)
+    let_time_pass(keys, signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S)
+    let_time_pass(keys, token_profile.TOKEN_LIFETIME_S)
     assert states(keys) == ["verifies", "signs"]
     let_time_pass(keys, 301)
     assert states(keys) == ["retired", "signs"]
-    assert len(records.load_trust(keys, None).public_jwks) == 1
+    assert len(issued_tokens.load_trust(keys, None).public_jwks) == 1
 
 
 @pytest.mark.parametrize("rotated_first", [False, True])
-def test_a_key_verifies_longer_if_it_signed_a_token_that_lives_longer(keys: Connection, rotated_first: bool) -> None:
+def test_a_key_verifies_longer_if_it_signed_a_token_with_a_longer_lifetime(
+    keys: Connection, rotated_first: bool
+) -> None:
     year_s = 31_536_000
     if rotated_first:
-        records.rotate_signing_key(keys)
+        signing_keys.rotate_signing_key(keys)
     issue(keys, year_s)
     if not rotated_first:
-        records.rotate_signing_key(keys)
+        signing_keys.rotate_signing_key(keys)
     let_time_pass(keys, year_s)
     assert states(keys) == ["verifies", "signs"]
     let_time_pass(keys, 301)
     assert states(keys) == ["retired", "signs"]
 
 
-def test_a_leaked_key_is_replaced_at_once_and_its_tokens_die(
+def test_a_leaked_key_is_replaced_at_once_and_its_tokens_are_refused(
     keys: Connection, workers: list[Flask], own_database: str
 ) -> None:
     before = issue(keys)
@@ -193,7 +195,7 @@ def test_rotations_at_the_same_time_leave_one_key_to_sign(keys: Connection, own_
     def rotate(_: int) -> bool:
         with psycopg.connect(own_database, autocommit=True) as another:
             try:
-                records.rotate_signing_key(another)
+                signing_keys.rotate_signing_key(another)
             except LookupError:
                 return False
             return True
@@ -229,39 +231,41 @@ def text_of(number: int) -> str:
     return base64.b64encode(bytes([number]) * 32).decode()
 
 
-def test_an_encrypted_key_signs_and_nothing_in_the_database_shows_it(own_database: str, keys: Connection) -> None:
-    records.rotate_signing_key(keys, ONE, others_at_once=True)
+def test_an_encrypted_key_signs_and_is_not_readable_in_the_database(own_database: str, keys: Connection) -> None:
+    signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     row = keys.execute("SELECT private_jwk, public_jwk FROM signing_key ORDER BY created_at DESC LIMIT 1").fetchone()
     assert row is not None
     assert row[0].count(".") == 4  # a JWE in compact form
     assert "d" not in json.loads(row[1])
     token = issue(keys, encryption=ONE)
-    published = [json.loads(text) for text in records.load_trust(keys, None).public_jwks]
+    published = [json.loads(text) for text in issued_tokens.load_trust(keys, None).public_jwks]
     assert jwt.decode(token, KeySet.import_key_set({"keys": published}), algorithms=["ES256"]).claims
 
 
-def test_without_the_right_key_a_clear_message(keys: Connection) -> None:
-    records.rotate_signing_key(keys, ONE, others_at_once=True)
+def test_without_the_right_encryption_key_the_error_names_the_setting(keys: Connection) -> None:
+    signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     with pytest.raises(KeyUnreadable, match="KEY_ENCRYPTION_KEY is not set"):
         issue(keys)
     with pytest.raises(KeyUnreadable, match="KEY_ENCRYPTION_KEY is another key"):
         issue(keys, encryption=ANOTHER)
 
 
-def test_the_service_does_not_start_with_a_wrong_key(settings: Settings, own_database: str, keys: Connection) -> None:
-    records.rotate_signing_key(keys, ONE, others_at_once=True)
+def test_the_service_does_not_start_with_a_wrong_encryption_key(
+    settings: Settings, own_database: str, keys: Connection
+) -> None:
+    signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     with pytest.raises(KeyUnreadable, match="another key"):
-        commands.prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
+        prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
     result = CliRunner().invoke(cli.main, ["token", "--scope", "view_test:p"], env={"DATABASE_URL": own_database})
     assert result.exit_code == 1
     assert result.output.startswith("Error: The signing key in the database is encrypted, and KEY_ENCRYPTION_KEY")
-    assert "curl" in commands.prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
+    assert "curl" in prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
 
 
-def test_a_worker_without_the_key_goes_on_verifying_and_refuses_to_sign(
+def test_a_worker_without_the_encryption_key_verifies_tokens_and_signs_none(
     settings: Settings, own_database: str, keys: Connection
 ) -> None:
-    records.rotate_signing_key(keys, ONE, others_at_once=True)
+    signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     worker = create_app(replace(settings, database_url=own_database))
     try:
         client = OAuthClient(worker, keys, f"manage_test:{PROJECT}")
@@ -274,10 +278,10 @@ def test_a_worker_without_the_key_goes_on_verifying_and_refuses_to_sign(
         worker.extensions["database"].close()
 
 
-def test_keys_can_be_encrypted_later_anew_and_not_at_all(
+def test_keys_can_be_encrypted_later_and_with_another_encryption_key(
     own_database: str, keys: Connection, stored: Callable[[], list[str]]
 ) -> None:
-    records.rotate_signing_key(keys)
+    signing_keys.rotate_signing_key(keys)
     plain = stored()
     one, another, both = text_of(1), text_of(2), f"{text_of(2)}, {text_of(1)}"
     assert command(own_database, "key", "encrypt", KEY_ENCRYPTION_KEY=one) == "2 keys are stored encrypted.\n"

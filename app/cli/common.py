@@ -1,0 +1,97 @@
+"""What commands have in common: connections, parameter types, errors in one line, and output as lines of JSON."""
+
+import json
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import click
+import psycopg
+
+from app.config import Settings
+from app.database.connection import Connection, connect
+from app.database.migrate import UnsupportedServer
+from app.http.paths import PROJECT_KEY_PATTERN
+from app.identity.clients import SCOPES_LENGTH_AT_MOST
+from app.identity.scopes import SCOPE, SCOPE_NAMES
+from app.serving import embedded
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class ScopesParameter(click.ParamType[tuple[str, ...]]):
+    """Scopes, separated by spaces."""
+
+    name = "scopes"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        scopes = tuple(dict.fromkeys(value.split()))
+        wrong = [scope for scope in scopes if SCOPE.fullmatch(scope) is None]
+        if wrong or not scopes:
+            self.fail(
+                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is"
+                f" {', '.join(SCOPE_NAMES[:-1])} or {SCOPE_NAMES[-1]}.",
+                param,
+                ctx,
+            )
+        if len(" ".join(scopes)) > SCOPES_LENGTH_AT_MOST:
+            self.fail(f"All scopes together may have {SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
+        return scopes
+
+
+class ProjectKeyParameter(click.ParamType[str]):
+    """The key of a project, as in paths."""
+
+    name = "project"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if re.fullmatch(PROJECT_KEY_PATTERN, value) is None:
+            self.fail(f"{value!r} is no project key: 1 to 64 letters, digits, underscores and hyphens.", param, ctx)
+        return value
+
+
+@contextmanager
+def database_url(settings: Settings) -> Generator[str]:
+    """The database that a command uses: DATABASE_URL, or the embedded one, which is started for the command if need be.
+
+    :raises EmbeddedError: if the embedded one cannot be started.
+    """
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    with embedded.database(settings.data_dir) as url:
+        yield url
+
+
+@contextmanager
+def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Connection]:
+    """A connection to that database.
+
+    :param limited: whether the time limits of requests apply; commands that read or write a whole project need more.
+    """
+    with database_url(settings) as url, connect(url, settings, limited=limited) as connection:
+        yield connection
+
+
+def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Print one line instead of a traceback if the database is away, not migrated or too old, or lacks an entry."""
+
+    @wraps(command)
+    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+        try:
+            return command(*arguments, **options)
+        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+            raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
+        except (psycopg.Error, embedded.EmbeddedError, UnsupportedServer, LookupError) as error:
+            raise click.ClickException(str(error).strip()) from None
+
+    return run
+
+
+def echo_json_line(**fields: Any) -> None:
+    """Print the fields that are not None as one line of JSON; times as ISO 8601 in seconds."""
+    known = {name: value for name, value in fields.items() if value is not None}
+    click.echo(json.dumps(known, default=lambda time: time.isoformat(timespec="seconds")))

@@ -1,0 +1,102 @@
+"""Commands for the resources of a project: ``seed``, ``export`` and ``import``."""
+
+import sys
+from collections.abc import Generator, Iterable
+from typing import BinaryIO, TextIO, TypeVar
+
+import click
+import psycopg
+
+from app.bulk import seed as made_up
+from app.bulk import transfer
+from app.cli.common import ProjectKeyParameter, errors_in_one_line, open_connection
+from app.config import Settings
+from app.resource import bulk_store
+
+Item = TypeVar("Item")
+
+_AUTHOR = "command-line"
+"""The author of imported resources whose lines do not name one."""
+
+_SHOWN_EVERY = 10_000
+"""Items between two lines of progress, if standard error is not a terminal."""
+
+_PROJECT = click.option(
+    "--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key."
+)
+
+
+@click.command()
+@_PROJECT
+@click.option("--count", type=click.IntRange(0), required=True, help="How many resources.")
+@click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
+@click.pass_obj
+@errors_in_one_line
+def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
+    """Load generated resources: the same for the same project, count and seed. All of them or none."""
+    with open_connection(settings, limited=False) as connection:
+        try:
+            resources = made_up.resources(project_key, count, number)
+            bulk_store.copy_in(connection, project_key, _with_progress("Seeding", resources, count))
+        except psycopg.errors.UniqueViolation:
+            raise click.ClickException(
+                f"The project {project_key} has resources of --seed {number} already; nothing was loaded."
+            ) from None
+
+
+@click.command()
+@_PROJECT
+@click.option("--output", type=click.File("w", encoding="utf-8", lazy=True), default="-", help="A file, else stdout.")
+@click.pass_obj
+@errors_in_one_line
+def export(settings: Settings, project_key: str, output: TextIO) -> None:
+    """Write the project's resources as lines of JSON, ordered by id, in the state of one moment."""
+    with open_connection(settings, limited=False) as connection:
+        for line in _with_progress("Exporting", transfer.export_lines(connection, project_key)):
+            output.write(line + "\n")
+
+
+@click.command("import")
+@_PROJECT
+@click.option("--input", "source", type=click.File("rb"), default="-", help="A file, else stdin.")
+@click.pass_obj
+@errors_in_one_line
+def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
+    """Read resources as lines of JSON, as export writes them; only objectTypeProperty is required.
+
+    Lines are checked as the API checks bodies. A refused line is reported with its number and the reason, the others
+    are imported, and the exit code is 1. An interrupted import can be repeated: resources that exist are skipped.
+    """
+    progress = transfer.ImportProgress()
+    with open_connection(settings, limited=False) as connection:
+        shown = 0
+        for progress in transfer.import_lines(connection, project_key, source, _AUTHOR):
+            for line in progress.newly_refused:
+                click.echo(f"line {line.number}: {line.reason}", err=True)
+            if progress.read - shown >= _SHOWN_EVERY:
+                shown = progress.read
+                click.echo(f"{progress.read} lines read", err=True)
+    click.echo(
+        f"{progress.read} lines: {progress.imported} imported, {progress.present} already there,"
+        f" {progress.refused} refused.",
+        err=True,
+    )
+    if progress.refused:
+        sys.exit(1)
+
+
+def _with_progress(what: str, items: Iterable[Item], count: int | None = None) -> Generator[Item]:
+    """Yield the items, and show progress on standard error: a bar on a terminal, else a line now and then."""
+    if sys.stderr.isatty():
+        with click.progressbar(items, length=count, label=what, file=sys.stderr, update_min_steps=500) as bar:
+            yield from bar
+        return
+    number = 0
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % _SHOWN_EVERY == 0:
+            click.echo(f"{what}: {number}{'' if count is None else f' of {count}'}", err=True)
+    click.echo(f"{what}: {number}, done.", err=True)
+
+
+COMMANDS = (seed, export, import_)

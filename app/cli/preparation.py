@@ -1,0 +1,51 @@
+"""What ``serve`` does before it starts gunicorn: migrations, a signing key, and the demo client."""
+
+from app.config import Settings
+from app.database import migrate
+from app.database.connection import connect
+from app.identity import clients, issued_tokens, signing_keys
+from app.identity.scopes import SCOPE_NAMES
+from app.identity.signing_keys import KeyEncryption
+from app.identity.token_profile import TOKEN_LIFETIME_S
+
+DEMO_PROJECT = "demo"
+"""The project that the demo client, and the token in the command that ``serve`` prints, give access to."""
+
+DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
+
+
+def prepare(url: str, settings: Settings) -> str:
+    """Prepare a database for the service, and return the text that ``serve`` prints.
+
+    Applies the missing migrations, and creates a signing key if there is none. A demo client is created if the
+    database has no client yet; only then is its secret part of the text. Repeating it does no harm.
+
+    :raises UnsupportedServer: if the server is too old.
+    :raises KeyUnreadable: if the signing key is encrypted and the encryption key in the settings does not fit.
+    """
+    migrate.upgrade(url)
+    with connect(url, settings) as connection:
+        encryption = KeyEncryption(settings.key_encryption_keys)
+        signing_keys.ensure_signing_key(connection, encryption)
+        demo_client: list[str] = []
+        if not clients.has_clients(connection):
+            client = clients.create_client(connection, "demo", DEMO_SCOPES)
+            demo_client = [
+                f"Demo client    {client.client_id}",
+                f"Its secret     {client.client_secret}  (shown this once)",
+            ]
+        token = issued_tokens.issue_token(
+            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
+        )
+    return "\n".join(
+        (
+            f"Serving        {settings.base_url}",
+            f"Documentation  {settings.base_url}/docs",
+            *demo_client,
+            "",
+            "Try it:",
+            "",
+            f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource",
+            "",
+        )
+    )

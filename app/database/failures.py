@@ -1,0 +1,82 @@
+"""Errors of the driver and of the pool as answers: 503 with ``Retry-After``.
+
+Errors are told apart by SQLSTATE and exception class, never by the text of a message, which depends on the server's
+version and language.
+"""
+
+import psycopg
+
+from app import errors
+from app.telemetry.metrics import metrics
+
+_AWAY = "The database is not available."
+_COLLISION = "The write collided with another one."
+
+_UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
+    "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, by statement_timeout
+    "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
+    "40P01": ("collision", _COLLISION),  # deadlock_detected
+    "40001": ("collision", _COLLISION),  # serialization_failure
+    "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
+    # read_only_sql_transaction: a standby
+    "25006": ("read_only", "The database accepts no writes at the moment."),
+}
+"""Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
+
+UNAVAILABLE_REASONS = (
+    "pool_exhausted",
+    "away",
+    *dict.fromkeys(reason for reason, _ in _UNAVAILABLE_BY_SQLSTATE.values()),
+)
+"""All values of the label ``reason``. They are known in advance, so that every series can start at 0."""
+
+
+class Unavailable(errors.ApiError):
+    """503: the database cannot do this at the moment. Each instance is counted by its reason.
+
+    :param reason: one of :data:`UNAVAILABLE_REASONS`.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        answer = errors.over_capacity(message)
+        super().__init__(answer.faults, answer.headers)
+        self.reason = reason
+        metrics.database_refusals.labels(reason).inc()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the database cannot be reached at all."""
+        return self.reason == "away"
+
+    @property
+    def may_succeed_elsewhere(self) -> bool:
+        """Whether another copy of the data may answer.
+
+        It may if this one is away, or if the query was cancelled because it conflicted with replication.
+        """
+        return self.reason in ("away", "collision")
+
+
+def away() -> Unavailable:
+    """The error for a database that cannot be reached."""
+    return Unavailable("away", _AWAY)
+
+
+def pool_exhausted() -> Unavailable:
+    """The error for a request that got no connection, since all are in use."""
+    return Unavailable("pool_exhausted", "No database connection is available.")
+
+
+def error_for(driver_error: psycopg.Error) -> Unavailable | None:
+    """The answer to a temporary error of the driver; None for any other error, which is a bug and becomes a 500."""
+    state = driver_error.sqlstate
+    if state is None:
+        # libpq gives no SQLSTATE if the connection is lost or cannot be made.
+        is_lost = isinstance(driver_error, psycopg.OperationalError | psycopg.InterfaceError)
+        return away() if is_lost else None
+    if state in _UNAVAILABLE_BY_SQLSTATE:
+        return Unavailable(*_UNAVAILABLE_BY_SQLSTATE[state])
+    # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
+    if state[:2] in ("08", "53", "58") or state.startswith("57P"):
+        return away()
+    return None

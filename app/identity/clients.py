@@ -1,0 +1,123 @@
+"""API clients as they are stored: creating, authenticating, listing and revoking them."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString, cast
+
+from app.database.connection import Connection
+
+SCOPES_LENGTH_AT_MOST = 4096
+"""Characters of all scopes of a client or token, so that the token fits into a request header (8190 bytes)."""
+
+_INSERT: LiteralString = """
+INSERT INTO api_client (id, name, secret_hash, scopes, created_at)
+VALUES (%(id)s, %(name)s, %(secret_hash)s, %(scopes)s, now())"""
+
+_ANY_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM api_client)"
+
+_SELECT_ALL: LiteralString = """
+SELECT id, name, scopes, created_at, revoked_at FROM api_client ORDER BY created_at, id"""
+
+_SELECT_BY_ID: LiteralString = """
+SELECT id, name, scopes, created_at, revoked_at FROM api_client WHERE id = %(id)s"""
+
+_SELECT_TO_AUTHENTICATE: LiteralString = """
+SELECT id, name, scopes, created_at, revoked_at, secret_hash FROM api_client WHERE id = %(id)s"""
+
+_REVOKE: LiteralString = "UPDATE api_client SET revoked_at = now() WHERE id = %(id)s AND revoked_at IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class NewClient:
+    """A client that has just been created, with its secret, which is not stored and cannot be shown again."""
+
+    client_id: str
+    client_secret: str
+    name: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A stored client, without the hash of its secret."""
+
+    client_id: str
+    name: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
+    """Create a client with a random 256-bit secret, and store the hash of that."""
+    client = NewClient(_new_client_id(), secrets.token_urlsafe(32), name, scopes)
+    connection.execute(
+        _INSERT,
+        {
+            "id": client.client_id,
+            "name": name,
+            "secret_hash": hash_secret(client.client_secret),
+            "scopes": list(scopes),
+        },
+    )
+    return client
+
+
+def _new_client_id() -> str:
+    """A random id without hyphens: one that begins with a hyphen would look like an option on a command line."""
+    return secrets.token_urlsafe(18).replace("-", "_")
+
+
+def hash_secret(secret: str) -> bytes:
+    """The SHA-256 of a secret.
+
+    A slow hash would add nothing to a secret of 256 random bits, and anybody could use up the CPU with wrong secrets.
+    """
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def has_clients(connection: Connection) -> bool:
+    """Whether a client was ever created; revoked ones count too."""
+    row = connection.execute(_ANY_EXISTS).fetchone()
+    return row is not None and row[0]
+
+
+_HASH_OF_NO_SECRET = secrets.token_bytes(32)
+
+
+def authenticate_client(connection: Connection, client_id: str, secret: str) -> Client | None:
+    """The client with this id and secret; None if there is none, the secret is wrong, or it is revoked.
+
+    An unknown client takes the same time as a wrong secret, and the comparison takes the same time for each secret.
+    """
+    row = connection.execute(_SELECT_TO_AUTHENTICATE, {"id": client_id}).fetchone()
+    expected = _HASH_OF_NO_SECRET if row is None else bytes(row[5])
+    if not hmac.compare_digest(expected, hash_secret(secret)) or row is None or row[4] is not None:
+        return None
+    return _client(row)
+
+
+def list_clients(connection: Connection) -> list[Client]:
+    """All clients, oldest first."""
+    return [_client(row) for row in connection.execute(_SELECT_ALL).fetchall()]
+
+
+def revoke_client(connection: Connection, client_id: str) -> Client:
+    """Revoke a client and with it all its tokens; a client that is revoked already keeps the time of that.
+
+    :raises LookupError: if there is no such client.
+    """
+    connection.execute(_REVOKE, {"id": client_id})
+    row = connection.execute(_SELECT_BY_ID, {"id": client_id}).fetchone()
+    if row is None:
+        raise LookupError(f"There is no client {client_id!r}.")
+    return _client(row)
+
+
+def _client(row: Sequence[object]) -> Client:
+    client_id, name, scopes, created_at, revoked_at = cast("tuple[str, str, list[str], datetime, datetime]", row[:5])
+    return Client(client_id, name, tuple(scopes), created_at, revoked_at)

@@ -1,0 +1,101 @@
+"""The access tokens that the service issues: signing and revoking them, and what a process needs to verify them."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString
+from uuid import uuid4
+
+from joserfc import jwt
+
+from app.database.connection import Connection
+from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_signing_key
+from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
+
+_DELETE_EXPIRED: LiteralString = "DELETE FROM revoked_token WHERE expires_at < now() - interval '1 hour'"
+
+_INSERT_REVOKED: LiteralString = """
+INSERT INTO revoked_token (id, revoked_at, expires_at) VALUES (%(id)s, now(), to_timestamp(%(expires_at)s))
+ON CONFLICT DO NOTHING"""
+
+_IS_REVOKED: LiteralString = """
+SELECT EXISTS (SELECT FROM revoked_token WHERE id = %(token_id)s)
+    OR EXISTS (SELECT FROM api_client WHERE id = %(client_id)s AND revoked_at IS NOT NULL)"""
+
+_TRUST: LiteralString = """
+SELECT now(),
+    ARRAY(SELECT public_jwk FROM signing_key WHERE retired_at IS NULL OR retired_at > now() ORDER BY created_at DESC),
+    ARRAY(SELECT id FROM revoked_token
+        WHERE expires_at > now() AND revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)),
+    ARRAY(SELECT id FROM api_client
+        WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz))"""
+
+
+def issue_token(
+    connection: Connection,
+    issuer: str,
+    client_id: str,
+    scopes: tuple[str, ...],
+    lifetime_s: int,
+    encryption: KeyEncryption = NO_ENCRYPTION,
+) -> str:
+    """Sign an access token.
+
+    :param lifetime_s: seconds until it expires.
+    :raises LookupError: if there is no signing key, or none that can be read
+        (:class:`~app.identity.signing_keys.KeyUnreadable`).
+    """
+    now = int(time.time())
+    expires_at = now + lifetime_s
+    key = current_signing_key(connection, encryption, expires_at if lifetime_s > TOKEN_LIFETIME_S else None)
+    claims = {
+        "iss": issuer,
+        "aud": issuer,
+        "sub": client_id,
+        "client_id": client_id,
+        "iat": now,
+        "exp": expires_at,
+        "jti": str(uuid4()),
+        "scope": " ".join(scopes),
+    }
+    header = {"alg": ALGORITHM, "typ": TOKEN_TYPE, "kid": key.kid}
+    return jwt.encode(header, claims, key, algorithms=[ALGORITHM])
+
+
+def revoke_token(connection: Connection, token_id: str, expires_at: float) -> None:
+    """Revoke a token by its ``jti``, and delete the revocations of tokens that have expired.
+
+    :param expires_at: when the token expires, in seconds since the epoch.
+    """
+    connection.execute(_DELETE_EXPIRED)
+    connection.execute(_INSERT_REVOKED, {"id": token_id, "expires_at": expires_at})
+
+
+def is_revoked(connection: Connection, token_id: str, client_id: str) -> bool:
+    """Whether a token, or the client that it was issued to, is revoked."""
+    row = connection.execute(_IS_REVOKED, {"token_id": token_id, "client_id": client_id}).fetchone()
+    return row is not None and row[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRecords:
+    """What the database says about the validity of tokens: keys that verify, and revocations."""
+
+    as_of: datetime
+    """By the database's clock."""
+    public_jwks: tuple[str, ...]
+    """Each a JSON Web Key as JSON, newest first."""
+    revoked_tokens: frozenset[str]
+    revoked_clients: frozenset[str]
+
+
+def load_trust(connection: Connection, since: datetime | None) -> TrustRecords:
+    """Read, in one statement, all keys that verify, and revocations.
+
+    :param since: read only later revocations; None reads all those of tokens that have not expired, and of clients.
+    """
+    row = connection.execute(_TRUST, {"since": since}).fetchone()
+    if row is None:
+        raise LookupError("a select without FROM has one row")
+    as_of, jwks, tokens, client_ids = row
+    return TrustRecords(as_of, tuple(jwks), frozenset(tokens), frozenset(client_ids))

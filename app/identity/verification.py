@@ -1,0 +1,243 @@
+"""Verifying bearer tokens: signature, claims, expiry, revocation, and a cache of the tokens that passed.
+
+Tokens are accepted from the issuers in a list of :class:`TrustedIssuer`, which also provide the keys.
+"""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Protocol
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import Key
+
+from app.telemetry.metrics import metrics
+from app.values.strict_json import unstorable_character
+
+TOKEN_LENGTH_AT_MOST = 8192
+CLOCK_DIFFERENCE_AT_MOST_S = 30
+"""How far ``nbf`` and ``iat`` may lie in the future. ``exp`` has no leeway: no token is accepted after it."""
+
+_CLIENT_ID_LENGTH_AT_MOST = 256
+
+
+class InvalidToken(Exception):
+    """The token is malformed, not signed by a known key, expired or not valid yet, revoked, or for another service.
+
+    :param reason: for the log; contains no part of the token.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The API client that a verified token was issued to."""
+
+    client_id: str
+    scopes: frozenset[str]
+
+
+class TrustedIssuer(Protocol):
+    """An issuer whose tokens are accepted."""
+
+    @property
+    def registry(self) -> jws.JWSRegistry:
+        """The algorithms that its signatures may use: asymmetric ones, never ``none``."""
+        ...
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The values that the ``typ`` header of its tokens may have, in lower case; ``""`` if it may be missing."""
+        ...
+
+    @property
+    def claims(self) -> jwt.JWTClaimsRegistry:
+        """The claims that its tokens must have."""
+        ...
+
+    @property
+    def client_claims(self) -> tuple[str, ...]:
+        """Names of claims; the first that a token has names the client."""
+        ...
+
+    def find_key(self, kid: str | None) -> Key | None:
+        """The public key with this id, or None.
+
+        :param kid: the token's ``kid`` header; None if it has none.
+        :raises ApiError: 503 if the keys are not available.
+        """
+        ...
+
+    def is_still_trusted(self, token: "VerifiedToken") -> bool:
+        """Whether neither a token that was valid before, nor its key, nor its client has been revoked since.
+
+        :raises ApiError: 503 if that is unknown.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedToken:
+    """What the cache keeps of a valid token."""
+
+    principal: Principal
+    issuer: TrustedIssuer
+    kid: str | None
+    token_id: str | None
+    """The ``jti`` claim."""
+    expires_at: float
+    """Seconds since the epoch."""
+
+
+class TokenVerifier:
+    """Verifies tokens, and caches valid ones by their SHA-256, which costs far less than checking a signature.
+
+    A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached:
+    an attacker could fill the cache with them.
+
+    :param cache_size: number of tokens; when the cache is full, the oldest entry is removed. 0 switches it off.
+    """
+
+    def __init__(self, issuers: Sequence[TrustedIssuer], *, cache_size: int = 4096) -> None:
+        self.cache_size = cache_size
+        self._issuers = tuple(issuers)
+        self._cache: dict[bytes, VerifiedToken] = {}
+        self._lock = Lock()
+
+    @property
+    def cached_digests(self) -> tuple[bytes, ...]:
+        """The SHA-256 of each token in the cache, oldest first."""
+        return tuple(self._cache)
+
+    def verify(self, token: str) -> VerifiedToken:
+        """Verify a token.
+
+        :raises InvalidToken: if it is not valid.
+        :raises ApiError: 503 if the keys or revocations are not available.
+        """
+        digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+        cached = self._cache.get(digest)
+        try:
+            verified = cached or self._decode(token)[0]
+            if verified.expires_at <= time.time():
+                raise InvalidToken("expired")
+            if not verified.issuer.is_still_trusted(verified):
+                raise InvalidToken("revoked")
+        except InvalidToken:
+            self._remove_from_cache(digest)
+            metrics.count_token_check("refused")
+            raise
+        if cached is None:
+            self._add_to_cache(digest, verified)
+            metrics.count_token_check("verified")
+        else:
+            metrics.count_token_check("cached")
+        return verified
+
+    def verify_with_claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
+        """Verify a token as :meth:`verify` does, and return all its claims too."""
+        return self.verify(token), self._decode(token)[1]
+
+    def _add_to_cache(self, digest: bytes, verified: VerifiedToken) -> None:
+        if self.cache_size == 0:
+            return
+        with self._lock:
+            while len(self._cache) >= self.cache_size:
+                del self._cache[next(iter(self._cache))]
+            self._cache[digest] = verified
+
+    def _remove_from_cache(self, digest: bytes) -> None:
+        with self._lock:
+            self._cache.pop(digest, None)
+
+    def _decode(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
+        _raise_if_oversized_or_not_ascii(token)
+        header = _header(token)
+        kid = header.get("kid")
+        if kid is not None and not isinstance(kid, str):
+            raise InvalidToken("malformed")
+        issuer, key = self._issuer_and_key(kid)
+        if str(header.get("typ", "")).lower().removeprefix("application/") not in issuer.types:
+            raise InvalidToken("not an access token")
+        try:
+            claims = jwt.decode(token, key, registry=issuer.registry).claims
+            issuer.claims.validate(claims)
+        except JoseError as error:
+            raise InvalidToken(type(error).__name__) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InvalidToken("malformed") from error
+        client_id = next((claims[name] for name in issuer.client_claims if claims.get(name) is not None), None)
+        return VerifiedToken(
+            Principal(_checked_client_id(client_id), _scopes(claims.get("scope", ""))),
+            issuer,
+            key.kid,
+            claims.get("jti"),
+            claims["exp"],
+        ), claims
+
+    def _issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
+        for issuer in self._issuers:
+            key = issuer.find_key(kid)
+            if key is not None:
+                return issuer, key
+        raise InvalidToken("unknown key")
+
+
+def _raise_if_oversized_or_not_ascii(token: str) -> None:
+    if len(token) > TOKEN_LENGTH_AT_MOST:
+        raise InvalidToken("oversized")
+    if not token.isascii():
+        raise InvalidToken("malformed")
+
+
+def _header(token: str) -> dict[str, Any]:
+    """The header, which is not verified yet: only the key's id and the type are used.
+
+    No extension is supported, so a token that requires one is refused (RFC 7515, section 4.1.11). Keys and URLs of
+    keys in the header are ignored: an attacker could put his own there.
+    """
+    try:
+        header: Any = jws.extract_compact(token.encode()).protected
+    except (JoseError, ValueError, TypeError, RecursionError) as error:
+        # TypeError: the header is JSON, but not an object.
+        raise InvalidToken("malformed") from error
+    if not isinstance(header, dict) or "crit" in header:
+        raise InvalidToken("malformed")
+    return header
+
+
+def _scopes(claim: Any) -> frozenset[str]:
+    if not isinstance(claim, str):
+        raise InvalidToken("scope is not a string")
+    return frozenset(claim.split())
+
+
+def _checked_client_id(client_id: Any) -> str:
+    """The client's id, if it can be stored: it becomes ``createdBy`` and ``lastModifiedBy`` of resources."""
+    if (
+        not isinstance(client_id, str)
+        or not 0 < len(client_id) <= _CLIENT_ID_LENGTH_AT_MOST
+        or unstorable_character(client_id)
+    ):
+        raise InvalidToken("no client id")
+    return client_id
+
+
+def claims_registry(issuer: str, audience: str, *essential: str) -> jwt.JWTClaimsRegistry:
+    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry.
+
+    :param essential: names of further claims that must be present.
+    """
+    options: dict[str, jwt.ClaimsOption] = {
+        "iss": {"essential": True, "value": issuer},
+        "aud": {"essential": True, "value": audience},
+        "exp": {"essential": True},
+    }
+    options |= {name: {"essential": True} for name in essential}
+    return jwt.JWTClaimsRegistry(None, CLOCK_DIFFERENCE_AT_MOST_S, **options)

@@ -1,0 +1,74 @@
+"""setup.cfg requires what the code imports, and constraints.txt pins versions within the bounds of that."""
+
+import ast
+import sys
+from configparser import ConfigParser
+from importlib.metadata import packages_distributions
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.support.service import ROOT
+
+WITHOUT_IMPORT = {
+    "flask-swagger-ui",  # only its files are served: app/routes/docs.py
+}
+
+
+def requirements(section: str, option: str) -> dict[str, Requirement]:
+    """The requirements of an option of setup.cfg, by the names of their distributions."""
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    lines = config[section][option].splitlines()
+    found = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name): requirement for requirement in found}
+
+
+REQUIRED = requirements("options", "install_requires")
+EXTRAS = requirements("options.extras_require", "embedded") | requirements("options.extras_require", "dev")
+
+PINNED = {
+    canonicalize_name(name): version
+    for name, _, version in (line.partition("==") for line in (ROOT / "constraints.txt").read_text().split())
+}
+
+
+def imported_distributions() -> dict[str, str]:
+    """The distributions that the code imports, each with a file that does."""
+    own = {path.stem for path in ROOT.glob("*.py")} | {"app"}
+    distributions = packages_distributions()
+    found: dict[str, str] = {}
+    for path in (*ROOT.glob("app/**/*.py"), ROOT / "wsgi.py", ROOT / "gunicorn.conf.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [str(node.module)]
+            else:
+                continue
+            for package in {name.partition(".")[0] for name in names} - own - sys.stdlib_module_names:
+                found[canonicalize_name(distributions[package][0])] = str(path.relative_to(ROOT))
+    return found
+
+
+def test_what_the_code_imports_is_required() -> None:
+    missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED}
+    assert missing == {}
+
+
+def test_what_is_required_is_imported() -> None:
+    assert set(REQUIRED) - set(imported_distributions()) == WITHOUT_IMPORT
+
+
+def test_every_requirement_has_a_lowest_version() -> None:
+    lowest = {name: {bound.operator for bound in item.specifier} & {">=", "=="} for name, item in REQUIRED.items()}
+    assert [name for name, operators in lowest.items() if not operators] == []
+
+
+def test_constraints_pin_exact_versions_within_the_bounds() -> None:
+    for name, version in PINNED.items():
+        assert Version(version).public == version, f"{name} is not pinned to an exact version"
+    for name, requirement in (REQUIRED | EXTRAS).items():
+        assert name in PINNED, f"constraints.txt lacks {name}"
+        assert PINNED[name] in requirement.specifier, f"constraints.txt has {name} {PINNED[name]}, not {requirement}"
