@@ -28,9 +28,7 @@ if _settings.metrics_are_on:
 from app.telemetry.metrics import metrics  # noqa: E402
 from app.telemetry.metrics_server import MetricsServer  # noqa: E402
 
-# Where to listen. An IPv6 address needs its brackets before the port.
-_host = _settings.bind.strip("[]")
-bind = f"[{_host}]:{_settings.port}" if ":" in _host else f"{_host}:{_settings.port}"
+bind = _settings.listen_address
 
 workers = _settings.workers
 

@@ -106,11 +106,11 @@ class GunicornProcess:
             if not self.alive:
                 code = None if self.process is None else self.process.returncode
                 raise ServeError(
-                    f"gunicorn ended with exit code {code} before it answered on {_address(self._settings)}; "
+                    f"gunicorn ended with exit code {code} before it answered on {self._settings.listen_address}; "
                     "it says why above."
                 )
             if time.monotonic() > deadline:
-                raise ServeError(f"gunicorn does not answer on {_address(self._settings)}.")
+                raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.3, 0.25)
 
@@ -154,14 +154,8 @@ def _environment(settings: Settings, url: str) -> dict[str, str]:
 
 def _probe_host(settings: Settings) -> str:
     """The host by which this machine reaches a listener on the bind address."""
-    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1", "[::]": "::1"}.get(  # noqa: S104 -- compared, not bound
-        settings.bind, settings.bind.strip("[]")
-    )
-
-
-def _address(settings: Settings) -> str:
-    host = settings.bind.strip("[]")
-    return f"[{host}]:{settings.port}" if ":" in host else f"{host}:{settings.port}"
+    host = settings.listen_host
+    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound
 
 
 def _answers(settings: Settings) -> bool:
@@ -185,7 +179,9 @@ def wait_for_port(settings: Settings) -> None:
         try:
             _try_to_bind(settings)
         except PermissionError:
-            raise ServeError(f"no permission to listen on {_address(settings)}; set PORT to another port.") from None
+            raise ServeError(
+                f"no permission to listen on {settings.listen_address}; set PORT to another port."
+            ) from None
         except socket.gaierror:
             raise ServeError(f"BIND={settings.bind}: no such address.") from None
         except OSError as error:
@@ -202,7 +198,7 @@ def wait_for_port(settings: Settings) -> None:
 
 def _try_to_bind(settings: Settings) -> None:
     family, kind, protocol, _, address = socket.getaddrinfo(
-        settings.bind.strip("[]") or None,
+        settings.listen_host or None,
         settings.port,
         type=socket.SOCK_STREAM,
         flags=socket.AI_PASSIVE,
