@@ -56,7 +56,7 @@ def stack(compose: list[str]) -> Iterator[Monitored]:
         yield stack
 
 
-def test_the_rules_of_the_file_are_loaded_and_can_be_judged(stack: Monitored) -> None:
+def test_prometheus_loads_and_evaluates_the_alert_rules(stack: Monitored) -> None:
     def loaded() -> list[Any]:
         groups = stack.ask("PROMETHEUS_PORT", "/api/v1/rules").json["data"]["groups"]
         return [rule for group in groups for rule in group["rules"]]
@@ -65,7 +65,7 @@ def test_the_rules_of_the_file_are_loaded_and_can_be_judged(stack: Monitored) ->
     assert [rule["name"] for rule in loaded()] == [rule["alert"] for rule in RULES]
 
 
-def test_the_service_is_a_target_and_nothing_is_wrong(stack: Monitored) -> None:
+def test_prometheus_scrapes_the_service_and_no_alert_stays_active(stack: Monitored) -> None:
     def targets() -> list[Any]:
         return stack.ask("PROMETHEUS_PORT", "/api/v1/targets").json["data"]["activeTargets"]
 
@@ -85,7 +85,7 @@ def test_grafana_serves_the_dashboard(stack: Monitored) -> None:
     assert titles == [panel["title"] for panel in DASHBOARD["panels"]]
 
 
-def test_every_panel_has_its_series(stack: Monitored) -> None:
+def test_every_dashboard_panel_has_series(stack: Monitored) -> None:
     """Under some use of everything but the replica, which there is none of."""
     number = 0
 
@@ -113,7 +113,7 @@ def _needs_trouble(expression: str) -> bool:
     return re.search(r'status="5|database_refusals|replica_reads', expression) is not None
 
 
-def test_a_database_that_is_away_raises_the_alarm_and_ends_it(stack: Monitored) -> None:
+def test_alert_database_unreachable_fires_during_an_outage_and_ends_after_it(stack: Monitored) -> None:
     stack.run("kill", "-s", "SIGKILL", "db")
     try:
         stack.wait_until(lambda: "DatabaseUnreachable" in stack.alerts(), "the alert pending", within_s=90)

@@ -17,14 +17,14 @@ NAMED_PATH = re.compile(r"(?<![\w/.:-])((?:app|tests|docs|migrations|benchmarks|
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_files_that_are_named_are_there(page: str) -> None:
+def test_files_named_in_documents_exist(page: str) -> None:
     text = re.sub(r"\]\([^)]*\)", "]", (ROOT / page).read_text())  # links are relative to the page
     named = {path for path in NAMED_PATH.findall(text) if "/." not in path}
     assert [path for path in sorted(named) if not any(ROOT.glob(path.rstrip("/")))] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_modules_that_are_run_are_there(page: str) -> None:
+def test_modules_run_in_documents_exist(page: str) -> None:
     modules = set(re.findall(r"python -m ((?:app|benchmarks|tests)[.\w]*)", (ROOT / page).read_text()))
     places = {module: ROOT / module.replace(".", "/") for module in modules}
     assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").exists())] == []
@@ -42,7 +42,7 @@ def headings(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_in_documents_have_a_target(page: str) -> None:
     source = ROOT / page
     links = re.findall(r"\]\(([^)\s]+)\)", source.read_text())
     broken: list[str] = []

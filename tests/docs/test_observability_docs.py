@@ -39,7 +39,7 @@ def names(cell: str) -> set[str]:
 METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | meaning |")}
 
 
-def test_the_metrics_are_these(app: Flask, api: Api) -> None:
+def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, api: Api) -> None:
     api.create()
     app.test_client().get("/health/ready")
     metrics.report_pool("primary", {}, {})
@@ -61,11 +61,11 @@ def test_the_metrics_are_these(app: Flask, api: Api) -> None:
         ("http_requests_total", {metrics.UNKNOWN_URL, metrics.UNPARSED}),
     ],
 )
-def test_values_of_labels_are_named(metric: str, values: set[str]) -> None:
+def test_docs_observability_lists_the_values_of_labels(metric: str, values: set[str]) -> None:
     assert values <= names(METRICS[f"sample_resource_{metric}"][3])
 
 
-def test_the_fields_of_a_line_are_these(
+def test_docs_observability_lists_all_fields_of_a_log_line(
     settings: Settings, api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)

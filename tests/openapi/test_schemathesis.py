@@ -17,7 +17,7 @@ from tests.support.service import running_service
 FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
 
 
-def test_made_up_requests_find_nothing(
+def test_schemathesis_finds_no_fault(
     database_url: str, connection: Connection, project: str, token_for: TokenFor, tmp_path: Path
 ) -> None:
     scopes = tuple(f"{name}:{project}" for name in ("manage_test", "view_products"))

@@ -68,13 +68,13 @@ def _bare(expression: str) -> str:
     return re.sub(r"\bby\s*\([^)]*\)", "", expression)
 
 
-def test_expressions_are_taken_apart() -> None:
+def test_selectors_are_the_metrics_and_labels_of_an_expression() -> None:
     expression = 'sum by (a, le) (rate(one_total{x=~"/{y}/(z|w)",q!="2"}[$__rate_interval])) / vector(0) or two == 0'
     assert list(selectors(expression)) == [("one_total", {"x", "q"}), ("two", set())]
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_an_expression_names_only_what_is_there(name: str, exposed: dict[str, set[str]]) -> None:
+def test_an_expression_names_only_exposed_metrics_and_labels(name: str, exposed: dict[str, set[str]]) -> None:
     expression = EXPRESSIONS[name]
     asked = dict(selectors(expression))
     assert asked
@@ -88,7 +88,7 @@ def test_an_expression_names_only_what_is_there(name: str, exposed: dict[str, se
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
+def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
     kept = {label.strip() for group in re.findall(r"\bby\s*\(([^)]*)\)", QUERIES[name]) for label in group.split(",")}
     assert set(re.findall(r"\{\{(\w+)\}\}", name.partition(": ")[2])) <= kept
 
@@ -101,13 +101,13 @@ def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
         ("state", {"idle", "in_use"}),
     ],
 )
-def test_values_that_are_asked_for_are_values_that_there_are(label: str, known: set[str]) -> None:
+def test_label_values_in_expressions_exist(label: str, known: set[str]) -> None:
     asked = {value for expression in EXPRESSIONS.values() for value in re.findall(rf'\b{label}="([^"]*)"', expression)}
     assert asked
     assert asked <= known
 
 
-def test_routes_that_are_asked_for_are_routes_that_there_are(app: Flask) -> None:
+def test_route_patterns_in_expressions_match_a_route(app: Flask) -> None:
     from app.http.request_log import route_template
 
     routes = [route_template(rule.rule) for rule in app.url_map.iter_rules()] + ["/metrics"]
@@ -130,7 +130,7 @@ def test_every_metric_is_on_the_dashboard(exposed: dict[str, set[str]]) -> None:
     }
 
 
-def test_every_alert_says_what_it_is_and_how_urgent() -> None:
+def test_every_alert_has_severity_summary_and_description() -> None:
     for name, rule in RULES.items():
         assert rule["labels"]["severity"] in ("page", "ticket"), name
         assert rule["annotations"]["summary"], name
@@ -138,7 +138,7 @@ def test_every_alert_says_what_it_is_and_how_urgent() -> None:
         assert re.search(r"[<>]|==", rule["expr"]), name
 
 
-def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
+def test_docs_operations_lists_every_alert_with_severity_and_advice() -> None:
     rows = Page("docs/operations.md").rows("Alerts")
     assert [(name, severity) for name, severity, _, _ in rows] == [
         (name, rule["labels"]["severity"]) for name, rule in RULES.items()
@@ -146,7 +146,7 @@ def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
     assert all(meaning and advice for _, _, meaning, advice in rows)
 
 
-def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
+def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
     configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
     assert configuration["rule_files"] == ["alerts.yml"]
     (job,) = configuration["scrape_configs"]
@@ -154,7 +154,7 @@ def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
     assert job["static_configs"] == [{"targets": ["app:9090"]}]
 
 
-def test_grafana_finds_the_source_that_the_panels_name() -> None:
+def test_dashboard_panels_use_the_provisioned_data_source() -> None:
     (source,) = yaml.safe_load((OPS / "grafana/provisioning/datasources/prometheus.yml").read_text())["datasources"]
     named = {target["datasource"]["uid"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])}
     assert named == {source["uid"]}
@@ -162,7 +162,7 @@ def test_grafana_finds_the_source_that_the_panels_name() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_panels_are_drawn_beside_each_other_and_say_what_they_show() -> None:
+def test_dashboard_panels_do_not_overlap_and_have_units() -> None:
     taken: dict[tuple[int, int], str] = {}
     for panel in DASHBOARD["panels"]:
         place = panel["gridPos"]

@@ -36,7 +36,7 @@ from app.database import migrate
 from app.identity import records
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
-from tests.support.api import EXAMPLE, Api, at_once, codes
+from tests.support.api import EXAMPLE, Api, codes, send_concurrently
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = shlex.split(os.environ.get("PGBOUNCER", "pgbouncer"))
@@ -175,7 +175,7 @@ def command(settings: Settings, *arguments: str, sent: bytes | None = None) -> R
     return CliRunner().invoke(main, list(arguments), env=environment, input=sent)
 
 
-def test_more_clients_than_sessions_all_get_their_answers(api: Api) -> None:
+def test_more_clients_than_server_sessions_all_get_correct_answers(api: Api) -> None:
     """Every statement is sent often enough on each connection to be prepared, were it not for the setting."""
 
     def work(number: int) -> Any:
@@ -186,20 +186,20 @@ def test_more_clients_than_sessions_all_get_their_answers(api: Api) -> None:
             assert api.get(f"?integerParameter={number}").status_code == 200
         return api.get(f"/{created['id']}")
 
-    answers = at_once(16, work)
+    answers = send_concurrently(16, work)
     assert [answer.get_json()["version"] for answer in answers] == [7] * 16
     listed = api.get("/sorted-query-parameters?sort=createdAt%20desc&limit=20").get_json()
     assert listed["count"] == 16
 
 
-def test_of_writers_that_expect_one_version_one_wins(api: Api) -> None:
+def test_of_concurrent_updates_with_one_version_one_is_200(api: Api) -> None:
     created = api.create()
     body = {"version": 1, "actions": [{"action": "doSomeThing"}]}
-    answers = at_once(16, lambda _: api.post(f"/{created['id']}", json=body))
+    answers = send_concurrently(16, lambda _: api.post(f"/{created['id']}", json=body))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 15
 
 
-def test_the_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited_url: str) -> None:
+def test_the_time_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited_url: str) -> None:
     with pooled.extensions["database"].connection() as connection:
         shown = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in LIMITS}
     assert shown == LIMITS
@@ -210,7 +210,7 @@ def test_the_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited
     assert (answer.status_code, codes(answer)) == (503, ["OverCapacity"])
 
 
-def test_export_and_import_and_seed(pooled_settings: Settings, project: str) -> None:
+def test_seed_export_and_import_work_behind_pgbouncer(pooled_settings: Settings, project: str) -> None:
     assert command(pooled_settings, "seed", "--project", project, "--count", "2500").exit_code == 0
     exported = command(pooled_settings, "export", "--project", project)
     assert (exported.exit_code, exported.stdout.count("\n")) == (0, 2500)
@@ -225,7 +225,7 @@ def test_export_and_import_and_seed(pooled_settings: Settings, project: str) -> 
     assert same
 
 
-def test_commands_for_clients_and_keys(pooled_settings: Settings, pooled: Flask) -> None:
+def test_client_and_key_commands_work_behind_pgbouncer(pooled_settings: Settings, pooled: Flask) -> None:
     for _ in range(7):
         assert command(pooled_settings, "client", "create", "--name", "x", "--scope", "view_test:p").exit_code == 0
     assert command(pooled_settings, "key", "rotate").exit_code == 0
@@ -233,7 +233,9 @@ def test_commands_for_clients_and_keys(pooled_settings: Settings, pooled: Flask)
     assert Api(pooled, "p", token).get().status_code == 200
 
 
-def test_several_migrate_at_once(cluster: EmbeddedPostgres, pooled_settings: Settings) -> None:
+def test_a_second_upgrade_behind_pgbouncer_applies_nothing(
+    cluster: EmbeddedPostgres, pooled_settings: Settings
+) -> None:
     empty = cluster.create_database(f"empty_{uuid4().hex[:8]}")
     url = str(pooled_settings.database_url).rpartition(" dbname=")[0] + f" dbname={conninfo_to_dict(empty)['dbname']}"
     settings = replace(pooled_settings, database_url=url)
@@ -244,7 +246,7 @@ def test_several_migrate_at_once(cluster: EmbeddedPostgres, pooled_settings: Set
     assert results[1].stdout == "Nothing to apply.\n"
 
 
-def test_without_the_setting_the_first_statement_is_refused(pooled_url: str, prepared: str) -> None:
+def test_without_database_pooler_readiness_is_503(pooled_url: str, prepared: str) -> None:
     """What the setting is for: PgBouncer refuses the time limits that a connection usually begins with."""
     if prepared == "yes":
         pytest.skip("the same with prepared statements")
@@ -254,7 +256,7 @@ def test_without_the_setting_the_first_statement_is_refused(pooled_url: str, pre
     assert answer.status_code == 503
 
 
-def test_a_server_that_dies_behind_the_pooler_is_503_and_then_back(data_dir: Path) -> None:
+def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir, {"fsync": "off"})
     url = server.start()
     try:
@@ -300,7 +302,7 @@ FEATURES = (
 )
 
 
-def test_the_features_tests_pass(cluster: EmbeddedPostgres) -> None:
+def test_the_feature_tests_pass_behind_pgbouncer(cluster: EmbeddedPostgres) -> None:
     """The tests of the interface itself, with a pooler between the application and its database."""
     url = cluster.create_database(f"features_{uuid4().hex[:8]}")
     with pgbouncer(url) as pooled_url:

@@ -33,7 +33,7 @@ def listed(api: Api, *expand: str) -> dict[str, Any]:
     return resource
 
 
-def test_a_client_that_is_there_is_added(known: Api, client: records.NewClient) -> None:
+def test_expand_adds_the_api_client_to_its_reference(known: Api, client: records.NewClient) -> None:
     created = known.create(key="a-key")
     plain = {"typeId": "api-client", "id": client.client_id}
     scopes = [f"manage_test:{known.project}", f"view_test:{known.project}"]
@@ -46,7 +46,9 @@ def test_a_client_that_is_there_is_added(known: Api, client: records.NewClient) 
     assert listed(known, "lastModifiedBy", "createdBy", "createdBy") == both
 
 
-def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: records.NewClient) -> None:
+def test_expand_leaves_the_reference_to_an_unknown_api_client_as_it_is(
+    api: Api, known: Api, client: records.NewClient
+) -> None:
     created = api.create()
     assert listed(api, "createdBy", "lastModifiedBy") == created
     updated = known.update(created, {"action": "changeSomeProperty", "someProperty": "x"})
@@ -55,7 +57,7 @@ def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: re
     assert expanded["lastModifiedBy"]["obj"]["id"] == client.client_id
 
 
-def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
+def test_expand_omits_scopes_for_other_projects(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
     scopes = ("view_test:another", f"view_test:{api.project}", f"manage_test:{api.project}-2")
     with psycopg.connect(database_url, autocommit=True) as connection:
         made = records.create_client(connection, "Shared", scopes)
@@ -64,7 +66,7 @@ def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_u
 
 
 @pytest.mark.parametrize("path", ["createdby", "createdBy.id", "objectTypeProperty", "createdBy[*]", "key", "x", " "])
-def test_another_path_is_refused(api: Api, path: str) -> None:
+def test_expand_of_an_unknown_path_is_400(api: Api, path: str) -> None:
     answer = api.get(SORTED, query_string={"expand": ["createdBy", path]})
     assert codes(answer) == ["InvalidInput"]
     assert answer.get_json()["message"] == (
@@ -73,12 +75,12 @@ def test_another_path_is_refused(api: Api, path: str) -> None:
     )
 
 
-def test_the_other_lists_do_not_take_it(api: Api) -> None:
+def test_other_lists_refuse_expand_with_400(api: Api) -> None:
     assert api.get("", query_string={"expand": "createdBy"}).status_code == 400
     assert api.head("", query_string={"expand": "createdBy"}).status_code == 400
 
 
-def test_a_page_is_one_statement_with_all_of_it(known: Api, recorder: Any) -> None:
+def test_a_page_with_where_variables_and_expand_is_one_statement(known: Api, recorder: Any) -> None:
     known.create(key="a-key")
     query = {
         "where": ['key = "a-key" and arrayOfObjectType(integerExample > 1)', "version = :v"],

@@ -68,13 +68,13 @@ def holding_the_connection(app: Flask) -> Iterator[None]:
         holder.join()
 
 
-def test_a_process_with_its_database_is_ready(app: Flask) -> None:
+def test_ready_and_live_are_200_with_a_migrated_database(app: Flask) -> None:
     answer, _ = ready(app)
     assert (answer.status_code, answer.get_json()) == (200, {"status": "ready"})
     assert app.test_client().get("/health/live").get_json() == {"status": "live"}
 
 
-def test_readiness_does_not_queue_behind_an_exhausted_pool(own_app: Flask) -> None:
+def test_readiness_is_503_at_once_if_requests_wait_for_a_connection(own_app: Flask) -> None:
     with holding_the_connection(own_app):
 
         def wait_for_a_connection() -> None:
@@ -93,21 +93,21 @@ def test_readiness_does_not_queue_behind_an_exhausted_pool(own_app: Flask) -> No
     assert ready(own_app)[0].status_code == 200
 
 
-def test_a_pool_that_is_in_full_use_and_has_no_queue_is_asked_in_time(own_app: Flask) -> None:
+def test_readiness_is_503_after_half_a_second_if_all_connections_are_in_use(own_app: Flask) -> None:
     with holding_the_connection(own_app):
         answer, seconds = ready(own_app)
         assert_not_ready(answer, "does not answer within 0.5 s")
         assert ANSWERED_WITHIN_S <= seconds < SOON_S
 
 
-def test_probes_do_not_pile_up(own_app: Flask) -> None:
+def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
     with holding_the_connection(own_app):
         for _ in range(3):
             assert ready(own_app)[0].status_code == 503
         assert sum(thread.name == "readiness" for thread in threading.enumerate()) == 1
 
 
-def test_a_database_that_cannot_be_reached(settings: Settings) -> None:
+def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> None:
     app = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100))
     with closing(app.extensions["database"]):
         answer, seconds = ready(app)
@@ -116,7 +116,7 @@ def test_a_database_that_cannot_be_reached(settings: Settings) -> None:
         assert app.test_client().get("/health/live").status_code == 200
 
 
-def test_a_database_that_says_nothing_is_not_waited_for(data_dir: Path) -> None:
+def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
     """Stopped by SIGSTOP it takes connections and bytes, and answers none."""
     with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
@@ -141,7 +141,9 @@ def test_a_database_that_says_nothing_is_not_waited_for(data_dir: Path) -> None:
         app.extensions["database"].close()
 
 
-def test_migrations_that_are_missing_are_told(cluster: EmbeddedPostgres, project: str, settings: Settings) -> None:
+def test_readiness_is_503_with_the_number_of_missing_migrations(
+    cluster: EmbeddedPostgres, project: str, settings: Settings
+) -> None:
     url = cluster.create_database(project)
     app = create_app(replace(settings, database_url=url))
     with closing(app.extensions["database"]):
@@ -163,11 +165,11 @@ def test_migrations_that_are_missing_are_told(cluster: EmbeddedPostgres, project
         assert ready(app)[0].status_code == 200
 
 
-def test_the_migrations_that_are_needed_are_those_that_are_applied(database_url: str) -> None:
+def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
     assert {migration.id for migration in migrate.status(database_url)} == migration_ids()
 
 
-def test_the_metric_says_the_same(own_app: Flask) -> None:
+def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:
     def shown(check: str) -> str:
         return next(
             line.rpartition(" ")[2]
