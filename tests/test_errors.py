@@ -1,4 +1,4 @@
-"""The error catalogue: every code has its status and comes in the one body."""
+"""The error catalogue: the status and the body of every error code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: what it reads, compares and calls met. It runs no load."""
+"""The benchmark's calculations: ratios, goals, costs, data and reports. No test runs a load."""
 
 import subprocess
 import sys

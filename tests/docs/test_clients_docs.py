@@ -1,4 +1,4 @@
-"""docs/clients.md shows code of the programs that ``make contract`` runs, and nothing else."""
+"""Every code block of ``docs/clients.md`` is part of a program that ``make contract`` runs."""
 
 import re
 from textwrap import dedent, indent

@@ -1,4 +1,4 @@
-"""The records in ``docs/decisions`` have one form, and their index is complete."""
+"""The records in ``docs/decisions`` all have the same sections, and their index is complete."""
 
 import re
 

@@ -1,27 +1,26 @@
-"""``docs/observability.md`` names what is there, all of it: fields of log lines, metrics, labels and their values."""
+"""``docs/observability.md`` lists all fields of log lines, and all metrics with their labels and label values."""
 
 import json
 import logging
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from app import create_app
 from app.config import Settings
 from app.database.pool import REFUSAL_REASONS
 from app.telemetry import metrics
 from app.telemetry.logs import JsonLines
 from tests.support.api import Api
+from tests.support.applications import open_app
+from tests.support.pages import ROOT
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs/observability.md").read_text()
+DOCS = (ROOT / "docs/observability.md").read_text()
 
 
 def table(head: str) -> list[list[str]]:
-    """The rows of the table with this head, without it."""
+    """The rows of the table with this header row."""
     lines = DOCS.partition(f"\n{head}\n")[2].splitlines()
     rows: list[list[str]] = []
     for line in lines[1:]:
@@ -70,16 +69,15 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     caplog.set_level(logging.INFO, "app.request")
-    app = create_app(replace(settings, base_domain="example.com"))
-    answer = app.test_client().get(
-        f"/{api.project}/resource",
-        base_url="http://api.europe-west1.gcp.example.com",
-        headers={"Authorization": f"Bearer {api.token}"},
-    )
+    with open_app(settings, base_domain="example.com") as app:
+        answer = app.test_client().get(
+            f"/{api.project}/resource",
+            base_url="http://api.europe-west1.gcp.example.com",
+            headers={"Authorization": f"Bearer {api.token}"},
+        )
     assert answer.status_code == 200
     line = json.loads(JsonLines().format(caplog.records[-1]))
     documented = [row[0].strip("`") for row in table("| field | meaning |")]
     assert documented == list(line)
     (example,) = re.findall(r"^```json\n(.*?)\n```", DOCS, re.MULTILINE | re.DOTALL)
     assert list(json.loads(example)) == [name for name in documented if name not in ("region", "cloudProvider")]
-    app.extensions["database"].close()

@@ -1,4 +1,4 @@
-"""The reference of the query language, docs/query-language.md, does what it says."""
+"""The examples, errors and limits in ``docs/query-language.md`` are those of the service."""
 
 import re
 from urllib.parse import parse_qsl, urlencode
@@ -21,7 +21,7 @@ PAGE = Page("docs/query-language.md")
 
 @pytest.fixture(scope="module")
 def library(app: Flask, token_for: TokenFor) -> Api:
-    """The resources of the page."""
+    """A client of a project with the resources of the page."""
     project = f"p-{uuid4().hex[:20]}"
     api = Api(app, project, token_for(f"manage_test:{project}"))
     for body in PAGE.resources():

@@ -1,4 +1,4 @@
-"""README is true: its map shows every folder, and every command of its tour does what the tour says."""
+"""The map in README shows every folder, and the commands of its tour print what the tour says."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def test_readme_has_at_most_160_lines() -> None:
 
 
 def rows_of_the_map() -> Iterator[tuple[str, str]]:
-    """Each folder that the map shows, with what the map says of it."""
+    """Each folder in the map, with its description."""
     for cell, meaning, *_ in README.rows("Where things are"):
         for folder in re.findall(r"([.a-z_/]+/)(?![.a-z_])", cell):
             yield folder, meaning
@@ -39,7 +39,7 @@ def test_files_named_in_the_map_of_readme_exist() -> None:
 
 @pytest.fixture(scope="module")
 def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The service, started by its command, on a free port."""
+    """The port of the service, started by its command."""
     with running_service(tmp_path_factory.mktemp("serve") / "log", DATABASE_URL=database_url) as started:
         yield started
 

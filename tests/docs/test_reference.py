@@ -1,4 +1,4 @@
-"""``docs/reference.md`` lists every setting, every error code and every command, as the code has them."""
+"""``docs/reference.md`` lists every setting, error code and command, with the texts of the code."""
 
 import inspect
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def test_docs_reference_lists_all_settings_with_default_and_meaning() -> None:
     for variable, (default, meaning) in shown.items():
         item = settings[variable]
         assert meaning == item.metadata["meaning"]
-        if variable != "WORKERS":  # its default depends on the machine
+        if variable != "WORKERS":  # the default depends on the number of cores
             assert default == ("" if item.default is None else str(item.default))
 
 
@@ -31,7 +31,7 @@ def test_docs_reference_lists_the_error_catalogue() -> None:
 
 
 def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every command that help lists, by its full name, with the first paragraph of its help."""
+    """The full name of every command that is not hidden, and the first paragraph of its help."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

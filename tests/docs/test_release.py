@@ -1,4 +1,4 @@
-"""``make release`` refuses what is not ready, and says why. No test builds or tags in this repository."""
+"""The checks of ``make release``, in temporary repositories. No test builds or tags this repository."""
 
 import shutil
 import subprocess
@@ -27,6 +27,7 @@ CHANGELOG = """# Changes
 
 
 def git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository and return what it printed."""
     identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
     return subprocess.run(
         ["git", *identity, *arguments], cwd=repository, capture_output=True, text=True, check=True
@@ -34,7 +35,7 @@ def git(repository: Path, *arguments: str) -> str:
 
 
 def commit(repository: Path, **files: str) -> None:
-    """Write files, by their names with ``_`` for the dot, and commit them."""
+    """Write files and commit them. An underscore in a name stands for a dot: ``setup_cfg``."""
     for name, text in files.items():
         (repository / name.replace("_", ".")).write_text(text)
     git(repository, "add", ".")
@@ -52,11 +53,13 @@ def repository(tmp_path: Path) -> Path:
 
 
 def release(repository: Path) -> subprocess.CompletedProcess[str]:
+    """Run the checks of a release in a repository."""
     command = [sys.executable, ".ci/release", "--check-only"]
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 
 def refusal(repository: Path) -> str:
+    """The message of the release checks, which have to fail without making a tag."""
     done = release(repository)
     assert (done.returncode, done.stdout) == (1, "")
     assert git(repository, "tag") == ""

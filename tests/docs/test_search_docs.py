@@ -1,4 +1,4 @@
-"""The reference of the search, docs/search.md, does what it says."""
+"""The examples, errors and limits in ``docs/search.md`` are those of the service."""
 
 import json
 import re
@@ -23,7 +23,7 @@ PAGE = Page("docs/search.md")
 
 @pytest.fixture(scope="module")
 def library(app: Flask, token_for: TokenFor) -> Api:
-    """The resources of the page, and a client that may search them by either endpoint."""
+    """A client of a project with the resources of the page, with the scopes of both search endpoints."""
     project = f"p-{uuid4().hex[:20]}"
     api = Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
     for body in PAGE.resources():

@@ -61,12 +61,11 @@ def test_a_token_for_another_project_is_403(app: Flask, api: Api, token_for: Tok
     assert stranger.get("/key=a-key").status_code == 403
 
 
-def test_two_projects_may_use_the_same_resource_key(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_two_projects_may_use_the_same_resource_key(api: Api, other_project: Api) -> None:
     mine = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    theirs = other.create(key="a-key")
+    theirs = other_project.create(key="a-key")
     assert api.get("/key=a-key").get_json() == mine
-    assert other.get("/key=a-key").get_json() == theirs
+    assert other_project.get("/key=a-key").get_json() == theirs
 
 
 # Unknown URLs

@@ -1,7 +1,6 @@
-"""The OpenAPI document: valid, complete, and of the interface's own words."""
+"""The OpenAPI document is valid, and describes every endpoint, parameter, body and answer of the interface."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -9,13 +8,14 @@ import pytest
 from flask import Flask
 from openapi_spec_validator import validate
 
-from app import create_app
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.resource.actions import REGISTRY
 from tests.support.api import Api
+from tests.support.applications import open_app
 from tests.support.contract import Contract
 from tests.support.endpoints import endpoints_of_a_project
+from tests.support.pages import ROOT
 
 INTERFACE = {
     "4.1": ("get", "/{projectKey}/resource"),
@@ -149,7 +149,7 @@ def test_every_error_response_has_an_example_for_each_code(document: dict[str, A
                 value = document["components"]["examples"][code]["value"]
                 assert value["statusCode"] == int(status) == CATALOGUE[code].status
                 seen.add(code)
-    # Not of an endpoint: another method.
+    # No operation documents 405, since it answers methods that an endpoint does not have.
     assert set(CATALOGUE) - seen == {"MethodNotAllowed"}
 
 
@@ -181,11 +181,12 @@ def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> N
 
 
 def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:
-    app = create_app(Settings(database_url=settings.database_url, base_domain="example.com"))
-    (server,) = app.extensions["openapi"]["servers"]
+    with open_app(settings, base_domain="example.com", pool_size=1) as app:
+        document = app.extensions["openapi"]
+    (server,) = document["servers"]
     assert server["url"] == "https://api.{region}.{cloudProvider}.example.com"
     assert set(server["variables"]) == {"region", "cloudProvider"}
-    validate(app.extensions["openapi"])
+    validate(document)
 
 
 def test_the_contract_check_reports_undocumented_responses(app: Flask) -> None:
@@ -197,6 +198,6 @@ def test_the_contract_check_reports_undocumented_responses(app: Flask) -> None:
 
 
 def test_docs_openapi_json_is_the_served_document(app: Flask) -> None:
-    """So that a change of the contract shows in review; ``sample-resource openapi > docs/openapi.json`` renews it."""
-    kept = (Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text()
-    assert kept == json.dumps(app.extensions["openapi"], indent=2) + "\n"
+    """A change of the contract shows in review. ``sample-resource openapi > docs/openapi.json`` updates the file."""
+    committed = (ROOT / "docs/openapi.json").read_text()
+    assert committed == json.dumps(app.extensions["openapi"], indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""``ops/`` asks only for metrics that there are, with labels that they have, and nothing is counted in vain."""
+"""Alerts and dashboard in ``ops/`` query only metrics and labels that the service exposes, and show every metric."""
 
 import json
 import re
@@ -12,6 +12,7 @@ import yaml
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.http.request_log import route_template
 from app.telemetry import metrics
 from tests.support.api import Api
 from tests.support.pages import Page
@@ -37,12 +38,12 @@ WORDS = {
     *("and", "or", "le"),
 }
 EVERYWHERE = {"job", "instance"}
-"""Labels that Prometheus adds."""
+"""Labels that Prometheus adds to every series."""
 
 
 @pytest.fixture
 def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
-    """Every series of a scrape with the names of its labels, after a request of each kind that fills them."""
+    """The label names of every series of a scrape, after requests that create the series."""
     created = api.create()
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
@@ -55,16 +56,16 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
 
 
 def selectors(expression: str) -> Iterator[tuple[str, set[str]]]:
-    """The metrics that an expression names, each with the labels that it asks for."""
+    """The metrics in an expression, each with the labels that it is selected by."""
     for name, matchers in re.findall(
-        r'\b([a-z_]+)\b(\{(?:[^"{}]|"[^"]*")*\})?', re.sub(r"\[[^]]*\]", "", _bare(expression))
+        r'\b([a-z_]+)\b(\{(?:[^"{}]|"[^"]*")*\})?', re.sub(r"\[[^]]*\]", "", without_grouping(expression))
     ):
         if name not in WORDS:
             yield name, set(re.findall(r'([a-z_]+)\s*(?:=~|!~|!=|=)\s*"', matchers))
 
 
-def _bare(expression: str) -> str:
-    """Without the labels that are grouped by, which are looked at on their own."""
+def without_grouping(expression: str) -> str:
+    """An expression without its ``by (...)`` clauses."""
     return re.sub(r"\bby\s*\([^)]*\)", "", expression)
 
 
@@ -108,8 +109,6 @@ def test_label_values_in_expressions_exist(label: str, known: set[str]) -> None:
 
 
 def test_route_patterns_in_expressions_match_a_route(app: Flask) -> None:
-    from app.http.request_log import route_template
-
     routes = [route_template(rule.rule) for rule in app.url_map.iter_rules()] + ["/metrics"]
     patterns = {
         pattern for expression in EXPRESSIONS.values() for pattern in re.findall(r'\broute[=!]~"([^"]*)"', expression)

@@ -1,4 +1,4 @@
-"""POST with all options (interface 4.9): the answer shows what arrived of path, query and body."""
+"""POST with all options (interface 4.9): the answer contains the values of path, query string and body."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -8,51 +8,19 @@ from flask import Flask
 
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes, details
+from tests.support.complex_record import RECORD, TEXTS
 
 FORM = "application/x-www-form-urlencoded"
 
-RECORD: dict[str, Any] = {
-    "eigthProperty": "the 8th",
-    "createdBy": {"firstName": "John", "lastName": "Doe"},
-    "ninthProperty": "the 9th",
-    "key": "the 3rd",
-    "tenthProperty": "the 10th",
-    "custom": "the 4th",
-    "eleventhPropery": "the 11th",
-    "id": "the 1st",
-    "twelthProperty": "the 12th",
-    "lastModifiedBy": {"lastName": "Roe", "firstName": "Jane"},
-    "thirteenthProperty": "the 13th",
-    "lastModifiedAt": "2016-02-28T16:41:41.090Z",
-    "fourteenthProperty": "the 14th",
-    "fifteenthProperty": "the 15th",
-    "createdAt": "2015-02-28T16:41:41.090Z",
-    "version": "the 2nd",
-}
-"""Every field, in no order."""
-
-TEXTS = [
-    "the 1st",
-    "the 2nd",
-    "the 3rd",
-    "the 4th",
-    *(f"the {number}th" for number in range(8, 16)),
-    "John",
-    "Doe",
-    "Jane",
-    "Roe",
-]
-"""The record's texts in the order of the interface."""
-
 
 def send(api: Api, record: Any = None, path: str = "a/b", query: str = "", **options: Any) -> Any:
-    """Send a record to the endpoint; ``path`` is its last two parameters."""
+    """Send a record to the endpoint; ``path`` has the two path parameters."""
     target = f"/artificially-complex/path/uri-parameter-one={path}{query}"
     return api.post(target, json={} if record is None else record, **options)
 
 
 def echoed(api: Api, record: Any = None, path: str = "a/b", query: str = "") -> dict[str, Any]:
-    """What the endpoint answers."""
+    """The body of an answer, which has to be 200 and JSON."""
     answer = send(api, record, path, query)
     assert answer.status_code == 200, answer.text
     assert answer.content_type == "application/json; charset=utf-8"

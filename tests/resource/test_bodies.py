@@ -160,8 +160,8 @@ def test_an_unknown_field_of_any_text_is_400(api: Api, name: str) -> None:
 
 
 def test_read_only_fields_are_ignored_whatever_their_value(api: Api) -> None:
-    made = {"createdAt": "x", "lastModifiedAt": 5, "createdBy": {"a": 1}, "lastModifiedBy": [], "someProperty": "x"}
-    answer = api.post(json={FIELD: {}, **made})
+    fields = {"createdAt": "x", "lastModifiedAt": 5, "createdBy": {"a": 1}, "lastModifiedBy": [], "someProperty": "x"}
+    answer = api.post(json={FIELD: {}, **fields})
     assert answer.status_code == 201
     assert "someProperty" not in answer.get_json()
 
@@ -170,7 +170,7 @@ def test_read_only_fields_are_ignored_whatever_their_value(api: Api) -> None:
 
 
 def refused_value(answer: TestResponse) -> tuple[str, Any]:
-    """The field and the value of the only fault, which is one of a value."""
+    """The field and the value of an answer with a single error, whose code has to be InvalidField."""
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidField"]
     [error] = answer.get_json()["errors"]
@@ -345,7 +345,7 @@ def test_a_body_with_many_faults_is_refused_within_3_s_by_a_short_answer(
     assert len(answer.data) < 100_000
 
 
-# Order
+# Order of errors
 
 
 def test_errors_are_answered_in_the_order_401_403_413_415_400_404_412_409(

@@ -1,4 +1,4 @@
-"""PUT on the collection (interface 4.8): overwrite a resource, or make it if it is not there."""
+"""PUT on the collection (interface 4.8): overwrite a resource, or create it if it does not exist."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
 
 def total(api: Api) -> int:
-    """How many resources the project has."""
+    """The number of resources of the project."""
     return api.get("?limit=0").get_json()["total"]
 
 

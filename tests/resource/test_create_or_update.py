@@ -1,4 +1,4 @@
-"""POST on the collection (interface 4.6)."""
+"""POST on the collection (interface 4.6): create a resource, or update fields of its ObjectType."""
 
 from flask import Flask
 
@@ -101,11 +101,10 @@ def test_concurrent_posts_with_one_key_lose_no_field(api: Api) -> None:
     assert resource["version"] == 4
 
 
-def test_post_with_an_id_of_another_project_is_404(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_post_with_an_id_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.post(json={"id": created["id"], "objectTypeProperty": {}}).status_code == 404
-    assert other.post(json={"key": "a-key", "objectTypeProperty": {}}).status_code == 201
+    assert other_project.post(json={"id": created["id"], "objectTypeProperty": {}}).status_code == 404
+    assert other_project.post(json={"key": "a-key", "objectTypeProperty": {}}).status_code == 201
     assert api.get("/key=a-key").get_json() == created
 
 

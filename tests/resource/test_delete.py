@@ -1,4 +1,4 @@
-"""Deleting a resource (interface 4.11)."""
+"""DELETE of a resource (interface 4.11)."""
 
 import pytest
 from flask import Flask
@@ -70,10 +70,9 @@ def test_delete_of_an_unknown_id_is_404_with_and_without_a_version(api: Api, res
         assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_delete_of_a_resource_of_another_project_is_404(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_delete_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create()
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.delete(f"/{created['id']}").status_code == 404
+    assert other_project.delete(f"/{created['id']}").status_code == 404
     assert api.get(f"/{created['id']}").get_json() == created
 
 

@@ -1,4 +1,4 @@
-"""Description with links (interface 4.13): the flat ObjectType of what arrived, or a time in every format."""
+"""POST to description with URN links (interface 4.13): the values of the request, or a time in every format."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.resource.test_all_options import RECORD, TEXTS
 from tests.support.api import Api, codes, details
+from tests.support.complex_record import RECORD, TEXTS
 
 TIMES = {
     "dateOnlyExample": "2016-02-28",
@@ -20,7 +20,7 @@ TIMES = {
 
 
 def send(api: Api, record: dict[str, Any], prefer: str | None = None, query: str = "", **headers: str) -> Any:
-    """Send a record to the endpoint."""
+    """Send a record to the endpoint, with a Prefer header if one is given."""
     if prefer is not None:
         headers["Prefer"] = prefer
     return api.post(f"/description-with-urn-links{query}", json=record, headers=headers)

@@ -1,4 +1,4 @@
-"""The existence check (interface 4.5): the conditions of the list, answered by the status alone."""
+"""HEAD on the collection (interface 4.5): the existence check, with the parameters of the list."""
 
 import pytest
 from flask import Flask
@@ -8,7 +8,7 @@ from tests.support.api import Api
 
 
 def status(api: Api, query: str = "") -> int:
-    """The status of the check, which never has a body."""
+    """The status of an existence check. Its answer has no body."""
     answer = api.head(f"?{query}" if query else "")
     assert answer.data == b""
     return answer.status_code

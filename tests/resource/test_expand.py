@@ -1,4 +1,4 @@
-"""``expand``: the API client that a reference names, beside it."""
+"""The parameter ``expand`` of the sorted list: references to API clients get the client as ``obj``."""
 
 from typing import Any
 
@@ -15,18 +15,19 @@ from tests.support.predicates import SORTED
 
 @pytest.fixture
 def client(database_url: str, project: str) -> records.NewClient:
-    """An API client that is stored, with a name that needs escaping."""
+    """A stored API client whose name needs escaping in JSON."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         return records.create_client(connection, 'Shop "Ö" \\ 1', (f"manage_test:{project}", f"view_test:{project}"))
 
 
 @pytest.fixture
 def known(app: Flask, api: Api, client: records.NewClient, token_for: TokenFor) -> Api:
-    """Requests of that client."""
+    """Sends requests with a token of that API client."""
     return Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=client.client_id))
 
 
 def listed(api: Api, *expand: str) -> dict[str, Any]:
+    """The project's only resource, from the sorted list with ``expand``."""
     answer = api.get(SORTED, query_string={"expand": list(expand)})
     assert answer.status_code == 200, answer.text
     (resource,) = answer.get_json()["results"]

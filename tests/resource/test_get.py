@@ -1,4 +1,4 @@
-"""Reading one resource by id and by key (interface 4.2 and 4.3), and conditional reads."""
+"""GET and HEAD of a resource by id and by key (interface 4.2 and 4.3), with and without entity tags."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -105,11 +105,10 @@ def test_get_with_an_undecodable_or_overlong_path_is_404(api: Api, path: str) ->
     assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_get_of_a_resource_of_another_project_is_404(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_get_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.get(f"/{created['id']}").status_code == 404
-    assert other.get("/key=a-key").status_code == 404
+    assert other_project.get(f"/{created['id']}").status_code == 404
+    assert other_project.get("/key=a-key").status_code == 404
 
 
 def test_optional_query_parameters_do_not_change_the_answer_of_get(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""The list of flat resources (interface 4.1)."""
+"""GET on the collection (interface 4.1): the list of flat resources and its parameters."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ def found(api: Api, **query: Any) -> set[str]:
 
 @pytest.fixture
 def pair(api: Api) -> Api:
-    """A project with two resources, of the keys ``example`` and ``other``."""
+    """A project with two resources, with the keys ``example`` and ``other``."""
     api.create(key="example")
     api.create(OTHER, key="other")
     return api
@@ -207,11 +207,10 @@ def test_list_applies_sort_limit_and_offset(api: Api) -> None:
     assert "total" not in api.get(query_string={"withTotal": "false"}).get_json()
 
 
-def test_list_and_total_exclude_other_projects(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_list_and_total_exclude_other_projects(api: Api, other_project: Api) -> None:
     api.create(key="mine")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.get().get_json()["total"] == 0
-    other.create(key="theirs")
+    assert other_project.get().get_json()["total"] == 0
+    other_project.create(key="theirs")
     assert found(api) == {"mine"}
 
 

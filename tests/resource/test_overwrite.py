@@ -1,4 +1,4 @@
-"""PATCH on the collection (interface 4.7): overwrite a resource that is there."""
+"""PATCH on the collection (interface 4.7): overwrite a resource that exists."""
 
 from typing import Any
 
@@ -55,11 +55,10 @@ def test_patch_of_an_unknown_resource_is_404_and_creates_nothing(api: Api) -> No
     assert api.get().get_json()["total"] == 0
 
 
-def test_patch_of_a_resource_of_another_project_is_404(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_patch_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
     for name in ({}, {"key": "a-key"}, {"id": created["id"]}):
-        assert other.patch({**name, "version": 1, "objectTypeProperty": NEW}).status_code == 404
+        assert other_project.patch({**name, "version": 1, "objectTypeProperty": NEW}).status_code == 404
     assert api.get("/key=a-key").get_json() == created
 
 

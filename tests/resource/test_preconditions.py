@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match on writes, and the order of 400, 404, 412 and 409."""
+"""If-Match and If-None-Match on writes, and the order of the statuses 400, 404, 412 and 409."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ Write = Callable[..., TestResponse]
 
 
 def by_id(api: Api, method: str) -> Write:
-    """A write on the collection that names a resource by its id."""
+    """A function that sends POST, PUT or PATCH to the collection with the id of a resource."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         body: dict[str, Any] = {"id": resource_id, "objectTypeProperty": NEW}
@@ -24,7 +24,7 @@ def by_id(api: Api, method: str) -> Write:
 
 
 def by_actions(api: Api) -> Write:
-    """An update by actions."""
+    """A function that sends an update by actions."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         body = {"version": version, "actions": [{"action": "doSomeThing"}]}
@@ -34,7 +34,7 @@ def by_actions(api: Api) -> Write:
 
 
 def by_deletion(api: Api) -> Write:
-    """A deletion."""
+    """A function that sends a DELETE."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         return api.delete(f"/{resource_id}?version={version}", headers=headers)
@@ -44,7 +44,7 @@ def by_deletion(api: Api) -> Write:
 
 @pytest.fixture(params=["POST", "PUT", "PATCH", "update", "DELETE"])
 def write(api: Api, request: pytest.FixtureRequest) -> Write:
-    """Each way to write to a resource: ``write(id, headers, version=2)``."""
+    """A function for each kind of write: ``write(id, headers, version=2)``."""
     if request.param == "update":
         return by_actions(api)
     return by_deletion(api) if request.param == "DELETE" else by_id(api, request.param)
@@ -52,7 +52,7 @@ def write(api: Api, request: pytest.FixtureRequest) -> Write:
 
 @pytest.fixture
 def resource(api: Api) -> dict[str, Any]:
-    """A resource of version 2."""
+    """A resource with the version 2."""
     return api.update(api.create(key="a-key"), {"action": "doSomeThing"})
 
 

@@ -234,10 +234,9 @@ def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
         assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_a_resource_of_another_project_is_not_found(api: Api, other_project: Api) -> None:
     created = api.create()
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert send(other, created, DO).status_code == 404
+    assert send(other_project, created, DO).status_code == 404
     assert api.get(f"/{created['id']}").get_json() == created
 
 

@@ -1,4 +1,4 @@
-"""Whatever the rules allow is stored and comes back exactly; whatever they do not is refused with its place."""
+"""Generated ObjectTypes: valid ones are returned exactly, invalid ones are refused with the path of the fault."""
 
 import json
 import math
@@ -39,9 +39,9 @@ generated = settings(max_examples=80, deadline=None, derandomize=True, database=
 
 
 def same(kept: Any, sent: Any) -> bool:
-    """Whether what is kept is what was sent: the same integer, the same double with its sign, the same text.
+    """Whether a stored value equals the sent one: the same integer, the same double with its sign, the same text.
 
-    A double may come back as an integer: what Python writes as 5.127386308352045e+16 is one, and no double.
+    A double without a fraction may be returned as an integer: 5.127386308352045e+16 as 51273863083520450.
     """
     match kept, sent:
         case dict(), dict():
@@ -56,7 +56,7 @@ def same(kept: Any, sent: Any) -> bool:
 
 @pytest.fixture(scope="session")
 def fresh(app: Flask, token_for: TokenFor) -> Any:
-    """Makes clients, each of an empty project."""
+    """Creates clients, each with an empty project."""
 
     def make() -> Api:
         project = f"p-{uuid4().hex}"
@@ -66,7 +66,7 @@ def fresh(app: Flask, token_for: TokenFor) -> Any:
 
 
 def stored(api: Api, resource: dict[str, Any]) -> Any:
-    """The ObjectType of a resource, read again."""
+    """The ObjectType of a resource, as GET returns it."""
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
@@ -209,7 +209,7 @@ def test_long_texts_are_returned_exactly(api: Api) -> None:
     assert same(stored(api, api.create(value)), value)
 
 
-# Bad values: an ObjectType within the rules, and one item that is not, somewhere in it.
+# Invalid values: a valid ObjectType with one invalid item in one of its arrays
 
 
 OF_ANOTHER_TYPE = {
@@ -246,7 +246,7 @@ ARRAYS = {
 
 @st.composite
 def array_with_a_fault(draw: st.DrawFn, *, of_value: bool) -> tuple[str, list[Any], int]:
-    """The name of an array, its items, and the position of the one that is refused."""
+    """The name of an array, its items, and the index of the invalid item."""
     name = draw(st.sampled_from(sorted(ARRAYS)))
     kind, good, bad_value = ARRAYS[name]
     items = draw(st.lists(good, max_size=5))

@@ -1,4 +1,4 @@
-"""The documentation page: everything that it loads comes from here. What it does in a browser, make contract tells."""
+"""The documentation page loads only files that the service serves. ``make contract`` tests the page in a browser."""
 
 import re
 

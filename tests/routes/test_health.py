@@ -1,11 +1,10 @@
-"""Liveness and readiness: what probes are told, and how soon, whatever the database does."""
+"""Liveness and readiness: the answers to probes, and their time, for each state of the database and its pool."""
 
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -15,20 +14,20 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.database.readiness import ANSWERED_WITHIN_S, migration_ids
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry import metrics
 from tests.support.api import codes
+from tests.support.applications import open_app
 
 SOON_S = ANSWERED_WITHIN_S + 0.4
-"""What a probe waits at most, and some time for a busy machine."""
+"""The longest time of a probe, and a margin for a busy machine."""
 
 
 def ready(app: Flask) -> tuple[TestResponse, float]:
-    """The answer to a probe, and the seconds that it took."""
+    """The answer to a readiness probe, and its time in seconds."""
     began = time.monotonic()
     return app.test_client().get("/health/ready"), time.monotonic() - began
 
@@ -42,15 +41,14 @@ def assert_not_ready(answer: TestResponse, message: str) -> None:
 
 @pytest.fixture
 def own_app(settings: Settings) -> Iterator[Flask]:
-    """An application with a single connection, for which requests wait long."""
-    application = create_app(replace(settings, pool_size=1, pool_timeout_ms=10_000))
-    yield application
-    application.extensions["database"].close()
+    """An application with a single connection, for which requests wait up to 10 s."""
+    with open_app(settings, pool_size=1, pool_timeout_ms=10_000) as app:
+        yield app
 
 
 @contextmanager
 def holding_the_connection(app: Flask) -> Iterator[None]:
-    """All connections of the application are in use."""
+    """Keep the application's single connection in use."""
     held, release = Event(), Event()
 
     def hold() -> None:
@@ -108,8 +106,7 @@ def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
 
 
 def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> None:
-    app = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100))
-    with closing(app.extensions["database"]):
+    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
         answer, seconds = ready(app)
         assert_not_ready(answer, "The database is not available.")
         assert seconds < SOON_S
@@ -117,36 +114,34 @@ def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> 
 
 
 def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
-    """Stopped by SIGSTOP it takes connections and bytes, and answers none."""
+    """After SIGSTOP PostgreSQL accepts connections and bytes, and answers nothing."""
     with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
-        app = create_app(Settings(database_url=url, pool_size=2))
-        assert ready(app)[0].status_code == 200
-        assert server.pid is not None
-        family = [psutil.Process(server.pid), *psutil.Process(server.pid).children()]
-        for process in family:
-            process.send_signal(signal.SIGSTOP)
-        try:
-            for _ in range(2):
-                answer, seconds = ready(app)
-                assert_not_ready(answer, "does not answer within 0.5 s")
-                assert seconds < SOON_S
-        finally:
+        with open_app(Settings(database_url=url, pool_size=2)) as app:
+            assert ready(app)[0].status_code == 200
+            assert server.pid is not None
+            family = [psutil.Process(server.pid), *psutil.Process(server.pid).children()]
             for process in family:
-                process.send_signal(signal.SIGCONT)
-        deadline = time.monotonic() + 10
-        while ready(app)[0].status_code != 200:
-            assert time.monotonic() < deadline
-        app.extensions["database"].close()
+                process.send_signal(signal.SIGSTOP)
+            try:
+                for _ in range(2):
+                    answer, seconds = ready(app)
+                    assert_not_ready(answer, "does not answer within 0.5 s")
+                    assert seconds < SOON_S
+            finally:
+                for process in family:
+                    process.send_signal(signal.SIGCONT)
+            deadline = time.monotonic() + 10
+            while ready(app)[0].status_code != 200:
+                assert time.monotonic() < deadline
 
 
 def test_readiness_is_503_with_the_number_of_missing_migrations(
     cluster: EmbeddedPostgres, project: str, settings: Settings
 ) -> None:
     url = cluster.create_database(project)
-    app = create_app(replace(settings, database_url=url))
-    with closing(app.extensions["database"]):
+    with open_app(settings, database_url=url) as app:
         count = len(migration_ids())
         assert_not_ready(ready(app)[0], f"lacks {count} of {count} migrations")
         migrate.upgrade(url)
@@ -161,7 +156,7 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
             connection.execute(
                 "INSERT INTO _yoyo_migration (migration_hash, migration_id) VALUES ('x', %(last)s)", {"last": last}
             )
-        # A newer version's migration beside all of ours: what a rolling update looks like.
+        # During a rolling update the database has a migration of the newer version beside all required ones.
         assert ready(app)[0].status_code == 200
 
 

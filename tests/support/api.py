@@ -92,7 +92,7 @@ def details(answer: TestResponse) -> list[str]:
 
 
 def send_concurrently(count: int, send: Callable[[int], TestResponse]) -> list[TestResponse]:
-    """Call ``send(0)`` to ``send(count - 1)`` at the same time, each in a thread, and return the answers in that order."""
+    """The answers of ``send(0)`` to ``send(count - 1)``, which are called at the same time, each in a thread."""
     barrier = Barrier(count)
 
     def send_after_barrier(number: int) -> TestResponse:

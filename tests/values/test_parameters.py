@@ -1,16 +1,15 @@
-"""What every query string has in common: undeclared names, empty and repeated values, booleans, numbers, encoding."""
+"""The rules of all query strings: undeclared names, empty and repeated values, booleans, numbers, encoding."""
 
 from urllib.parse import quote
 
 import pytest
 
 from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details
-
-LIST = "/sorted-query-parameters"
+from tests.support.predicates import SORTED
 
 
 def refused(api: Api, query: str, path: str = "") -> list[str]:
-    """The messages that refuse a query."""
+    """The error messages for a query string, which has to be 400."""
     answer = api.get(f"{path}?{query}")
     assert answer.status_code == 400
     assert set(codes(answer)) == {"InvalidInput"}
@@ -24,8 +23,8 @@ def refused(api: Api, query: str, path: str = "") -> list[str]:
         ("", "Limit", "limit"),
         ("", "stringParam", "stringParameter"),
         ("", "arrayOfStrings", "arrayOfString"),
-        (LIST, "withtotal", "withTotal"),
-        (LIST, "offest", "offset"),
+        (SORTED, "withtotal", "withTotal"),
+        (SORTED, "offest", "offset"),
         (f"/{UNKNOWN_ID}", "optionalQueryParam", "optionalQueryParameter"),
     ],
 )
@@ -48,7 +47,7 @@ def test_an_undeclared_parameter_is_400_and_suggests_the_nearest_name(
         ("POST", "/{id}"),
         ("DELETE", "/{id}"),
         ("GET", "/key=a-key"),
-        ("GET", LIST),
+        ("GET", SORTED),
         ("POST", "/description-with-urn-links"),
         ("POST", "/artificially-complex/path/uri-parameter-one=a/b"),
     ],
@@ -71,7 +70,7 @@ def test_every_endpoint_refuses_an_undeclared_parameter_with_400(api: Api, metho
 
 
 def test_a_parameter_of_another_endpoint_is_400(api: Api) -> None:
-    refused(api, "stringParameter=a", LIST)
+    refused(api, "stringParameter=a", SORTED)
     refused(api, "queryParameterOne=1")
     refused(api, "version=1", f"/{UNKNOWN_ID}")
 
