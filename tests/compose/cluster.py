@@ -1,4 +1,4 @@
-"""The second installation of ``docker-compose.yml``, on a coordinator and two workers: that every use finds its way."""
+"""The profile ``citus`` of ``docker-compose.yml``: requests and commands on a coordinator and two workers."""
 
 import json
 from collections.abc import Iterator
@@ -21,12 +21,13 @@ def stack(compose: list[str]) -> Iterator[Stack]:
 
 
 def on_coordinator(stack: Stack, statement: str) -> list[str]:
-    """The rows that a statement returns, as text."""
+    """The rows of a statement on the coordinator, as text."""
     psql = ("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-U", "sample_resource", "-d", "sample_resource", "-c", statement)
     return stack.run("exec", "-T", "citus-coordinator", *psql).splitlines()
 
 
 def command(stack: Stack, *arguments: str) -> str:
+    """Run a command of the service in its container and return what it printed."""
     return stack.run("exec", "-T", "citus-app", "sample-resource", *arguments)
 
 
@@ -74,7 +75,7 @@ def test_a_resource_is_created_read_updated_and_deleted(stack: Stack) -> None:
 
 
 def test_creates_and_updates_store_new_search_words(stack: Stack) -> None:
-    """A write that brings new words is another statement than one that does not."""
+    """A write with words that the project does not have yet sends another statement than one without."""
 
     def found(word: str) -> int:
         answer = stack.send("GET", f"searchApiPattern?text.en={word}&facet=arrayOfStringExample")
@@ -114,7 +115,7 @@ def test_upserts_and_staged_changes_are_stored_and_published(stack: Stack) -> No
 
 
 def test_put_without_id_and_key_creates_the_only_resource_once(stack: Stack) -> None:
-    """What names no resource means the only one, for which the statement counts before it locks."""
+    """Without id and key the statement counts the project's resources before it locks the only one."""
     path = f"/{PROJECT}-sole/resource"
     scope = f"manage_test:{PROJECT}-sole"
     token = command(stack, "token", "--scope", scope).strip()

@@ -1,7 +1,8 @@
 """The stack of ``docker-compose.yml`` on this machine's container engine: ``make compose-test``.
 
-Not named ``test_*``, so that ``make test``, which must do without an engine, leaves it alone. The tests go in order,
-each leaving the stack as it found it: up, with all its data. ``COMPOSE=docker-compose`` chooses between two commands.
+The name does not begin with ``test_``, so ``make test`` does not collect this file: it must run without an engine. The
+tests run in order and share the stack; each leaves it running with its data. ``COMPOSE=docker-compose`` chooses the
+command if both are installed.
 """
 
 import json
@@ -153,7 +154,7 @@ def test_only_the_proxy_publishes_a_port(stack: Stack) -> None:
 
 def test_a_stopping_service_finishes_the_requests_in_flight(stack: Stack) -> None:
     created = stack.create()
-    # Somebody holds the row, so that the update is under way when the service is told to stop.
+    # Another session locks the row for 2 s, so that the update is in flight when the service gets SIGTERM.
     holder = subprocess.Popen(
         stack.command(
             *("exec", "-T", "db", "psql", "-qAt", "-U", "sample_resource", "-c", "BEGIN"),
@@ -187,13 +188,13 @@ def test_a_stopping_service_finishes_the_requests_in_flight(stack: Stack) -> Non
 
 @dataclass
 class Writer:
-    """Creates resources and updates its own one, and remembers what was acknowledged."""
+    """Creates resources, updates one of its own, and records every write that was acknowledged."""
 
     stack: Stack
     created: dict[str, Any] = field(default_factory=dict)
-    """Every acknowledged creation by its id."""
+    """Every resource whose creation was acknowledged, by id."""
     version: int = 1
-    """The last acknowledged version of the one that is updated."""
+    """The last acknowledged version of the resource that is updated."""
     refused: list[Answer] = field(default_factory=list)
     unanswered: int = 0
 
@@ -211,7 +212,7 @@ class Writer:
                     self.refused.append(created)
                 updated = self.stack.update(own["id"], self.version)
                 if updated.status == 409:
-                    # The write before was done, and its answer lost with the connection.
+                    # The previous write was committed, and its answer was lost with the connection.
                     actual = updated.json["errors"][0]["currentVersion"]
                     assert actual > self.version, "an acknowledged update is gone"
                     self.version = actual
@@ -261,7 +262,7 @@ def test_requests_are_503_while_the_database_is_down_and_acknowledged_writes_sur
         assert found.json["version"] == resource["version"]
         assert found.json["objectTypeProperty"] == resource["objectTypeProperty"]
     refusals = sum(len(writer.refused) for writer in writers)
-    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- what pytest -s is run for
+    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- shown by pytest -s
 
 
 def test_data_survive_the_removal_of_the_containers(stack: Stack) -> None:
@@ -270,5 +271,5 @@ def test_data_survive_the_removal_of_the_containers(stack: Stack) -> None:
     stack.run("up", "-d")
     stack.wait_until(stack.is_ready, "the service after all was taken down")
     assert stack.send("GET", "key=kept").json == created
-    # The signing key is in the database, so the token from before counts; there was nothing to migrate.
+    # The signing key is in the database, so the old token is still valid, and there was nothing to migrate.
     assert "Nothing to apply." in stack.run("logs", "--no-color", "migrate")
