@@ -1,15 +1,15 @@
-# make run            serve the service, with a PostgreSQL of its own unless DATABASE_URL names another
+# make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
 # make sql            write tests/sql anew: every statement that the service sends
-# make contract       other people's linters, generated clients, SDKs and a browser against the service
-# make bench          the service against its peers, on this machine
+# make contract       third-party linters, generated clients, SDKs and a browser against the service
+# make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
-# make compose-test   docker-compose.yml on this machine's container engine: start, use, break, recover
+# make compose-test   docker-compose.yml on this machine's container engine: start, requests, outages, recovery
 # make pooler-test    the service behind PgBouncer in transaction mode
 # make release        check, build and tag the version of setup.cfg; ARGS=--dry-run makes no tag
 #
-# All make .venv, with the versions of constraints.txt, and the first two need nothing but Python 3.11 or newer. Paths
-# are relative throughout, so the folder may have any name.
+# All of them create .venv with the versions of constraints.txt. The first two need only Python 3.11 or newer. All paths
+# are relative, so the folder may have any name.
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,7 +49,7 @@ sql: install-dev
 contract: install-dev
 	@$(BIN)/python -m tests.clients
 
-# Apart from test, since it needs a container engine, and the images that the compose file names; the profiles too.
+# Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
 	$(BIN)/python -m pytest -v tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
 
@@ -76,7 +76,7 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers
 
-# The first Python that is new enough: PYTHON, or if that is merely the default, one of the usual names.
+# Finds the first Python that is new enough: PYTHON, or one of the usual names if PYTHON has its default.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
 define find_python
 python=; \
@@ -90,10 +90,10 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# $(call ensure,STAMP,WHAT): install WHAT, unless the stamp says that exactly this was done, here and by this Python.
-# The stamp is written last, so an install that was interrupted is done again. The tools' stamp serves for run too.
-# A .venv that was moved is made anew, since its scripts name their old place.
-# Debian's Python may lack ensurepip; then a pip outside of .venv fills it.
+# $(call ensure,STAMP,WHAT): install WHAT, unless the stamp shows that the same was installed in this folder before.
+# The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
+# A .venv that was moved is created again, since its scripts contain the old path.
+# Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
 wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \

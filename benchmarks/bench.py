@@ -1,9 +1,9 @@
-"""The service against its peers, on this machine, now: ``make bench``, or ``python -m benchmarks.bench --help``.
+"""Compares the service with its peers on this machine: ``make bench``, or ``python -m benchmarks.bench --help``.
 
-Figures of one machine say little; ratios of servers that took turns on it say more. So every operation is measured in
-rounds, in each of which all servers have their turn, and medians of rounds are shown. A run in which one request is
-refused or unanswered does not count, is told of and repeated. Linux only, since processor time and memory are read
-from /proc.
+Each operation is measured in rounds. In a round every server has one turn, and the report shows the medians of the
+rounds and the ratios between servers, which depend less on the machine than absolute figures do. A run with a refused
+or unanswered request does not count; it is reported and repeated. Linux only: processor time and memory are read from
+/proc.
 """
 
 import json
@@ -38,17 +38,17 @@ from tests.support.server import NotReady, wait_until_ready
 WARM_UP_S = 1.0
 STARTS = 5
 ATTEMPTS = 3
-"""Of a run that does not count."""
+"""Attempts of a run, until one counts."""
 
 PAUSE_S = 0.2
-"""Between two runs."""
+"""The pause between two runs."""
 
 IDLE_FOR_S, IDLE_WITHIN_S = 0.3, 60.0
-"""A server's turn is over when it has been idle for so long; it is waited for at most so long."""
+"""A server's turn ends when the server was idle for the first time, at the latest after the second."""
 
 
 class Bench:
-    """Servers that run beside each other and are measured in turn."""
+    """Servers that all run during the benchmark and are measured in turn."""
 
     def __init__(self, servers: Sequence[Server], setup: Setup) -> None:
         self._servers = servers
@@ -60,7 +60,7 @@ class Bench:
         self._maintenance.close()
 
     def _backends(self) -> dict[str, set[int]]:
-        """PostgreSQL's backends by the database that they work on."""
+        """The process ids of PostgreSQL's backends, by database."""
         found: defaultdict[str, set[int]] = defaultdict(set)
         for pid, database in self._maintenance.execute(
             "SELECT pid, datname FROM pg_stat_activity WHERE datname IS NOT NULL"
@@ -69,12 +69,12 @@ class Bench:
         return found
 
     def processes_of(self, server: Server) -> tuple[set[int], set[int]]:
-        """A server's own processes, and the PostgreSQL backends that work for it."""
+        """The process ids of a server, and of the PostgreSQL backends that work for it."""
         backends = self._backends().get(server.database, set()) if server.uses_postgres else set[int]()
         return server.processes(), backends
 
     def memory_of(self, server: Server) -> usage.Memory:
-        """What a server's whole tree holds; with all of PostgreSQL but the backends of others, if it needs that."""
+        """The memory of a server's processes, and of PostgreSQL without the backends of other servers if it is used."""
         own, backends = self.processes_of(server)
         if server.uses_postgres:
             others = set[int]().union(*self._backends().values()) - backends
@@ -86,9 +86,9 @@ class Bench:
         return usage.processor_seconds(own), usage.processor_seconds(backends)
 
     def run(self, server: Server, operation: Operation, connections: int, seconds: float, round_: int) -> Run | None:
-        """One turn of one server; None if it has no such operation.
+        """Measure one turn of a server; None if it does not have the operation.
 
-        :raises InvalidRun: if not every request is answered with 2xx.
+        :raises InvalidRun: if an answer is not 2xx.
         """
         requests = server.load(operation)
         if requests is None:
@@ -120,9 +120,9 @@ class Bench:
         )
 
     def _wait_until_idle(self, server: Server) -> None:
-        """Let a server finish what it was still working on when wrk had enough of waiting.
+        """Wait until a server has finished the requests that it was working on when wrk ended.
 
-        Where an answer takes 40 ms, 64 connections leave some seconds of work behind: the next server's turn.
+        If an answer takes 40 ms, 64 connections leave seconds of work, which would slow down the next server.
         """
         deadline = time.monotonic() + IDLE_WITHIN_S
         own, backends = self._processor_seconds(server)
@@ -135,7 +135,7 @@ class Bench:
     def run_that_counts(
         self, server: Server, operation: Operation, connections: int, seconds: float, round_: int
     ) -> Run | None:
-        """As :meth:`run`, repeated if it does not count; None if no attempt does."""
+        """As :meth:`run`, with up to :data:`ATTEMPTS` attempts; None if no attempt counts."""
         for _ in range(ATTEMPTS):
             try:
                 return self.run(server, operation, connections, seconds, round_)
@@ -147,7 +147,7 @@ class Bench:
     def runs(
         self, operations: Sequence[Operation], connection_counts: Sequence[int], rounds: int, seconds: float
     ) -> Iterator[Run]:
-        """All runs: in each round every server has its turn, and each round begins with another one."""
+        """All runs. In each round every server has one turn, and each round begins with another server."""
         for operation in operations:
             for server in self._servers:
                 server.check(operation)
@@ -176,14 +176,14 @@ class Bench:
 
 
 def _seconds_of_children() -> float:
-    """Processor time of children that have ended, as wrk does between two calls."""
+    """Processor seconds of child processes that have ended. Between two calls that is wrk."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @contextmanager
 def running(servers: Sequence[Server]) -> Generator[None]:
-    """Start all servers, and stop them at the end whatever happens."""
+    """Start all servers, and stop them at the end, also after an exception."""
     try:
         for server in servers:
             click.echo(f"Starting {server.title} ...", err=True)
@@ -195,7 +195,7 @@ def running(servers: Sequence[Server]) -> Generator[None]:
 
 
 def seconds_to_start(setup: Setup) -> list[float]:
-    """How long ``make run`` takes from the command to readiness, on a data folder with the measured resources."""
+    """The seconds from ``make run`` to readiness, for several starts on a data folder with the measured resources."""
     postgres = setup.postgres
     postgres.drop_database(DATABASE)
     postgres.create_database(DATABASE, data.template(postgres, "service", setup.count))
@@ -230,7 +230,7 @@ def seconds_to_start(setup: Setup) -> list[float]:
 
 
 def seconds_of_mocked_filter(mock: Server) -> float:
-    """One request of the mock's nearest thing to the containment filter: a predicate over all that it holds."""
+    """The seconds of one request with a predicate over all resources of the mock, which has no containment filter."""
     key = mock.setup.sample.mocked[0][1]
     began = time.monotonic()
     mock.send("GET", f"/bench/categories?where=externalId%3D%22{key}%22")
@@ -238,7 +238,7 @@ def seconds_of_mocked_filter(mock: Server) -> float:
 
 
 def machine() -> str:
-    """What the figures were measured on."""
+    """A description of the machine: processor, cores, Linux and Python."""
     model = next(
         (
             line.partition(":")[2].strip()
@@ -283,7 +283,7 @@ def main(
     chosen = [server for server in SERVERS if not peers or server.name in peers]
     operations = [operation for operation in Operation if not only or operation.value in only]
     signal.signal(signal.SIGTERM, _end)
-    signal.signal(signal.SIGINT, _end)  # also where a shell has it ignored, as in the background
+    signal.signal(signal.SIGINT, _end)  # a shell starts background jobs with SIGINT ignored
     try:
         load.find_wrk()
         for server in chosen:
@@ -309,7 +309,7 @@ def measure(
     *,
     start: bool,
 ) -> Results:
-    """Start everything, take all measurements, stop everything."""
+    """Start PostgreSQL and the servers, measure all operations, and stop everything."""
     began = datetime.now(UTC)
     FOLDER.mkdir(exist_ok=True)
     with (
@@ -354,7 +354,7 @@ def measure(
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    """Stop what was started, too."""
+    """Exit by an exception, so that servers and databases that were started are stopped."""
     click.echo(f"Ended by {signal.Signals(number).name}.", err=True)
     sys.exit(1)
 

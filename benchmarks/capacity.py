@@ -1,6 +1,7 @@
-"""How many service machines a database feeds: a part of ``docs/scaling.md``, made from ``docs/benchmarks.md``.
+"""How many machines of the service one database supports: computed from ``docs/benchmarks.md`` for ``docs/scaling.md``.
 
-``make bench ARGS=--save`` writes it anew; ``python -m benchmarks.capacity`` does it from the figures that are there.
+``make bench ARGS=--save`` rewrites that part of the page; ``python -m benchmarks.capacity`` does so from the current
+figures, without a benchmark.
 """
 
 import math
@@ -21,13 +22,13 @@ SERVICE = "this service"
 
 DATABASE_CORES = 16
 SERVICE_CORES = 4
-"""Of each machine of the service, and so its processes."""
+"""Cores, and so processes, of each machine of the service."""
 
 POOL_SIZE = 8
-"""Connections of each process, the default."""
+"""Connections of each process: the default of POOL_SIZE."""
 
 LOAD = 0.7
-"""How busy a processor may be by plan: above, waits grow faster than the load."""
+"""The planned utilisation of processors. Above it waits grow faster than the load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What clients ask for, in parts of 100 requests."""
+    """A mix of requests: the number of each operation in 100 requests."""
 
     title: str
     parts: Mapping[Operation, int]
@@ -72,9 +73,9 @@ MIXES = (
 
 
 def costs(figures: str) -> dict[Operation, Cost]:
-    """What each operation costs the service and PostgreSQL, from the page of figures.
+    """The cost of each operation, read from the tables of ``docs/benchmarks.md``.
 
-    With as few connections as were measured, so that requests seldom wait for one another.
+    The figures of the fewest connections are used, at which requests seldom wait for each other.
     """
     sections = re.findall(r"^### All figures, (\d+) connections\n(.*?)(?=^###|\Z)", figures, re.DOTALL | re.MULTILINE)
     if not sections:
@@ -91,7 +92,7 @@ def costs(figures: str) -> dict[Operation, Cost]:
 
 
 def of_mix(mix: Mix, of: Mapping[Operation, Cost]) -> Cost | None:
-    """The mean cost of a request; None if an operation was not measured."""
+    """The mean cost of a request of a mix; None if an operation of it was not measured."""
     if not mix.parts.keys() <= of.keys():
         return None
     total = sum(mix.parts.values())
@@ -102,7 +103,7 @@ def of_mix(mix: Mix, of: Mapping[Operation, Cost]) -> Cost | None:
 
 
 def markdown(of: Mapping[Operation, Cost]) -> str:
-    """The tables."""
+    """The tables of the costs and the mixes, in Markdown."""
     operations = [
         [operation.title, f"{cost.service:.2f}", f"{cost.postgres:.2f}", f"{cost.cores:.1f}"]
         for operation, cost in of.items()
@@ -143,12 +144,12 @@ def markdown(of: Mapping[Operation, Cost]) -> str:
 
 
 def _about(number: float) -> int:
-    """A number with two digits that count."""
+    """A number rounded to two significant digits."""
     return int(round(number, 1 - math.floor(math.log10(number))))
 
 
 def save() -> None:
-    """Put the tables into their page."""
+    """Write the tables into ``docs/scaling.md``."""
     before, _, after = part(PART, PAGE.read_text())
     PAGE.write_text(f"{before}\n{markdown(costs(FIGURES.read_text()))}\n\n{after}")
 

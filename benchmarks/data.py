@@ -1,7 +1,7 @@
-"""The data that all servers are measured on: the same made-up resources, in each one's own tables.
+"""The data of the benchmark: the same generated resources for all servers, in the tables of each.
 
-They are loaded once into template databases, of which every run of the benchmark gets fresh copies, so that what one
-run wrote weighs on no later one.
+They are loaded once into template databases. Every benchmark works on new copies, so the writes of one benchmark do
+not slow down a later one.
 """
 
 import hashlib
@@ -29,22 +29,22 @@ PEERS = Path(__file__).resolve().parent / "peers"
 
 PROJECT = "bench"
 NEW_PROJECT = "bench-new"
-"""Where created resources go, so that lists stay what they are."""
+"""The project of created resources. Lists are read from another project, so their size stays constant."""
 
 COUNT = 100_000
 FOUND = 20
-"""Resources that the containment filter finds."""
+"""The number of resources that the containment filter finds."""
 
 
 UPDATED = 8192
-"""Resources for updates; no two runs take the same ones."""
+"""The number of resources for updates. Each run updates others, whose versions are known."""
 
 KINTO_CREATES_IN = 256
-"""Collections that records are created in, in turn.
+"""The number of Kinto collections, in turn, in which records are created.
 
-Kinto tells the records of a collection apart by the millisecond of their last change, and refuses some of the writes
-on one collection that come at the same time: 6 of 100 with 8 connections. Nobody would use it so under load. For the
-same reason each record for updates has a collection to itself.
+In a collection the time of the last change, in milliseconds, is unique. Kinto therefore refuses some concurrent writes
+to one collection: 6 of 100 with 8 connections. More collections avoid that, and for the same reason each record for
+updates has its own collection.
 """
 
 
@@ -60,34 +60,34 @@ def updated_in_kinto(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is asked for, the same of every server."""
+    """The values in requests, the same for every server."""
 
     ids: tuple[str, ...]
-    """Of resources without a key, for reads by id."""
+    """Ids for reads by id, of resources without a key."""
     keys: tuple[str, ...]
-    """For reads by key."""
+    """Keys for reads by key."""
     text: str
-    """A text that exactly :data:`FOUND` resources have."""
+    """A text that exactly :data:`FOUND` resources contain."""
     updated: tuple[StoredResource, ...]
-    """Resources with a key, in an order of no meaning; each update run takes the next ones."""
+    """Resources with a key, from all over the table; each run of updates takes the next ones."""
     mocked: tuple[tuple[str, str, str], ...]
-    """Id, key and document of those that the mock holds."""
+    """Id, key and document of the resources that the mock gets."""
 
 
 def url_of(conninfo: str, scheme: str = "postgresql") -> str:
-    """A connection string as a URL, which other drivers want."""
+    """A libpq connection string as a URL, for drivers that need one."""
     parts = {name: str(value) for name, value in conninfo_to_dict(conninfo).items() if value is not None}
     place = urlencode({"host": parts["host"], "port": parts["port"]})
     return f"{scheme}://{quote(parts['user'])}@/{quote(parts['dbname'])}?{place}"
 
 
 def resources(count: int) -> Iterator[StoredResource]:
-    """The made-up resources."""
+    """The generated resources."""
     return seed.resources(PROJECT, count, 0)
 
 
 def sample(count: int) -> Sample:
-    """Choose what is asked for; the same for the same count."""
+    """Choose the values in requests. The same count gives the same values."""
     with_key: list[StoredResource] = []
     without_key: list[StoredResource] = []
     frequency: dict[str, int] = {}
@@ -100,7 +100,7 @@ def sample(count: int) -> Sample:
         ids=tuple(str(resource.id) for resource in without_key[:: max(1, len(without_key) // 1000)]),
         keys=tuple(resource.key or "" for resource in with_key[:: max(1, len(with_key) // 1000)]),
         text=next(text for text, times in frequency.items() if times == found),
-        # From all over the table, and no two runs near each other.
+        # Each run takes resources from all over the table, and no two runs take neighbours.
         updated=tuple(resource for start in range(97) for resource in with_key[start::97])[:UPDATED],
         mocked=tuple(
             (str(resource.id), resource.key or "", resource.object_type)
@@ -110,7 +110,7 @@ def sample(count: int) -> Sample:
 
 
 def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
-    """The name of a filled database of this kind ("service", "bare"); made if it is not there or out of date."""
+    """The name of a filled database, "service" or "bare". It is created if it is missing or out of date."""
     digest = hashlib.sha256(f"{kind} {count}".encode())
     sources = {
         "service": [*sorted((ROOT / "migrations").glob("*.sql")), ROOT / "app" / "words.py"],
@@ -132,7 +132,7 @@ def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
 
 
 def finish(server: EmbeddedPostgres, unfinished: str, name: str) -> None:
-    """Give a database that was filled its final name."""
+    """Rename a database after it was filled. A database with the final name is complete."""
     with psycopg.connect(server.conninfo("postgres", superuser=True), autocommit=True) as connection:
         connection.execute(
             sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(unfinished), sql.Identifier(name))
@@ -140,7 +140,7 @@ def finish(server: EmbeddedPostgres, unfinished: str, name: str) -> None:
 
 
 def exists(server: EmbeddedPostgres, name: str) -> bool:
-    """Whether there is a database of this name."""
+    """Whether a database exists."""
     return name in _databases(server)
 
 
@@ -175,10 +175,10 @@ def _fill_bare(connection: psycopg.Connection, count: int) -> None:
 
 
 def fill_kinto(server: EmbeddedPostgres, database: str, count: int) -> None:
-    """Load the resources into a database that Kinto has made its tables in.
+    """Load the resources into a database with Kinto's tables.
 
-    A record's id is the resource's key, else its id: a key in Kinto is an id that the client has chosen. Triggers are
-    off, which would set the times; only a superuser may do that.
+    The id of a record is the key of the resource, or its id if it has no key, since Kinto has ids that clients choose
+    and no keys. Kinto's triggers would replace the times, so they are off, which only a superuser may do.
     """
     with psycopg.connect(server.conninfo(database, superuser=True), autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")

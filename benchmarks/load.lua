@@ -1,12 +1,12 @@
--- The load of one run, for wrk. Its argument is a Lua file, written by load.py, that returns a table:
---   method, headers, body   what is sent
---   paths                   sent in turn, each thread beginning at another place
--- or, where every request needs what the answer before it said:
---   items                   pairs of a resource's id and version, shared out over the threads
---   id, version             patterns that find both in an answer
---   path, headers, body     with @id and @version in them
--- A resource waits while a request on it is under way, so no version is ever sent twice. An answer with the version that
--- was sent counts as refused: nothing has been written.
+-- wrk's script for one run. Its argument is a Lua file, written by load.py, that returns a table:
+--   method, headers, body   parts of each request
+--   paths                   requested in turn; each thread begins with another path
+-- or, if each request needs the version from the previous answer:
+--   items                   pairs of id and version, divided among the threads
+--   id, version             patterns that find id and version in an answer
+--   path, headers, body     parts of each request, with placeholders @id and @version
+-- While a request for a resource is in flight, no other request uses the resource, so no version is sent twice. An answer
+-- with the version that was sent counts as refused, since nothing was written.
 
 local threads = {}
 
@@ -17,8 +17,8 @@ end
 
 local load, requests, position
 local waiting, first, last = {}, 1, 0
-local sent = {} -- versions by id
-refused = 0 -- global, since done() reads it from another Lua state; so is number, which setup() writes
+local sent = {} -- the version that was sent last, by id
+refused = 0 -- global, since done() reads it from another Lua state, as is number, which setup() writes
 
 function init(arguments)
   load = dofile(arguments[1])
@@ -60,7 +60,7 @@ function request()
   return wrk.format(load.method, filled(load.path, item), headers, filled(load.body, item))
 end
 
--- Becomes response() only where answers are needed: wrk does not read them otherwise.
+-- init() makes this function response() only if answers are needed, since wrk passes no answers to a script without one.
 function on_response(status, _, body)
   local id, version = body:match(load.id), body:match(load.version)
   if status ~= 200 or not id or not version or version == sent[id] then

@@ -1,4 +1,4 @@
-"""Runs of wrk: what is sent, and what came of it."""
+"""Runs of wrk: the requests of a run, and its results."""
 
 import json
 import re
@@ -11,22 +11,22 @@ from pathlib import Path
 _SCRIPT = Path(__file__).with_name("load.lua")
 
 _TIMEOUT_S = 30
-"""Longest wait for an answer; a run in which one is not answered by then does not count."""
+"""The longest wait for an answer. A run with an unanswered request does not count."""
 
 
 class InvalidRun(Exception):
-    """A run that says nothing: something in it was refused or went wrong."""
+    """A run that does not count, since a request was refused or unanswered."""
 
 
 class MissingTool(Exception):
-    """A program that has to be installed; the message says how."""
+    """A program is not installed; the message says how to install it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
     """Requests that do not depend on each other.
 
-    :param paths: sent in turn.
+    :param paths: requested in turn.
     """
 
     method: str
@@ -35,7 +35,7 @@ class Load:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def as_lua(self) -> str:
-        """The argument of load.lua."""
+        """The Lua file that load.lua reads."""
         body = "nil" if self.body is None else _quoted(self.body)
         paths = ",\n".join(_quoted(path) for path in self.paths)
         return (
@@ -45,12 +45,12 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """Requests that each need the version that the one before on the same resource has made.
+    """Updates. Each needs the version from the answer to the previous update of the same resource.
 
-    :param items: resources by id and version; more than there are connections, as each is used by one at a time.
-    :param path: with ``@id``; headers and body may have ``@version`` too.
+    :param items: pairs of id and version; more than there are connections, since each is used by one request at a time.
+    :param path: a path with the placeholder ``@id``; headers and body may contain ``@version`` too.
     :param id: a Lua pattern that finds the id in an answer.
-    :param version: and one that finds the new version.
+    :param version: a Lua pattern that finds the new version in an answer.
     """
 
     method: str
@@ -62,7 +62,7 @@ class Updates:
     version: str = '"version":%s*(%d+)'
 
     def as_lua(self) -> str:
-        """The argument of load.lua."""
+        """The Lua file that load.lua reads."""
         items = ",\n".join(f"{{{_quoted(id_)}, {_quoted(version)}}}" for id_, version in self.items)
         return (
             f"return {{method={_quoted(self.method)}, path={_quoted(self.path)}, body={_quoted(self.body)},"
@@ -76,7 +76,7 @@ def _table(values: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A Lua string: brackets of a level that the text does not have."""
+    """A Lua string in long brackets, of a level that does not occur in the text."""
     level = ""
     while f"]{level}]" in f"{text}]":
         level += "="
@@ -85,7 +85,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What wrk measured in one run; latencies in microseconds."""
+    """The results of one run; latencies are in microseconds."""
 
     requests: int
     seconds: float
@@ -107,10 +107,10 @@ def find_wrk() -> str:
 
 
 def run(url: str, load: Load | Updates, connections: int, seconds: float, folder: Path) -> Outcome:
-    """Keep so many connections busy for so long, each sending its next request when the one before is answered.
+    """Send requests on these connections for this time; each connection sends its next request after an answer.
 
-    :param folder: where the requests are written down for wrk.
-    :raises InvalidRun: if any answer is not 2xx, or does not come.
+    :param folder: for the Lua file with the requests.
+    :raises InvalidRun: if an answer is not 2xx, or there is none.
     """
     threads = 1 if connections < 32 else 2
     file = folder / "load.lua"

@@ -1,4 +1,4 @@
-"""What is measured, and the goals."""
+"""The measured operations, and the goals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Operation(Enum):
 
     @property
     def title(self) -> str:
-        """What tables and plots call it."""
+        """The name in tables and plots."""
         return _TITLES[self]
 
 
@@ -35,7 +35,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How many times as many requests a second as a peer."""
+    """The least ratio of requests per second to each peer."""
 
     against_bare: float
     against_kinto: float
@@ -52,10 +52,10 @@ GOALS: Mapping[Operation, Goal] = {
 }
 
 MEMORY_AGAINST_BARE = 1.3
-"""At most so many times the memory, PostgreSQL included; and less than Kinto."""
+"""The highest ratio of memory to bare Flask, both with PostgreSQL. It also has to be less than that of Kinto."""
 
 START_S = 2.0
-"""Longest time from start to ready on existing data."""
+"""The longest time from start to readiness, on existing data."""
 
 EXAMPLE: Mapping[str, object] = {
     "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
@@ -69,4 +69,4 @@ EXAMPLE: Mapping[str, object] = {
         {"integerExample": 30000, "integerExampleInt32": 22},
     ],
 }
-"""The interface's own example of an ObjectType, which is what is created."""
+"""The example of an ObjectType in the interface, which create sends."""

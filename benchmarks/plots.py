@@ -1,4 +1,4 @@
-"""Bar charts as SVG, small enough to be written by hand."""
+"""Bar charts as SVG, without a library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from html import escape
 _COLOURS = ("#1f6feb", "#8c959f", "#2da44e", "#cf222e", "#bf8700", "#8250df")
 
 _LABELS = 170
-"""Width left of the bars, for their names."""
+"""The width for names, to the left of the bars."""
 
 _BARS = 470
 _NUMBERS = 90
@@ -18,10 +18,10 @@ _TOP = 44
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One value.
+    """One bar.
 
-    :param name: whose it is.
-    :param text: the value as it is shown.
+    :param name: its label.
+    :param text: the value as text.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Bars that are compared; each group has a scale of its own, since operations differ by orders of magnitude."""
+    """Bars with a common scale. Groups have different scales, since operations differ by orders of magnitude."""
 
     title: str
     bars: Sequence[Bar]
@@ -40,7 +40,7 @@ class Group:
 def bars(title: str, groups: Sequence[Group], names: Sequence[str]) -> str:
     """A chart of horizontal bars.
 
-    :param names: all names there are, in the order of their colours.
+    :param names: the names of all bars; the order decides their colours.
     """
     colours = dict(zip(names, _COLOURS, strict=False))
     parts: list[str] = []

@@ -1,13 +1,13 @@
-"""Where the microseconds of a get by id go: ``python -m benchmarks.profile_get``.
+"""Profiles the processor time of a get by id: ``python -m benchmarks.profile_get``.
 
-Three measurements, all of processor time, so that waiting costs nothing:
+There are three measurements. All are of processor time, which does not include waits:
 
-- the service as ``make run`` ships it, under wrk: what a request costs its processes, and PostgreSQL's backends;
-- gunicorn alone, which answers with constant bytes: what HTTP costs;
-- the application called in this process by a single thread, and interrupted for every few milliseconds of processor
-  time that it has used: each sample belongs to the stage of the request that its stack is in.
+- the service as ``make run`` starts it, under wrk: the cost of a request in its processes and PostgreSQL's backends;
+- gunicorn with an application that answers constant bytes: the cost of HTTP;
+- the application in one thread of this process, interrupted after each interval of used processor time: every sample
+  counts for the stage of the request that its stack is in.
 
-What is left of the first without the other two is what threads cost each other: turns at the interpreter, switches.
+The first without the other two is the cost of concurrency: waits for the interpreter lock, switches.
 """
 
 import itertools
@@ -67,18 +67,18 @@ _OWN: Mapping[str, str] = {
     "telemetry": LOG,
     "values": ARGUMENTS,
 }
-"""Stages that folders and modules of ``app/`` begin."""
+"""The stage of each folder or module of ``app/``. A module's own entry takes precedence over that of its folder."""
 
 _SAMPLED_EVERY_S = 0.001
-"""Of processor time; the kernel may round it up to its tick."""
+"""The interval of processor time between samples; the kernel may round it up to its tick."""
 
 
 def stage_of(frames: Sequence[tuple[str, str]]) -> str:
-    """The stage that a stack is in: from the outermost frame inwards, each that begins a stage ends the one before.
+    """The stage that a stack is in: that of the innermost frame that begins one.
 
-    Frames of Flask and werkzeug begin none inside a stage of the service's own, which only calls them for help.
+    Inside a stage of the service, frames of Flask and werkzeug begin no stage, since the service calls them.
 
-    :param frames: file and function, the outermost first.
+    :param frames: file and function of each frame, the outermost first.
     """
     stage = OTHER
     for path, _ in frames:
@@ -99,7 +99,7 @@ def stage_of(frames: Sequence[tuple[str, str]]) -> str:
 
 @contextmanager
 def sampled() -> Generator[Counter[str]]:
-    """Count the stages that this thread is in whenever it has used a little more processor time."""
+    """Count the stage that this thread is in after each :data:`_SAMPLED_EVERY_S` of processor time."""
     stages: Counter[str] = Counter()
 
     def take(_number: int, frame: FrameType | None) -> None:
@@ -119,7 +119,7 @@ def sampled() -> Generator[Counter[str]]:
 
 
 class BareGunicorn(BareFlask):
-    """Gunicorn as the service uses it, with next to nothing behind it."""
+    """Gunicorn with the service's configuration and an application that answers constant bytes."""
 
     name = "bare-gunicorn"
     title = "gunicorn alone"
@@ -160,13 +160,13 @@ def main(seconds: int, connections: int, workers: int, threads: int, count: int,
 
 
 def profile(service: Service, gunicorn: Server, bench: Bench, seconds: int, connections: int) -> str:
-    """Measure, and tell where the time goes."""
+    """Measure, and return the table of stages."""
     requests = service.load(Operation.GET_BY_ID)
-    assert isinstance(requests, Load)  # noqa: S101 -- a read needs no answers
+    assert isinstance(requests, Load)  # noqa: S101 -- only updates are not a Load
     whole: list[float] = []
     postgres: list[float] = []
     http: list[float] = []
-    for part in (1, seconds / 2, seconds / 2):  # the first one warms up
+    for part in (1, seconds / 2, seconds / 2):  # the first part is a warm-up
         for server, own_us, backends_us in ((service, whole, postgres), (gunicorn, http, list[float]())):
             own, backends = bench.processes_of(server)
             before, before_backends = usage.processor_seconds(own), usage.processor_seconds(backends)
@@ -186,11 +186,11 @@ def profile(service: Service, gunicorn: Server, bench: Bench, seconds: int, conn
 
 
 def in_process(service: Service, requests: Load, seconds: float) -> tuple[int, float, Counter[str]]:
-    """Call the application itself for some seconds: how often, microseconds of processor time of a call, samples."""
+    """Call the application for some seconds; as :func:`timed`."""
     settings = Settings(database_url=service.conninfo, threads=service.setup.threads, log_format="json")
     stderr = sys.stderr
     with Path(os.devnull).open("w") as nowhere:
-        sys.stderr = nowhere  # where the log handler will write
+        sys.stderr = nowhere  # discards the log lines of the application
         try:
             application = create_app(settings)
         finally:
@@ -205,7 +205,7 @@ def in_process(service: Service, requests: Load, seconds: float) -> tuple[int, f
 
 
 def timed(call: Callable[[], None], seconds: float) -> tuple[int, float, Counter[str]]:
-    """Calls, microseconds of each without sampling, and samples of as many again."""
+    """The number of calls, the microseconds of processor time of each, and the samples of as many further calls."""
     calls = 0
     deadline, began = time.monotonic() + seconds / 2, time.thread_time()
     while time.monotonic() < deadline:
@@ -220,7 +220,7 @@ def timed(call: Callable[[], None], seconds: float) -> tuple[int, float, Counter
 
 
 def caller(application: Any, service: Service, requests: Load) -> Callable[[], None]:
-    """What calls the application as gunicorn would, with one path after the other."""
+    """A function that calls the application as gunicorn would, each time with the next path."""
     host, port = "127.0.0.1", str(service.port)
     environ = {
         "REQUEST_METHOD": requests.method,
@@ -261,7 +261,7 @@ def caller(application: Any, service: Service, requests: Load) -> Callable[[], N
 def table(
     stages: Counter[str], application_us: float, whole_us: float, http_us: float, postgres_us: float, how: str
 ) -> str:
-    """The stages in Markdown."""
+    """The table of stages, in Markdown."""
     total = stages.total()
     rows = [("HTTP: gunicorn alone, with constant bytes", http_us)]
     rows += [(stage, stages[stage] / total * application_us) for stage in STAGES if stages[stage]]

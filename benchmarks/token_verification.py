@@ -1,8 +1,8 @@
-"""What a bearer token costs a request: verified each time, or remembered by its digest.
+"""Measures the cost of a bearer token for a request: verified each time, or cached by its digest.
 
-Run it with ``python -m benchmarks.token_verification`` in the repository's folder. It starts an embedded PostgreSQL of
-its own. Rounds of the two variants take turns, so that what else the machine does falls on both alike; shown are the
-medians of the rounds, and the median and range of the ratios of neighbouring rounds.
+Run it with ``python -m benchmarks.token_verification`` in the repository's folder. It starts an embedded PostgreSQL.
+The two variants take turns, so that other work on the machine slows down both alike. It prints the medians of the
+rounds, and the median and the range of the ratios of neighbouring rounds.
 """
 
 import statistics
@@ -29,7 +29,7 @@ CALLS_PER_ROUND = 300
 
 
 def cpu_us(call: Callable[[], object], calls: int) -> float:
-    """Processor time of a call, in microseconds."""
+    """The processor time of a call, in microseconds."""
     began = time.process_time()
     for _ in range(calls):
         call()
@@ -37,7 +37,7 @@ def cpu_us(call: Callable[[], object], calls: int) -> float:
 
 
 def compare(title: str, without: Callable[[], object], remembered: Callable[[], object], calls: int) -> None:
-    """Time both in turn and print one line."""
+    """Measure both in turn and print one line."""
     for warm_up in (without, remembered):
         cpu_us(warm_up, 20)
     rounds = [(cpu_us(without, calls), cpu_us(remembered, calls)) for _ in range(ROUNDS)]
@@ -62,7 +62,7 @@ def requests_of(app: Flask, path: str, token: str) -> Callable[[], object]:
 
 
 def app_that_remembers(settings: Settings, tokens: int) -> tuple[Flask, TokenVerifier]:
-    """An application whose verifier keeps so many tokens."""
+    """An application whose verifier caches at most this number of tokens."""
     app = create_app(settings)
     server: AuthorizationServer = app.extensions["authorization_server"]
     server.verifier.cache_size = tokens
@@ -107,7 +107,7 @@ def measure(url: str) -> None:
 
 
 def token_endpoint(app: Flask, url: str) -> None:
-    """What a client costs that is granted a token, and one that is refused."""
+    """Print the cost of requests for a token: granted, with a wrong secret, and of an unknown client."""
     with psycopg.connect(url, autocommit=True) as connection:
         made = clients.create_client(connection, "benchmark", ("manage_test:p",))
     client = app.test_client()

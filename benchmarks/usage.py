@@ -1,4 +1,4 @@
-"""What processes use, read from Linux's /proc: processor time, and memory with shared pages counted once."""
+"""Processor time and memory of processes, read from Linux's /proc. Shared pages count once."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def tree(root: int) -> set[int]:
-    """A process and all its descendants; empty if it is gone."""
+    """The ids of a process and all its descendants; empty if the process has ended."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -27,7 +27,7 @@ def tree(root: int) -> set[int]:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """The fields of a process's stat from its state on, which is the third; None if it is gone."""
+    """The fields of ``/proc/<pid>/stat`` from the third, the state, on; None if the process has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -35,7 +35,7 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def processor_seconds(pids: Iterable[int]) -> dict[int, float]:
-    """Processor time of each process so far, in user and kernel mode, all its threads together."""
+    """The processor seconds of each process so far, in user and kernel mode, of all its threads."""
     used: dict[int, float] = {}
     for pid in pids:
         stat = _stat(pid)
@@ -45,42 +45,45 @@ def processor_seconds(pids: Iterable[int]) -> dict[int, float]:
 
 
 def used_between(before: Mapping[int, float], after: Mapping[int, float]) -> float:
-    """Processor seconds between two readings; a process that is new since then counts in whole."""
+    """The processor seconds between two readings. All seconds of a process that started in between count."""
     return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Processor seconds of the whole machine so far."""
+    """The processor seconds of the whole machine so far."""
 
     busy: float
     idle: float
 
     @classmethod
     def now(cls) -> "Machine":
-        """A reading."""
+        """Read them from /proc/stat."""
         numbers = [int(text) for text in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
         idle = numbers[3] + numbers[4]
         return cls((sum(numbers) - idle) * _TICK_S, idle * _TICK_S)
 
     def others_since(self, before: "Machine", own: float) -> float:
-        """The part of the time since an earlier reading that went to others, if so many seconds went to us."""
+        """The share of processor time since an earlier reading that other processes used.
+
+        :param own: processor seconds in that time that do not count as those of others.
+        """
         busy = self.busy - before.busy
         return max(0.0, busy - own) / (busy + self.idle - before.idle)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory of a group of processes, in bytes."""
+    """The memory of a group of processes, in bytes."""
 
     distinct: int
-    """Each page once: private and file pages by their proportional share, shared memory by its largest view."""
+    """Each page once: the proportional set sizes of private and file pages, and the largest share of shared memory."""
     resident: int
-    """The sum of resident set sizes, which counts a shared page in each process that has touched it."""
+    """The sum of resident set sizes, in which a shared page counts for each process that has touched it."""
 
 
 def memory(pids: Iterable[int]) -> Memory:
-    """What a group of processes holds now; one that ends meanwhile does not count."""
+    """The memory of a group of processes. A process that has ended does not count."""
     proportional = shared = resident = 0
     for pid in pids:
         try:

@@ -1,8 +1,8 @@
-"""The worker class that gunicorn runs: the service's own against gunicorn's threads, in turns on one database.
+"""Compares two worker classes of gunicorn, the service's own and gthread, in turns on one database.
 
-Run it with ``python -m benchmarks.worker_class`` in the repository's folder; it needs wrk. Two workers each, with eight
-database connections in each worker. First the throughput and what it costs, then what an ordinary client has to wait
-while others are slow.
+Run it with ``python -m benchmarks.worker_class`` in the repository's folder; it needs wrk. Each runs two workers with
+eight database connections per worker. The first table has throughput and processor time, the second the latency of an
+ordinary client while others are slow.
 """
 
 import json
@@ -32,7 +32,7 @@ from tests.support.server import NotReady, start_server
 
 GUNICORN = [sys.executable, "-m", "gunicorn"]
 CLASSES = {
-    # What the service shipped before: as many threads as the pool has connections, and the rest as gunicorn.conf.py.
+    # As many threads as the pool has connections; the other settings as in gunicorn.conf.py.
     "threads": [
         "-c",
         os.devnull,
@@ -67,7 +67,7 @@ class _Server:
 
 
 def _wrk(server: _Server, path: str, connections: int, seconds: int, options: list[str]) -> tuple[float, float, float]:
-    """Requests in a second, p99 in milliseconds, CPU microseconds of the workers for each request."""
+    """Requests per second, p99 in milliseconds, and processor microseconds of the workers per request."""
     before = server.cpu_s()
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *options]
     target = f"http://127.0.0.1:{server.port}{path}"
@@ -81,7 +81,7 @@ def _wrk(server: _Server, path: str, connections: int, seconds: int, options: li
 
 
 def _median(values: list[float]) -> float:
-    valid = [value for value in values if value == value]  # a run with a refusal is none
+    valid = [value for value in values if value == value]  # NaN, a run with refused requests, differs from itself
     return statistics.median(valid) if valid else float("nan")
 
 

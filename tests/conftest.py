@@ -1,7 +1,7 @@
-"""Fixtures: one PostgreSQL for each test process, one application on it, and for each test a project of its own.
+"""Fixtures: a PostgreSQL and an application for each test process, and a project key for each test.
 
-Projects never see each other, so a fresh project key isolates a test as well as a fresh database would, at no cost,
-and its concurrent requests and commits are real ones.
+A project key isolates a test as well as a database would, since no request reaches the resources of another project.
+It costs nothing, and tests can commit and send concurrent requests.
 """
 
 import logging
@@ -30,14 +30,17 @@ from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-"""Tests of the embedded server's durability start their own."""
+"""Settings that make PostgreSQL faster. Tests of durability start a server without them."""
 
 TokenFor = Callable[..., str]
 
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A new folder that PostgreSQL's account can reach too when root runs the tests; pytest's own are private."""
+    """A new folder that all accounts can read; it is removed at the end.
+
+    If root runs the tests, PostgreSQL runs with another account, which cannot reach pytest's ``tmp_path``.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sample-resource-test-"))
     try:
         folder.chmod(0o755)
@@ -48,7 +51,7 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A place for a DATA_DIR, which is not there yet."""
+    """A path for DATA_DIR; the folder does not exist yet."""
     with open_folder() as folder:
         yield folder / "data"
 
@@ -68,7 +71,7 @@ def walked(cluster: EmbeddedPostgres) -> Walked:
 
 @pytest.fixture(scope="session")
 def database_url(cluster: EmbeddedPostgres) -> str:
-    """A migrated database: the embedded one, or an empty one of another server that ``TEST_DATABASE_URL`` names."""
+    """The URL of a migrated database: of the embedded server, or the empty one that ``TEST_DATABASE_URL`` names."""
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -78,7 +81,7 @@ def database_url(cluster: EmbeddedPostgres) -> str:
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
-    """Settings of the application under test, which reaches its database through ``TEST_POOLER_URL`` if that is set."""
+    """Settings of the application under test. It connects through the pooler at ``TEST_POOLER_URL`` if that is set."""
     pooler = os.environ.get("TEST_POOLER_URL")
     return Settings(
         database_url=pooler or database_url,
@@ -90,14 +93,14 @@ def settings(database_url: str) -> Settings:
 
 @pytest.fixture
 def connection(database_url: str) -> Iterator[Connection]:
-    """A connection to the database behind the application."""
+    """A connection to the application's database."""
     with psycopg.connect(database_url, autocommit=True) as opened:
         yield opened
 
 
 @pytest.fixture
 def app_log(app: Flask) -> logging.Logger:
-    """The logger of all that the application says."""
+    """The application's logger."""
     return logging.getLogger("app")
 
 
@@ -113,8 +116,8 @@ def app(settings: Settings) -> Iterator[Flask]:
 
 
 @pytest.fixture(autouse=True)
-def contract_is_kept(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test whose answers are not as the OpenAPI document says."""
+def contract_check(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test if an answer of the application differs from the OpenAPI document."""
     if "app" not in request.fixturenames:
         yield
         return
@@ -126,7 +129,7 @@ def contract_is_kept(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def token_for(database_url: str) -> Iterator[TokenFor]:
-    """Makes access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
+    """Issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
@@ -137,11 +140,17 @@ def token_for(database_url: str) -> Iterator[TokenFor]:
 
 @pytest.fixture
 def project() -> str:
-    """A project key that nothing else has."""
+    """A project key that no other test uses."""
     return f"p-{uuid4().hex[:20]}"
 
 
 @pytest.fixture
 def api(app: Flask, project: str, token_for: TokenFor) -> Api:
-    """A client of the project's resources that may read and write."""
+    """A client with the scope ``manage_test`` of the project."""
     return Api(app, project, token_for(f"manage_test:{project}"))
+
+
+@pytest.fixture
+def other_project(app: Flask, project: str, token_for: TokenFor) -> Api:
+    """A client with the scope ``manage_test`` of another project."""
+    return Api(app, f"{project}-2", token_for(f"manage_test:{project}-2"))

@@ -1,4 +1,4 @@
-"""The error catalogue: every code has its status and comes in the one body."""
+"""The error catalogue: the status and the body of every error code."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from app.errors import CATALOGUE, EXAMPLES, ApiError
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_the_body_of_every_code(code: str) -> None:
+def test_every_error_code_has_its_status_and_body(code: str) -> None:
     error = EXAMPLES[code]
     body = error.payload()
     assert error.status == body["statusCode"] == CATALOGUE[code].status
@@ -18,11 +18,11 @@ def test_the_body_of_every_code(code: str) -> None:
     assert error.body().isascii()
 
 
-def test_every_code_has_an_example() -> None:
+def test_every_error_code_has_an_example() -> None:
     assert list(EXAMPLES) == list(CATALOGUE)
 
 
-def test_texts_are_those_of_the_platform() -> None:
+def test_error_messages_are_those_of_the_platform() -> None:
     def only(error: ApiError) -> dict[str, object]:
         return error.payload()["errors"][0]
 
@@ -47,18 +47,18 @@ def test_texts_are_those_of_the_platform() -> None:
     )
 
 
-def test_an_error_without_a_fault_cannot_be_made() -> None:
+def test_an_api_error_without_a_fault_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="at least one fault"):
         ApiError([])
 
 
-def test_wrong_structure_comes_before_wrong_values() -> None:
+def test_faults_of_structure_come_before_faults_of_values() -> None:
     with pytest.raises(ApiError) as raised:
         errors.raise_if_any([errors.value_fault("key", "", "Too short."), errors.shape_fault("id: no")])
     assert [fault.code for fault in raised.value.faults] == ["InvalidJsonInput", "InvalidField"]
 
 
-def test_refused_values_are_cut_to_size() -> None:
+def test_long_invalid_values_are_truncated_in_errors() -> None:
     fault = errors.value_fault("key", "x" * 5000, "Too long.")
     assert len(fault.message) < 400
     assert len(fault.extra["invalidValue"]) == 1000

@@ -123,7 +123,8 @@ class _LineSchema(_ProjectionSchema):
         return data
 
 
-_LINE = _LineSchema()
+LINE_SCHEMA = _LineSchema()
+"""The schema of one line of an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
     if len(line) > LONGEST_LINE:
         raise _LineRefused(f"The line has more than {LONGEST_LINE} bytes.")
     try:
-        data: dict[str, Any] = _LINE.load(decode(line.strip()))
+        data: dict[str, Any] = LINE_SCHEMA.load(decode(line.strip()))
     except InvalidJson as error:
         raise _LineRefused(str(error)) from None
     except ValidationError as error:

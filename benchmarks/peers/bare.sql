@@ -1,5 +1,5 @@
--- The database of the two bare peers: the service's table without what only the service does (staged projections,
--- authors, words to search by), and with the indexes that the measured requests need.
+-- The database of bare Flask and FastAPI: the service's table without the columns that only the service needs (staged
+-- projections, authors, search words), and with the indexes for the measured requests.
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
 CREATE TABLE resource (

@@ -1,8 +1,8 @@
-"""The ceiling: the least that a Flask app with psycopg can do and still answer with the same resources.
+"""The upper bound for the service: a Flask application with psycopg that does no more than answer with resources.
 
-One statement a request on a connection from a pool, no authentication, no logging, no validation, no errors beyond
-404 and 409. It takes every cheap way that a careful author would: autocommit, documents kept as text beside their
-jsonb and passed through unparsed, answers put together as text.
+It sends one statement a request on a connection from a pool. There is no authentication, log or validation, and no
+error but 404 and 409. It is written for speed: autocommit, documents stored as text beside their jsonb and never
+parsed, answers composed as text.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The floor under every Python server here: gunicorn answering with constant bytes."""
+"""The lower bound of the cost of a request in every Python server here: gunicorn answers constant bytes."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bare Flask app once more, with FastAPI, asyncpg and uvicorn: what an asynchronous stack makes of it."""
+"""The endpoints of bare_flask.py with FastAPI, asyncpg and uvicorn, to compare with an asynchronous stack."""
 
 import json
 import os
@@ -14,7 +14,7 @@ COLUMNS = "id, version, key, created_at, last_modified_at, object_type"
 
 
 async def no_reset(_connection: Any) -> None:
-    """No statement here leaves anything behind that a connection would have to be reset from."""
+    """Do not reset connections, since no statement here changes their state."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: what it reads, compares and calls met. It runs no load."""
+"""The benchmark's calculations: ratios, goals, costs, data and reports. No test runs a load."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def results(*runs: Run) -> Results:
     return Results("make bench", "now", "here", 3, 1.0, 2, 8, 1000, titles, runs, [], [1.0, 3.0, 1.5], None, 0)
 
 
-def test_the_ratio_is_the_median_of_rounds_that_both_have() -> None:
+def test_a_ratio_is_the_median_of_the_rounds_that_both_servers_ran() -> None:
     found = results(
         run("service", 0, 100),
         run("service", 1, 300),
@@ -41,7 +41,7 @@ def test_the_ratio_is_the_median_of_rounds_that_both_have() -> None:
     assert found.ratio("kinto", "get-by-id", 8, report.throughput) is None
 
 
-def test_a_goal_is_met_or_not() -> None:
+def test_the_report_says_whether_each_goal_is_met() -> None:
     found = results(run("service", 0, 84), run("bare-flask", 0, 100), run("kinto", 0, 14))
     (line,) = [line for line in report.goals(found).splitlines() if line.startswith("| get by id ")]
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
@@ -51,7 +51,7 @@ def test_a_goal_is_met_or_not() -> None:
     ]
 
 
-def test_memory_and_start_are_compared() -> None:
+def test_the_report_compares_memory_and_start_time_with_their_goals() -> None:
     found = results(
         run("service", 0, 1),
         replace(run("service", 1, 1), memory_distinct=131 << 20),
@@ -65,12 +65,12 @@ def test_memory_and_start_are_compared() -> None:
     assert "Goal: under 2 s (met)" in text
 
 
-def test_every_operation_has_goals_and_creates_the_example_of_the_interface() -> None:
+def test_every_operation_has_a_goal_and_create_sends_the_example_of_the_interface() -> None:
     assert set(GOALS) == set(Operation)
     assert api.EXAMPLE == EXAMPLE
 
 
-def test_the_same_is_asked_for_each_time_and_the_filter_finds_as_many_as_it_says() -> None:
+def test_the_data_sample_is_deterministic_and_the_filter_finds_the_stated_number() -> None:
     chosen = data.sample(3000)
     assert chosen == data.sample(3000)
     texts = [f'"{chosen.text}"' in resource.object_type for resource in data.resources(3000)]
@@ -82,12 +82,12 @@ def test_the_same_is_asked_for_each_time_and_the_filter_finds_as_many_as_it_says
     ("text", "quoted"),
     [('{"a": 1}', '[[{"a": 1}]]'), ("a]]b", "[=[a]]b]=]"), ("a]", "[=[a]]=]"), ("]=]]", "[==[]=]]]==]")],
 )
-def test_texts_for_lua_are_quoted(text: str, quoted: str) -> None:
+def test_lua_strings_are_quoted(text: str, quoted: str) -> None:
     assert f"body={quoted}," in Load("GET", ["/"], text).as_lua()
     assert f"body={quoted}," in Updates("GET", [], "/", text, {}).as_lua()
 
 
-def test_a_url_says_what_a_connection_string_does() -> None:
+def test_url_of_converts_a_connection_string() -> None:
     url = data.url_of("host=/tmp/a-b port=5432 user=me dbname=run_this")
     assert url == "postgresql://me@/run_this?host=%2Ftmp%2Fa-b&port=5432"
 
@@ -113,11 +113,11 @@ def test_a_url_says_what_a_connection_string_does() -> None:
         ([("/repo/app/http/request_log.py", "finish"), ("/usr/lib/python3.11/logging/__init__.py", "emit")], LOG),
     ],
 )
-def test_a_sample_belongs_to_the_innermost_stage(frames: list[tuple[str, str]], stage: str) -> None:
+def test_a_profile_sample_counts_for_its_innermost_stage(frames: list[tuple[str, str]], stage: str) -> None:
     assert stage_of(frames) == stage
 
 
-def test_plots_are_well_formed_and_to_scale() -> None:
+def test_plots_are_well_formed_svg_and_to_scale() -> None:
     drawn = plots.bars("A & B", [plots.Group("<reads>", [plots.Bar("a", 50, "50"), plots.Bar("b", 100, "100")])], "ab")
     rectangles = [item for item in ElementTree.fromstring(drawn) if item.tag.endswith("rect")][1:]  # noqa: S314 -- ours
     widths = [float(item.attrib["width"]) for item in rectangles]
@@ -125,7 +125,7 @@ def test_plots_are_well_formed_and_to_scale() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="reads Linux's /proc")
-def test_processes_are_found_with_what_they_use() -> None:
+def test_usage_includes_child_processes_with_their_processor_time_and_memory() -> None:
     script = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "sum(range(20_000_000)); print(1, flush=True); input()"], text=True)
@@ -148,7 +148,7 @@ child.wait()
     assert usage.tree(process.pid) == set()
 
 
-def test_what_a_database_feeds_follows_from_the_figures() -> None:
+def test_capacity_in_docs_scaling_is_computed_from_the_benchmark_figures() -> None:
     of = capacity.costs(capacity.FIGURES.read_text())
     assert set(of) <= set(Operation)
     assert {Operation.GET_BY_ID, Operation.PAGE_20, Operation.UPDATE, Operation.CREATE} <= set(of)
@@ -156,7 +156,7 @@ def test_what_a_database_feeds_follows_from_the_figures() -> None:
     assert told.strip() == capacity.markdown(of), "run python -m benchmarks.capacity"
 
 
-def test_costs_are_those_of_the_fewest_connections() -> None:
+def test_capacity_uses_the_costs_at_the_fewest_connections() -> None:
     def run_of(operation: Operation, connections: int, processor: float, postgres: float) -> Run:
         measured = replace(run("service", 0, 1, connections), operation=operation.value)
         return replace(measured, processor_s_per_1000=processor, postgres_s_per_1000=postgres)
@@ -179,5 +179,5 @@ def test_costs_are_those_of_the_fewest_connections() -> None:
 
 
 @pytest.mark.parametrize("mix", capacity.MIXES, ids=lambda mix: mix.title)
-def test_a_mix_is_of_a_hundred_requests(mix: capacity.Mix) -> None:
+def test_the_parts_of_a_request_mix_sum_up_to_100(mix: capacity.Mix) -> None:
     assert sum(mix.parts.values()) == 100

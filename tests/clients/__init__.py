@@ -1,1 +1,1 @@
-"""Other people's tools and clients, which prove the contract; ``make contract`` runs them all."""
+"""Third-party linters, generators and clients that check the contract. ``make contract`` runs them all."""

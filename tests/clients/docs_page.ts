@@ -1,4 +1,4 @@
-// The documentation page in a browser: it loads nothing from elsewhere, and every example on it can be executed.
+// The documentation page in a browser: it loads nothing from other hosts, and every example on it succeeds.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { env, getuid } from "node:process";
@@ -13,11 +13,11 @@ const browser = await chromium.launch({
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
-    ...(getuid?.() === 0 ? ["--no-sandbox"] : []), // root has none
+    ...(getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium does not start as root with its sandbox
   ],
 });
 
-/** Everything that the page should not do. */
+/** Errors, warnings, and requests to other hosts. */
 const faults: string[] = [];
 
 async function open(): Promise<Page> {
@@ -36,7 +36,7 @@ async function open(): Promise<Page> {
   return page;
 }
 
-/** Authorize under one of the security schemes, in the order of the dialog. */
+/** Authorize with the security scheme at this position of the dialog. */
 async function authorize(page: Page, position: number, ...fields: string[]): Promise<void> {
   await page.locator("button.authorize").click();
   const container = page.locator(".auth-container").nth(position);
@@ -49,7 +49,7 @@ async function authorize(page: Page, position: number, ...fields: string[]): Pro
   await page.locator(".btn-done").first().click();
 }
 
-/** Execute an operation as it is filled in, and return the status of the answer. */
+/** Execute an operation with its example values, and return the status of the answer. */
 async function execute(operation: Locator): Promise<number> {
   await operation.locator(".opblock-summary-control").click();
   const [answer] = await Promise.all([
@@ -78,17 +78,17 @@ const refused = Object.entries(answers).filter(([, status]) => !(status >= 200 &
 deepEqual(refused, []);
 ok(Object.keys(answers).length >= 19);
 
-// A second time, when the resource is another one.
+// The delete below needs the id of this new resource.
 const create = page.locator("#operations-Resource-createOrUpdateResource");
 const remove = page.locator("#operations-Resource-deleteResourceById");
 equal(await execute(create), 201);
 
-// The authorization and the last answer outlive the page.
+// The page keeps the authorization and the last answer over a reload.
 await page.reload();
 await page.locator(".opblock").first().waitFor();
 equal(await execute(remove), 200);
 
-// A pasted token instead.
+// Authorize with a pasted token.
 await page.evaluate(() => localStorage.clear());
 await page.reload();
 await page.locator(".opblock").first().waitFor();
@@ -97,7 +97,7 @@ await authorize(page, 2, TOKEN);
 equal(await execute(create), 201);
 equal(await execute(remove), 200);
 
-// The 401 above is the one line that the browser itself writes of a refusal.
+// The browser logs the 401 above; nothing else may be logged.
 match(faults.shift() ?? "", /401/);
 deepEqual(faults, []);
 await browser.close();

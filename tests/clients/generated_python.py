@@ -46,20 +46,20 @@ CREDENTIALS = httpx.BasicAuth(os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET
 
 
 def of(kind: type[Body], answer: Response) -> Body:
-    """The body of an answer, which has to be of a kind."""
+    """The body of an answer, which has to be an instance of this class."""
     assert isinstance(answer.parsed, kind), answer
     return answer.parsed
 
 
 def connected() -> AuthenticatedClient:
-    """A client with a token that it got for its credentials."""
+    """A client with a token, granted for its credentials."""
     with Client(URL, httpx_args={"auth": CREDENTIALS}) as anonymous:
         answer = get_token.sync_detailed(client=anonymous, body=TokenRequest("client_credentials"))
     return AuthenticatedClient(URL, token=of(Token, answer).access_token)
 
 
 def write(client: AuthenticatedClient) -> Resource:
-    """Create, read, update by actions, and meet a version that is not the actual one."""
+    """Create, read and update a resource, and get a 409 for an old version."""
     pet = ResourceDraft(
         key="python-pet", object_type_property=ObjectType(array_of_string_example=["dog"], array_of_int_example=[1, 2])
     )
@@ -78,7 +78,7 @@ def write(client: AuthenticatedClient) -> Resource:
 
 
 def read_lists(client: AuthenticatedClient, pet: Resource) -> None:
-    """Repeatable parameters, a JSON object, and parameters that are named by a pattern."""
+    """Lists with repeated parameters, a JSON object as parameter, and parameters such as ``var.<name>``."""
     flat = list_resources.sync_detailed(
         PROJECT,
         client=client,
@@ -128,7 +128,7 @@ def search(client: AuthenticatedClient, pet: Resource) -> None:
 
 
 def delete(client: AuthenticatedClient, pet: Resource) -> None:
-    """Delete, expecting a version."""
+    """Delete a resource with its version."""
     gone = delete_resource_by_id.sync_detailed(PROJECT, str(pet.id), client=client, version=pet.version)
     assert of(Resource, gone).id == pet.id
     assert get_resource_by_id.sync_detailed(PROJECT, str(pet.id), client=client).status_code == 404

@@ -11,7 +11,7 @@ type Resource = components["schemas"]["Resource"];
 const { BASE_URL = "", PROJECT = "", CLIENT_ID = "", CLIENT_SECRET = "" } = env;
 const projectKey = PROJECT;
 
-/** Arrays as repeated names, and parameters that are named by a pattern under their own names. */
+/** A query string: an array becomes a repeated parameter, an object such as var.<name> one parameter for each member. */
 function exploded(fields: Record<string, unknown> = {}): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
@@ -23,7 +23,7 @@ function exploded(fields: Record<string, unknown> = {}): string {
   return pairs.toString();
 }
 
-/** What an answer holds if it is no refusal. */
+/** The body of a successful answer; any other is thrown as an Error. */
 function done<Body>(answer: { data?: Body; error?: unknown; response: Response }): Body {
   if (answer.data === undefined) throw new Error(`${answer.response.status} ${JSON.stringify(answer.error)}`);
   return answer.data;

@@ -33,7 +33,7 @@ async function execute(method: "GET" | "POST" | "PUT" | "DELETE", uri: string, b
   return answered;
 }
 
-/** Another writer was faster: the middleware reads currentVersion from the 409 and sends the update again. */
+/** After a concurrent update the middleware reads currentVersion from the 409 and sends the update again. */
 async function recoverFromConflict(): Promise<void> {
   const pet = await execute("PUT", collection, { key: "sdk-pet", objectTypeProperty: {} });
   const winner = { version: pet.version, actions: [{ action: "doSomeThing" }] };
@@ -48,7 +48,7 @@ async function recoverFromConflict(): Promise<void> {
   await execute("DELETE", `${collection}/${pet.id}?version=${updated.version}`);
 }
 
-/** All pages of a list, each asked for with the last id of the one before. */
+/** All pages of a list. The client requests each page with the last id of the previous one. */
 async function readAllPages(): Promise<void> {
   const keys = [1, 2, 3, 4, 5].map((number) => `page-pet-${number}`);
   for (const key of keys) await execute("PUT", collection, { key, objectTypeProperty: {} });
@@ -66,7 +66,7 @@ async function readAllPages(): Promise<void> {
   for (const { id } of found) await execute("DELETE", `${collection}/${id}`);
 }
 
-/** Refusals arrive as the client's own errors, with the code of the body. */
+/** Error answers become error objects of the client, with the code of the body. */
 async function meetRefusals(): Promise<void> {
   await rejects(execute("GET", `${collection}/key=nobody`), {
     statusCode: 404,

@@ -1,4 +1,4 @@
-"""The second installation of ``docker-compose.yml``, on a coordinator and two workers: that every use finds its way."""
+"""The profile ``citus`` of ``docker-compose.yml``: requests and commands on a coordinator and two workers."""
 
 import json
 from collections.abc import Iterator
@@ -22,21 +22,22 @@ def stack(compose: list[str]) -> Iterator[Stack]:
 
 
 def on_coordinator(stack: Stack, statement: str) -> list[str]:
-    """The rows that a statement returns, as text."""
+    """The rows of a statement on the coordinator, as text."""
     psql = ("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-U", "sample_resource", "-d", "sample_resource", "-c", statement)
     return stack.run("exec", "-T", "citus-coordinator", *psql).splitlines()
 
 
 def command(stack: Stack, *arguments: str) -> str:
+    """Run a command of the service in its container and return what it printed."""
     return stack.run("exec", "-T", "citus-app", "sample-resource", *arguments)
 
 
-def test_all_nodes_are_known_once(stack: Stack) -> None:
+def test_citus_nodes_are_registered_once(stack: Stack) -> None:
     nodes = on_coordinator(stack, "SELECT nodename FROM pg_dist_node ORDER BY groupid, nodename")
     assert sorted(nodes) == ["citus-coordinator", "citus-worker-1", "citus-worker-2"]
 
 
-def test_every_table_is_placed_and_stays_where_it_is(stack: Stack) -> None:
+def test_every_table_is_distributed_and_a_second_run_changes_nothing(stack: Stack) -> None:
     placed = on_coordinator(
         stack,
         "SELECT logicalrelid || ' ' || CASE partmethod WHEN 'h' THEN column_to_column_name(logicalrelid, partkey)"
@@ -53,12 +54,12 @@ def test_every_table_is_placed_and_stays_where_it_is(stack: Stack) -> None:
     )
 
 
-def test_the_nodes_can_be_registered_again(stack: Stack) -> None:
+def test_citus_nodes_can_be_registered_again(stack: Stack) -> None:
     stack.run("run", "--rm", "-T", "--no-deps", "citus-nodes")
-    test_all_nodes_are_known_once(stack)
+    test_citus_nodes_are_registered_once(stack)
 
 
-def test_a_resource_lives_its_whole_life(stack: Stack) -> None:
+def test_a_resource_is_created_read_updated_and_deleted(stack: Stack) -> None:
     created = stack.create(key="life")
     assert stack.send("GET", created["id"]).json == created
     assert stack.send("GET", "key=life").json == created
@@ -74,8 +75,8 @@ def test_a_resource_lives_its_whole_life(stack: Stack) -> None:
     assert stack.send("GET", created["id"]).status == 404
 
 
-def test_new_words_are_learnt_by_creates_and_by_updates(stack: Stack) -> None:
-    """A write that brings new words is another statement than one that does not."""
+def test_creates_and_updates_store_new_search_words(stack: Stack) -> None:
+    """A write with words that the project does not have yet sends another statement than one without."""
 
     def found(word: str) -> int:
         answer = stack.send("GET", f"searchApiPattern?text.en={word}&facet=arrayOfStringExample")
@@ -95,7 +96,7 @@ def test_new_words_are_learnt_by_creates_and_by_updates(stack: Stack) -> None:
     assert found("giraffe") == 1
 
 
-def test_upserts_and_staged_changes(stack: Stack) -> None:
+def test_upserts_and_staged_changes_are_stored_and_published(stack: Stack) -> None:
     made = stack.send("PUT", "", {"key": "staged", **ANY})
     assert made.status == 201, made
     staged = stack.send("PUT", "?staged=true", {"key": "staged", "objectTypeProperty": STAGED})
@@ -114,8 +115,8 @@ def test_upserts_and_staged_changes(stack: Stack) -> None:
         merged = answer
 
 
-def test_the_only_resource_of_a_project_is_made_once(stack: Stack) -> None:
-    """What names no resource means the only one, for which the statement counts before it locks."""
+def test_put_without_id_and_key_creates_the_only_resource_once(stack: Stack) -> None:
+    """Without id and key the statement counts the project's resources before it locks the only one."""
     path = f"/{PROJECT}-sole/resource"
     scope = f"manage_test:{PROJECT}-sole"
     token = command(stack, "token", "--scope", scope).strip()
@@ -123,7 +124,7 @@ def test_the_only_resource_of_a_project_is_made_once(stack: Stack) -> None:
     assert [answer.status for answer in answers] == [201, 200], answers
 
 
-def test_a_key_that_is_taken_is_told(stack: Stack) -> None:
+def test_a_key_in_use_is_400_duplicate_field(stack: Stack) -> None:
     stack.create(key="taken")
     second = stack.send("POST", "", {"key": "taken", **ANY})
     assert second.status == 200, second
@@ -148,18 +149,18 @@ def test_a_key_that_is_taken_is_told(stack: Stack) -> None:
         "searchApiPattern?staged=true&text.en=dog&filter.query=version:exists",
     ],
 )
-def test_lists_and_searches_are_answered(stack: Stack, query: str) -> None:
+def test_lists_and_searches_are_200(stack: Stack, query: str) -> None:
     answer = stack.send("GET", query)
     assert answer.status == 200, answer
     assert answer.json["count"] == len(answer.json["results"])
 
 
-def test_existence_is_answered(stack: Stack) -> None:
+def test_existence_check_is_200_or_404(stack: Stack) -> None:
     assert stack.send("HEAD", "").status == 200
     assert stack.send("HEAD", "?arrayOfString=nobody-has-this").status == 404
 
 
-def test_an_export_comes_in_again(stack: Stack) -> None:
+def test_an_export_can_be_imported_into_another_project(stack: Stack) -> None:
     command(stack, "seed", "--project", f"{PROJECT}-seeded", "--count", "300")
     pipe = (
         f"sample-resource export --project {PROJECT}-seeded > /tmp/e"
@@ -170,7 +171,7 @@ def test_an_export_comes_in_again(stack: Stack) -> None:
     stack.run("exec", "-T", "citus-app", "sh", "-ec", pipe)
 
 
-def test_clients_keys_and_tokens_are_kept(stack: Stack) -> None:
+def test_client_key_and_token_commands_work_on_citus(stack: Stack) -> None:
     made = json.loads(command(stack, "client", "create", "--name", "short", "--scope", f"view_test:{PROJECT}"))
     revoked: list[Any] = [json.loads(command(stack, "client", "revoke", made["client_id"])) for _ in range(2)]
     assert revoked[0]["revoked_at"] == revoked[1]["revoked_at"]

@@ -1,4 +1,4 @@
-"""The command of Compose, found once."""
+"""The fixture with the command of Compose."""
 
 import pytest
 

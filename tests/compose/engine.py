@@ -1,4 +1,4 @@
-"""What the tests of ``docker-compose.yml`` share: the containers of one project, and a client for its service."""
+"""What the tests of ``docker-compose.yml`` share: the containers of a Compose project, and a client for the service."""
 
 import json
 import os
@@ -23,17 +23,17 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = "compose-test"
 
 PASSWORD = "p@ss:w/or d'%\\#"
-"""With all that would have to be escaped in a URL, a connection string or a shell."""
+"""Contains the characters that need escaping in a URL, a connection string or a shell."""
 
 ANY = {"objectTypeProperty": {"arrayOfStringExample": ["dog"]}}
-"""A body that makes a resource."""
+"""A body that creates a resource."""
 
 PATIENCE_S = 60.0
 
 
 @dataclass
 class Answer:
-    """An HTTP answer with its body read."""
+    """An HTTP answer with its body, and the seconds until it was complete."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,17 +53,17 @@ class Answer:
 
 @dataclass
 class Stack:
-    """The running containers, and a client for them."""
+    """The containers of a Compose project, and a client for the service in them."""
 
     compose: list[str]
     profile: str | None = None
     app: str = "app"
-    """The container in which the commands are run."""
+    """The service in whose container commands are run."""
     name: str = field(default_factory=lambda: f"sample-resource-test-{uuid4().hex[:8]}")
     port: int = field(default_factory=free_port)
-    """Where requests go."""
+    """The published port that requests are sent to."""
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What else is published, by the name of its setting."""
+    """Further published ports, by the names of their settings."""
     token: str = ""
 
     @property
@@ -91,14 +91,14 @@ class Stack:
         return found
 
     def inspect(self, service: str) -> Any:
-        """All that the engine says of a service's container."""
+        """The answer of ``docker inspect`` for a service's container."""
         return json.loads(docker("inspect", self.container(service)))[0]
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        """Send a request to the proxy.
+        """Send a request to the published port.
 
-        :param path: from the root on, or below the resource if it does not begin with a slash.
-        :param body: a form if it is bytes, else JSON.
+        :param path: an absolute path, or one below ``/{projectKey}/resource`` if it does not begin with a slash.
+        :param body: bytes are sent as a form, everything else as JSON.
         """
         target = path if path.startswith("/") else f"/{PROJECT}/resource{'' if path[:1] in ('', '?') else '/'}{path}"
         if self.token:
@@ -125,7 +125,10 @@ class Stack:
         return self.send("POST", resource_id, {"version": version, "actions": [{"action": "doSomeThing"}]})
 
     def wait_until(self, holds: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> float:
-        """Wait for something to become true, and return the seconds that it took."""
+        """Wait until a condition holds, and return the seconds of the wait.
+
+        :param what: the awaited event, for the message of the AssertionError after ``within_s``.
+        """
         began = time.monotonic()
         while time.monotonic() - began < within_s:
             try:
@@ -140,7 +143,7 @@ class Stack:
         return self.send("GET", "/health/ready").status == 200
 
     def get_token(self) -> None:
-        """Make a client, and send the token that it gets with all requests from now on."""
+        """Create a client, and send its token with all further requests."""
         scope = f"manage_test:{PROJECT} view_test:{PROJECT} view_products:{PROJECT}"
         made = self.run("exec", "-T", self.app, "sample-resource", "client", "create", "--name", "t", "--scope", scope)
         client = json.loads(made)
@@ -155,12 +158,12 @@ class Stack:
 
     @contextmanager
     def up(self, *services: str) -> Iterator["Stack"]:
-        """Build and start services, or all, with a client's token; afterwards they are gone, and their volumes too."""
+        """Build and start services, or all, and get a token. At the end containers and volumes are removed."""
         try:
             try:
                 self.run("up", "-d", "--build", *services)
             except AssertionError:
-                print(self.run("logs", "--tail=40", check=False))  # noqa: T201 -- the container that failed says why
+                print(self.run("logs", "--tail=40", check=False))  # noqa: T201 -- shows why the container failed
                 raise
             self.wait_until(self.is_ready, "the first answer")
             self.get_token()
@@ -177,7 +180,7 @@ def docker(*arguments: str) -> str:
 
 
 def find_compose() -> list[str]:
-    """The command of Compose, if there is one and an engine answers; else the run ends here and says so."""
+    """The command of Compose. Exits the test run with a message if there is none, or no container engine answers."""
     if shutil.which("docker") is None:
         pytest.exit("make compose-test needs Docker, and there is no command docker.", returncode=1)
     engine = subprocess.run(

@@ -1,4 +1,4 @@
-"""Prometheus and Grafana beside the stack: what they load, what they see, and an alert that goes off."""
+"""The profile ``monitoring`` of ``docker-compose.yml``: rules, targets, dashboard, and an alert during an outage."""
 
 import json
 import re
@@ -22,19 +22,19 @@ EXPRESSIONS = {
 RULES = [rule for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
 
 RATE_INTERVAL = "1m"
-"""Four times the scrape interval, which is what Grafana puts for ``$__rate_interval`` at least."""
+"""Four times the scrape interval, the least that Grafana inserts for ``$__rate_interval``."""
 
 
 class Monitored(Stack):
-    """The stack with its monitoring, which is asked as a viewer asks it."""
+    """The stack with Prometheus and Grafana, and queries to both without an account."""
 
     def ask(self, port: str, path: str, **query: str) -> Answer:
-        """Send a GET to what is published on the port of a setting."""
+        """Send a GET to the container whose port this setting publishes."""
         other = Stack(self.compose, port=self.ports[port])
         return other.send("GET", f"{path}?{urlencode(query)}" if query else path)
 
     def query(self, expression: str) -> list[Any]:
-        """The samples of an expression, as Grafana gets them from its data source."""
+        """The samples of an expression, queried through Grafana's data source."""
         answer = self.ask(
             "GRAFANA_PORT",
             "/api/datasources/proxy/uid/prometheus/api/v1/query",
@@ -44,7 +44,7 @@ class Monitored(Stack):
         return answer.json["data"]["result"]
 
     def alerts(self) -> dict[str, str]:
-        """The state of each alert that is not inactive."""
+        """The state of each alert that is pending or firing."""
         answer = self.ask("PROMETHEUS_PORT", "/api/v1/alerts")
         return {alert["labels"]["alertname"]: alert["state"] for alert in answer.json["data"]["alerts"]}
 
@@ -57,7 +57,7 @@ def stack(compose: list[str]) -> Iterator[Monitored]:
         yield stack
 
 
-def test_the_rules_of_the_file_are_loaded_and_can_be_judged(stack: Monitored) -> None:
+def test_prometheus_loads_and_evaluates_the_alert_rules(stack: Monitored) -> None:
     def loaded() -> list[Any]:
         groups = stack.ask("PROMETHEUS_PORT", "/api/v1/rules").json["data"]["groups"]
         return [rule for group in groups for rule in group["rules"]]
@@ -66,7 +66,7 @@ def test_the_rules_of_the_file_are_loaded_and_can_be_judged(stack: Monitored) ->
     assert [rule["name"] for rule in loaded()] == [rule["alert"] for rule in RULES]
 
 
-def test_the_service_is_a_target_and_nothing_is_wrong(stack: Monitored) -> None:
+def test_prometheus_scrapes_the_service_and_no_alert_stays_active(stack: Monitored) -> None:
     def targets() -> list[Any]:
         return stack.ask("PROMETHEUS_PORT", "/api/v1/targets").json["data"]["activeTargets"]
 
@@ -74,7 +74,7 @@ def test_the_service_is_a_target_and_nothing_is_wrong(stack: Monitored) -> None:
     assert targets()[0]["lastError"] == ""
     stack.wait_until(lambda: stack.query("sample_resource_ready") != [], "the first sample")
     assert {sample["value"][1] for sample in stack.query("sample_resource_ready")} == {"1"}
-    # Until the first answer was in, the service was unreachable for all that Prometheus knew.
+    # Before its first scrape Prometheus takes the service for unreachable, and the alert for that is pending.
     stack.wait_until(lambda: stack.alerts() == {}, "an end of all alerts")
 
 
@@ -86,8 +86,8 @@ def test_grafana_serves_the_dashboard(stack: Monitored) -> None:
     assert titles == [panel["title"] for panel in DASHBOARD["panels"]]
 
 
-def test_every_panel_has_its_series(stack: Monitored) -> None:
-    """Under some use of everything but the replica, which there is none of."""
+def test_every_dashboard_panel_has_series(stack: Monitored) -> None:
+    """The requests below create all series but those of the read replica, which this stack does not have."""
     number = 0
 
     def use() -> None:
@@ -105,23 +105,23 @@ def test_every_panel_has_its_series(stack: Monitored) -> None:
         use()
         return {name for name, expression in EXPRESSIONS.items() if not stack.query(expression)}
 
-    expected = {name for name, expression in EXPRESSIONS.items() if _needs_trouble(expression)}
+    expected = {name for name, expression in EXPRESSIONS.items() if needs_failure_or_replica(expression)}
     stack.wait_until(lambda: without_series() <= expected, f"series of all panels but {expected}")
 
 
-def _needs_trouble(expression: str) -> bool:
-    """Whether an expression counts what a healthy stack without a replica never does."""
+def needs_failure_or_replica(expression: str) -> bool:
+    """Whether an expression counts failures, or reads from the replica."""
     return re.search(r'status="5|database_refusals|replica_reads', expression) is not None
 
 
-def test_a_database_that_is_away_raises_the_alarm_and_ends_it(stack: Monitored) -> None:
+def test_alert_database_unreachable_fires_during_an_outage_and_ends_after_it(stack: Monitored) -> None:
     stack.run("kill", "-s", "SIGKILL", "db")
     try:
         stack.wait_until(lambda: "DatabaseUnreachable" in stack.alerts(), "the alert pending", within_s=90)
-        # A pending alert fires after the minute that its rule says.
+        # The alert fires after it was pending for the minute that its rule states.
         stack.wait_until(lambda: stack.alerts()["DatabaseUnreachable"] == "firing", "the alert firing", within_s=120)
     finally:
         stack.run("start", "db")
     stack.wait_until(lambda: "DatabaseUnreachable" not in stack.alerts(), "the end of the alert", within_s=90)
-    # A connection that died with the database and was idle since is found out by the request that gets it.
+    # A request that gets a broken idle connection from the pool fails once.
     stack.wait_until(lambda: stack.send("POST", "", ANY).status == 201, "an end of the dead connections")

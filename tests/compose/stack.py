@@ -1,7 +1,8 @@
 """The stack of ``docker-compose.yml`` on this machine's container engine: ``make compose-test``.
 
-Not named ``test_*``, so that ``make test``, which must do without an engine, leaves it alone. The tests go in order,
-each leaving the stack as it found it: up, with all its data. ``COMPOSE=docker-compose`` chooses between two commands.
+The name does not begin with ``test_``, so ``make test`` does not collect this file: it must run without an engine. The
+tests run in order and share the stack; each leaves it running with its data. ``COMPOSE=docker-compose`` chooses the
+command if both are installed.
 """
 
 import json
@@ -30,7 +31,7 @@ def stack(compose: list[str]) -> Iterator[Stack]:
         yield stack
 
 
-def test_without_a_password_nothing_starts(compose: list[str]) -> None:
+def test_compose_refuses_to_start_without_a_password(compose: list[str]) -> None:
     stack = Stack(compose)
     refused = subprocess.run(
         stack.command("config"),
@@ -45,7 +46,7 @@ def test_without_a_password_nothing_starts(compose: list[str]) -> None:
     assert "choose a password for the database" in refused.stderr
 
 
-def test_all_profiles_are_read(compose: list[str]) -> None:
+def test_compose_lists_the_services_of_all_profiles(compose: list[str]) -> None:
     shown = Stack(compose).run("--profile", "monitoring", "--profile", "citus", "config", "--services")
     assert {*SERVICES, "migrate", "prometheus", "grafana", "citus-coordinator", "citus-app"} <= set(shown.split())
 
@@ -64,7 +65,7 @@ def test_resources_are_created_read_updated_and_listed(stack: Stack) -> None:
     assert stack.send("GET", created["id"]).status == 404
 
 
-def test_a_token_is_needed_and_the_document_is_open(stack: Stack) -> None:
+def test_resources_need_a_token_and_the_documentation_does_not(stack: Stack) -> None:
     refused = stack.send("GET", "", Authorization="Bearer made-up")
     assert (refused.status, refused.json["errors"][0]["code"]) == (401, "invalid_token")
     page = stack.send("GET", "/docs")
@@ -73,7 +74,7 @@ def test_a_token_is_needed_and_the_document_is_open(stack: Stack) -> None:
     assert stack.send("GET", "/openapi.json").json["openapi"].startswith("3.1")
 
 
-def test_the_proxy_passes_paths_and_its_own_address_on(stack: Stack) -> None:
+def test_the_proxy_forwards_encoded_paths_and_its_own_address(stack: Stack) -> None:
     path = "artificially-complex/path/uri-parameter-one=a%2Fb/two?queryParameterOne=0.5"
     echoed = stack.send("POST", path, {"custom": True})
     assert echoed.status == 200, echoed
@@ -94,7 +95,9 @@ def test_the_proxy_passes_paths_and_its_own_address_on(stack: Stack) -> None:
     ],
     ids=["control", "length", "above-the-root", "long", "very-long", "large"],
 )
-def test_what_the_proxy_refuses_looks_like_the_service(stack: Stack, head: str, status: int, code: str) -> None:
+def test_errors_of_the_proxy_have_the_error_body_of_the_service(
+    stack: Stack, head: str, status: int, code: str
+) -> None:
     with socket.create_connection(("127.0.0.1", stack.port), timeout=10) as connection:
         connection.sendall(head.encode())
         response = HTTPResponse(connection)
@@ -104,7 +107,7 @@ def test_what_the_proxy_refuses_looks_like_the_service(stack: Stack, head: str, 
     assert response.headers["X-Correlation-ID"]
 
 
-def test_slow_clients_hold_the_proxy_and_not_the_service(stack: Stack) -> None:
+def test_slow_clients_do_not_delay_other_requests(stack: Stack) -> None:
     head = (
         f"POST /{PROJECT}/resource HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         f"Authorization: Bearer {stack.token}\r\nContent-Length: 100\r\n\r\n{{"
@@ -120,7 +123,7 @@ def test_slow_clients_hold_the_proxy_and_not_the_service(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_containers_can_do_no_more_than_they_need(stack: Stack, service: str) -> None:
+def test_containers_have_read_only_roots_and_no_capabilities(stack: Stack, service: str) -> None:
     container = stack.inspect(service)
     assert container["HostConfig"]["ReadonlyRootfs"] is True
     assert container["HostConfig"]["CapDrop"] == ["ALL"]
@@ -138,7 +141,7 @@ def test_containers_can_do_no_more_than_they_need(stack: Stack, service: str) ->
         assert done.returncode != 0, f"{service} can write to {place}"
 
 
-def test_only_the_proxy_can_be_reached_from_outside(stack: Stack) -> None:
+def test_only_the_proxy_publishes_a_port(stack: Stack) -> None:
     published = {
         service: [
             port for bindings in stack.inspect(service)["NetworkSettings"]["Ports"].values() for port in bindings or ()
@@ -149,9 +152,9 @@ def test_only_the_proxy_can_be_reached_from_outside(stack: Stack) -> None:
     assert {binding["HostIp"] for binding in published["proxy"]} == {"127.0.0.1"}
 
 
-def test_a_stopped_service_finishes_the_requests_in_flight(stack: Stack) -> None:
+def test_a_stopping_service_finishes_the_requests_in_flight(stack: Stack) -> None:
     created = stack.create()
-    # Somebody holds the row, so that the update is under way when the service is told to stop.
+    # Another session locks the row for 2 s, so that the update is in flight when the service gets SIGTERM.
     holder = subprocess.Popen(
         stack.command(
             *("exec", "-T", "db", "psql", "-qAt", "-U", "sample_resource", "-c", "BEGIN"),
@@ -185,13 +188,13 @@ def test_a_stopped_service_finishes_the_requests_in_flight(stack: Stack) -> None
 
 @dataclass
 class Writer:
-    """Creates resources and updates its own one, and remembers what was acknowledged."""
+    """Creates resources, updates one of its own, and records every write that was acknowledged."""
 
     stack: Stack
     created: dict[str, Any] = field(default_factory=dict)
-    """Every acknowledged creation by its id."""
+    """Every resource whose creation was acknowledged, by id."""
     version: int = 1
-    """The last acknowledged version of the one that is updated."""
+    """The last acknowledged version of the resource that is updated."""
     refused: list[Answer] = field(default_factory=list)
     unanswered: int = 0
 
@@ -209,7 +212,7 @@ class Writer:
                     self.refused.append(created)
                 updated = self.stack.update(own["id"], self.version)
                 if updated.status == 409:
-                    # The write before was done, and its answer lost with the connection.
+                    # The previous write was committed, and its answer was lost with the connection.
                     actual = updated.json["errors"][0]["currentVersion"]
                     assert actual > self.version, "an acknowledged update is gone"
                     self.version = actual
@@ -223,7 +226,7 @@ class Writer:
         self.created[own["id"]] = own | {"version": self.version}
 
 
-def test_a_killed_database_is_503_and_then_back_with_all_that_was_acknowledged(stack: Stack) -> None:
+def test_requests_are_503_while_the_database_is_down_and_acknowledged_writes_survive(stack: Stack) -> None:
     writers = [Writer(stack) for _ in range(4)]
     stop = threading.Event()
     with ThreadPoolExecutor(len(writers)) as threads:
@@ -259,14 +262,14 @@ def test_a_killed_database_is_503_and_then_back_with_all_that_was_acknowledged(s
         assert found.json["version"] == resource["version"]
         assert found.json["objectTypeProperty"] == resource["objectTypeProperty"]
     refusals = sum(len(writer.refused) for writer in writers)
-    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- what pytest -s is run for
+    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- shown by pytest -s
 
 
-def test_the_data_outlive_the_containers(stack: Stack) -> None:
+def test_data_survive_the_removal_of_the_containers(stack: Stack) -> None:
     created = stack.create(key="kept")
     stack.run("down")
     stack.run("up", "-d")
     stack.wait_until(stack.is_ready, "the service after all was taken down")
     assert stack.send("GET", "key=kept").json == created
-    # The signing key is in the database, so the token from before counts; there was nothing to migrate.
+    # The signing key is in the database, so the old token is still valid, and there was nothing to migrate.
     assert "Nothing to apply." in stack.run("logs", "--no-color", "migrate")

@@ -1,4 +1,4 @@
-"""docs/clients.md shows code of the programs that ``make contract`` runs, and nothing else."""
+"""Every code block of ``docs/clients.md`` is part of a program that ``make contract`` runs."""
 
 import re
 from textwrap import dedent, indent
@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "clients.md").read_text()
 SHOWN = re.findall(r"^(?:<!-- (\S+) -->\n)?```(python|typescript)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_every_program_is_shown() -> None:
+def test_docs_clients_shows_every_client_program() -> None:
     assert {source for source, _, _ in SHOWN} == {
         "tests/clients/generated_python.py",
         "tests/clients/generated_typescript.ts",
@@ -21,7 +21,7 @@ def test_every_program_is_shown() -> None:
 
 
 @pytest.mark.parametrize(("source", "language", "code"), SHOWN)
-def test_what_is_shown_stands_in_the_program(source: str, language: str, code: str) -> None:
+def test_a_code_block_of_docs_clients_is_part_of_its_program(source: str, language: str, code: str) -> None:
     program = (ROOT / source).read_text()
     first = code.splitlines()[0]
     depths = re.findall(rf"^( *){re.escape(first)}$", program, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the documents name is there: files of the repository, modules that are run, links and their headings."""
+"""Files, modules, links and headings that the documents name exist."""
 
 import re
 from pathlib import Path
@@ -13,36 +13,36 @@ PAGES = sorted(
 )
 
 NAMED_PATH = re.compile(r"(?<![\w/.:-])((?:app|tests|docs|migrations|benchmarks|ops)/[\w./*-]*[\w*/])")
-"""A path from the root of the repository, in text or code. ``benchmarks/.peers`` is made by ``make bench``."""
+"""Finds paths from the root of the repository, in text and code."""
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_files_that_are_named_are_there(page: str) -> None:
+def test_files_named_in_documents_exist(page: str) -> None:
     text = re.sub(r"\]\([^)]*\)", "]", (ROOT / page).read_text())  # links are relative to the page
-    named = {path for path in NAMED_PATH.findall(text) if "/." not in path}
+    named = {path for path in NAMED_PATH.findall(text) if "/." not in path}  # make bench creates benchmarks/.peers
     assert [path for path in sorted(named) if not any(ROOT.glob(path.rstrip("/")))] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_modules_that_are_run_are_there(page: str) -> None:
+def test_modules_run_in_documents_exist(page: str) -> None:
     modules = set(re.findall(r"python -m ((?:app|benchmarks|tests)[.\w]*)", (ROOT / page).read_text()))
     places = {module: ROOT / module.replace(".", "/") for module in modules}
     assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").exists())] == []
 
 
 def anchor(heading: str) -> str:
-    """The name by which a link reaches a heading."""
+    """The fragment of a link to a heading."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page; a line of code that begins with # is not a heading."""
+    """The anchors of a page. Code blocks are skipped, since a comment in them begins with # like a heading."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_in_documents_have_a_target(page: str) -> None:
     source = ROOT / page
     links = re.findall(r"\]\(([^)\s]+)\)", source.read_text())
     broken: list[str] = []

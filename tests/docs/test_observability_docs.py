@@ -1,27 +1,26 @@
-"""``docs/observability.md`` names what is there, all of it: fields of log lines, metrics, labels and their values."""
+"""``docs/observability.md`` lists all fields of log lines, and all metrics with their labels and label values."""
 
 import json
 import logging
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from app import create_app
 from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 from tests.support.api import Api
+from tests.support.applications import open_app
+from tests.support.pages import ROOT
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs/observability.md").read_text()
+DOCS = (ROOT / "docs/observability.md").read_text()
 
 
 def table(head: str) -> list[list[str]]:
-    """The rows of the table with this head, without it."""
+    """The rows of the table with this header row."""
     lines = DOCS.partition(f"\n{head}\n")[2].splitlines()
     rows: list[list[str]] = []
     for line in lines[1:]:
@@ -39,7 +38,7 @@ def names(cell: str) -> set[str]:
 METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | meaning |")}
 
 
-def test_the_metrics_are_these(app: Flask, api: Api) -> None:
+def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, api: Api) -> None:
     api.create()
     app.test_client().get("/health/ready")
     metrics.report_pool("primary", {}, {})
@@ -61,25 +60,24 @@ def test_the_metrics_are_these(app: Flask, api: Api) -> None:
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),
     ],
 )
-def test_values_of_labels_are_named(metric: str, values: set[str]) -> None:
+def test_docs_observability_lists_the_values_of_labels(metric: str, values: set[str]) -> None:
     assert values <= names(METRICS[f"sample_resource_{metric}"][3])
 
 
-def test_the_fields_of_a_line_are_these(
+def test_docs_observability_lists_all_fields_of_a_log_line(
     settings: Settings, api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     caplog.set_level(logging.INFO, "app.request")
-    app = create_app(replace(settings, base_domain="example.com"))
-    answer = app.test_client().get(
-        f"/{api.project}/resource",
-        base_url="http://api.europe-west1.gcp.example.com",
-        headers={"Authorization": f"Bearer {api.token}"},
-    )
+    with open_app(settings, base_domain="example.com") as app:
+        answer = app.test_client().get(
+            f"/{api.project}/resource",
+            base_url="http://api.europe-west1.gcp.example.com",
+            headers={"Authorization": f"Bearer {api.token}"},
+        )
     assert answer.status_code == 200
     line = json.loads(JsonLines().format(caplog.records[-1]))
     documented = [row[0].strip("`") for row in table("| field | meaning |")]
     assert documented == list(line)
     (example,) = re.findall(r"^```json\n(.*?)\n```", DOCS, re.MULTILINE | re.DOTALL)
     assert list(json.loads(example)) == [name for name in documented if name not in ("region", "cloudProvider")]
-    app.extensions["database"].close()

@@ -1,4 +1,4 @@
-"""The reference of the query language, docs/query-language.md, does what it says."""
+"""The examples, errors and limits in ``docs/query-language.md`` are those of the service."""
 
 import re
 from urllib.parse import parse_qsl, urlencode
@@ -21,7 +21,7 @@ PAGE = Page("docs/query-language.md")
 
 @pytest.fixture(scope="module")
 def library(app: Flask, token_for: TokenFor) -> Api:
-    """The resources of the page."""
+    """A client of a project with the resources of the page."""
     project = f"p-{uuid4().hex[:20]}"
     api = Api(app, project, token_for(f"manage_test:{project}"))
     for body in PAGE.resources():
@@ -32,11 +32,11 @@ def library(app: Flask, token_for: TokenFor) -> Api:
     return api
 
 
-def test_every_field_is_listed_with_what_it_holds() -> None:
+def test_every_queryable_field_is_documented_with_its_type() -> None:
     assert PAGE.rows("Fields") == [[row.name, row.type.value] for row in RESOURCE.values()]
 
 
-def test_every_operator_has_an_example_that_uses_it() -> None:
+def test_every_operator_is_documented_with_an_example() -> None:
     listed = {operator: example for operator, _, example, _ in PAGE.rows("Operators")}
     assert set(listed) == set(OPERATORS) | set(NEGATIONS)
     for operator, example in listed.items():
@@ -46,7 +46,7 @@ def test_every_operator_has_an_example_that_uses_it() -> None:
 @pytest.mark.parametrize(
     ("where", "finds"), [row[-2:] for title in ("Operators", "Combining", "Values") for row in PAGE.rows(title)]
 )
-def test_an_example_finds_what_it_says(library: Api, where: str, finds: str) -> None:
+def test_a_documented_predicate_finds_the_documented_resources(library: Api, where: str, finds: str) -> None:
     assert found(library, where) == keys(finds)
     assert found(library, where, path="") == keys(finds)
     head = library.head(query_string={"where": where})
@@ -54,22 +54,22 @@ def test_an_example_finds_what_it_says(library: Api, where: str, finds: str) -> 
 
 
 @pytest.mark.parametrize(("query", "finds"), PAGE.rows("Variables"))
-def test_an_example_with_variables_finds_what_it_says(library: Api, query: str, finds: str) -> None:
+def test_a_documented_query_with_variables_finds_the_documented_resources(library: Api, query: str, finds: str) -> None:
     answer = library.get(SORTED, query_string=urlencode(parse_qsl(query, strict_parsing=True)))
     assert sorted(resource["key"] for resource in answer.get_json()["results"]) == keys(finds)
 
 
 @pytest.mark.parametrize(("where", "message"), PAGE.rows("Errors"))
-def test_an_error_is_the_one_shown(library: Api, where: str, message: str) -> None:
+def test_a_documented_predicate_error_is_the_actual_message(library: Api, where: str, message: str) -> None:
     assert refusals(library, where) == [message]
 
 
-def test_the_syntax_error_is_the_one_shown(library: Api) -> None:
+def test_the_documented_predicate_syntax_error_is_the_actual_message(library: Api) -> None:
     shown = PAGE.block("text").removeprefix("Malformed parameter: where: ")
     assert refusals(library, shown.splitlines()[1]) == [shown]
 
 
-def test_the_limits_are_those_of_the_code() -> None:
+def test_the_documented_predicate_limits_are_those_of_the_code() -> None:
     assert [int(number) for number in re.findall(r"[0-9]+", PAGE.section("Limits"))] == [
         LENGTH_AT_MOST,
         DEPTH_AT_MOST,

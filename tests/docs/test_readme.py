@@ -1,4 +1,4 @@
-"""README is true: its map shows every folder, and every command of its tour does what the tour says."""
+"""The map in README shows every folder, and the commands of its tour print what the tour says."""
 
 import os
 import re
@@ -14,24 +14,24 @@ from tests.support.service import running_service
 README = Page("README.md")
 
 
-def test_it_is_short() -> None:
+def test_readme_has_at_most_160_lines() -> None:
     assert len(README.text.splitlines()) <= 160
 
 
 def rows_of_the_map() -> Iterator[tuple[str, str]]:
-    """Each folder that the map shows, with what the map says of it."""
+    """Each folder in the map, with its description."""
     for cell, meaning, *_ in README.rows("Where things are"):
         for folder in re.findall(r"([.a-z_/]+/)(?![.a-z_])", cell):
             yield folder, meaning
 
 
-def test_every_folder_has_its_place_on_the_map() -> None:
+def test_the_map_of_readme_shows_every_folder() -> None:
     shown = [folder for folder, _ in rows_of_the_map()]
     folders = {f"app/{path.parent.name}/" for path in (ROOT / "app").glob("*/__init__.py")}
     assert folders | {"app/", "migrations/", "ops/", "tests/", "benchmarks/"} <= set(shown)
 
 
-def test_the_files_that_a_row_names_are_in_its_folder() -> None:
+def test_files_named_in_the_map_of_readme_exist() -> None:
     named = [folder + name for folder, text in rows_of_the_map() for name in re.findall("`([a-z_]+(?:/|[.]py))`", text)]
     assert len(named) >= 10
     assert [path for path in named if not (ROOT / path).exists()] == []
@@ -39,12 +39,12 @@ def test_the_files_that_a_row_names_are_in_its_folder() -> None:
 
 @pytest.fixture(scope="module")
 def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The service, started by its command, on a free port."""
+    """The port of the service, started by its command."""
     with running_service(tmp_path_factory.mktemp("serve") / "log", DATABASE_URL=database_url) as started:
         yield started
 
 
-def test_the_tour_can_be_walked(port: int, database_url: str) -> None:
+def test_the_tour_of_readme_prints_the_expected_answers(port: int, database_url: str) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```", README.section("A tour"), re.MULTILINE | re.DOTALL)
     script = "\n".join(blocks).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
     script = script.replace(".venv/bin/sample-resource", f"'{sys.executable}' -m app.cli")

@@ -1,4 +1,4 @@
-"""``docs/reference.md`` lists every setting, every error code and every command, as the code has them."""
+"""``docs/reference.md`` lists every setting, error code and command, with the texts of the code."""
 
 import inspect
 from collections.abc import Iterator
@@ -14,24 +14,24 @@ from tests.support.pages import Page
 PAGE = Page("docs/reference.md")
 
 
-def test_the_settings_are_those_that_are_read() -> None:
+def test_docs_reference_lists_all_settings_with_default_and_meaning() -> None:
     shown = {name: (default, meaning) for name, default, meaning in PAGE.rows("Settings")}
     settings = {item.metadata["variable"]: item for item in fields(Settings)}
     assert list(shown) == list(settings)
     for variable, (default, meaning) in shown.items():
         item = settings[variable]
         assert meaning == item.metadata["meaning"]
-        if variable != "WORKERS":  # its default depends on the machine
+        if variable != "WORKERS":  # the default depends on the number of cores
             assert default == ("" if item.default is None else str(item.default))
 
 
-def test_the_errors_are_those_of_the_catalogue() -> None:
+def test_docs_reference_lists_the_error_catalogue() -> None:
     shown = [(code, int(status), when) for code, status, when in PAGE.rows("Errors")]
     assert shown == [(kind.code, kind.status, kind.meaning) for kind in CATALOGUE.values()]
 
 
 def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every command that help lists, by its full name, with the first paragraph of its help."""
+    """The full name of every command that is not hidden, and the first paragraph of its help."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -43,5 +43,5 @@ def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield f"{prefix}{name}", " ".join(paragraph.split())
 
 
-def test_the_commands_are_those_of_the_command_line() -> None:
+def test_docs_reference_lists_all_commands() -> None:
     assert [(name, what) for name, what in PAGE.rows("Commands")] == list(commands(main))

@@ -1,4 +1,4 @@
-"""``make release`` refuses what is not ready, and says why. No test builds or tags in this repository."""
+"""The checks of ``make release``, in temporary repositories. No test builds or tags this repository."""
 
 import shutil
 import subprocess
@@ -27,6 +27,7 @@ CHANGELOG = """# Changes
 
 
 def git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository and return what it printed."""
     identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
     return subprocess.run(
         ["git", *identity, *arguments], cwd=repository, capture_output=True, text=True, check=True
@@ -34,7 +35,7 @@ def git(repository: Path, *arguments: str) -> str:
 
 
 def commit(repository: Path, **files: str) -> None:
-    """Write files, by their names with ``_`` for the dot, and commit them."""
+    """Write files and commit them. An underscore in a name stands for a dot: ``setup_cfg``."""
     for name, text in files.items():
         (repository / name.replace("_", ".")).write_text(text)
     git(repository, "add", ".")
@@ -52,18 +53,20 @@ def repository(tmp_path: Path) -> Path:
 
 
 def release(repository: Path) -> subprocess.CompletedProcess[str]:
+    """Run the checks of a release in a repository."""
     command = [sys.executable, ".ci/release", "--check-only"]
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 
 def refusal(repository: Path) -> str:
+    """The message of the release checks, which have to fail without making a tag."""
     done = release(repository)
     assert (done.returncode, done.stdout) == (1, "")
     assert git(repository, "tag") == ""
     return done.stderr
 
 
-def test_a_repository_in_order_passes_the_checks(repository: Path) -> None:
+def test_release_checks_pass_for_a_repository_in_order(repository: Path) -> None:
     done = release(repository)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "example 1.2.3: work tree, version, CHANGELOG.md and tag are in order.\n"
@@ -71,7 +74,7 @@ def test_a_repository_in_order_passes_the_checks(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["new.txt", "setup.cfg"])
-def test_changes_that_are_not_committed_are_refused(repository: Path, name: str) -> None:
+def test_release_with_uncommitted_changes_is_refused(repository: Path, name: str) -> None:
     with (repository / name).open("a") as file:
         file.write("\n")
     message = refusal(repository)
@@ -79,13 +82,13 @@ def test_changes_that_are_not_committed_are_refused(repository: Path, name: str)
     assert name in message
 
 
-def test_another_branch_than_main_is_refused(repository: Path) -> None:
+def test_release_from_another_branch_than_main_is_refused(repository: Path) -> None:
     git(repository, "checkout", "--quiet", "-b", "feature")
     assert "the branch is feature; releases are made from main" in refusal(repository)
 
 
 @pytest.mark.parametrize("version", ["1.2", "1.2.3.dev0", "v1.2.3", "1.02.3", ""])
-def test_a_version_of_another_form_is_refused(repository: Path, version: str) -> None:
+def test_release_of_a_version_that_is_not_x_y_z_is_refused(repository: Path, version: str) -> None:
     commit(repository, setup_cfg=f"[metadata]\nname = example\nversion = {version}\n")
     assert f"the version in setup.cfg is {version!r}; X.Y.Z is expected" in refusal(repository)
 
@@ -99,19 +102,21 @@ def test_a_version_of_another_form_is_refused(repository: Path, version: str) ->
         ("- Something new.", "", "the section 1.2.3 of CHANGELOG.md is empty"),
     ],
 )
-def test_a_changelog_without_the_version_is_refused(repository: Path, before: str, after: str, message: str) -> None:
+def test_release_without_a_dated_section_in_the_changelog_is_refused(
+    repository: Path, before: str, after: str, message: str
+) -> None:
     commit(repository, CHANGELOG_md=CHANGELOG.replace(before, after))
     assert message in refusal(repository)
 
 
-def test_a_version_that_is_tagged_already_is_refused(repository: Path) -> None:
+def test_release_of_a_version_that_is_tagged_already_is_refused(repository: Path) -> None:
     git(repository, "tag", "v1.2.3")
     done = release(repository)
     assert done.returncode == 1
     assert "the tag v1.2.3 exists" in done.stderr
 
 
-def test_the_changelog_has_the_version_of_setup_cfg_below_what_is_unreleased() -> None:
+def test_the_newest_release_in_the_changelog_is_the_version_of_setup_cfg() -> None:
     setup = ConfigParser(interpolation=None)
     setup.read(ROOT / "setup.cfg")
     changelog = (ROOT / "CHANGELOG.md").read_text()

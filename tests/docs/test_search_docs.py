@@ -1,4 +1,4 @@
-"""The reference of the search, docs/search.md, does what it says."""
+"""The examples, errors and limits in ``docs/search.md`` are those of the service."""
 
 import json
 import re
@@ -23,7 +23,7 @@ PAGE = Page("docs/search.md")
 
 @pytest.fixture(scope="module")
 def library(app: Flask, token_for: TokenFor) -> Api:
-    """The resources of the page, and a client that may search them by either endpoint."""
+    """A client of a project with the resources of the page, with the scopes of both search endpoints."""
     project = f"p-{uuid4().hex[:20]}"
     api = Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
     for body in PAGE.resources():
@@ -55,7 +55,9 @@ def pairs(query: str) -> list[tuple[str, str]]:
     + [([("filter", row[0])], row[2]) for row in PAGE.rows("Filters") if len(row) == 3 and ":" in row[0]]
     + [([("filter.query", row[0])], row[2]) for row in PAGE.rows("Filters") if len(row) == 3 and ":" in row[0]],
 )
-def test_an_example_finds_what_it_says(library: Api, query: list[tuple[str, str]], finds: str, by_form: bool) -> None:
+def test_a_documented_search_finds_the_documented_resources(
+    library: Api, query: list[tuple[str, str]], finds: str, by_form: bool
+) -> None:
     answer = ask(library, query, by_form=by_form)
     assert answer.status_code == 200, answer.text
     page = answer.get_json()
@@ -64,14 +66,14 @@ def test_an_example_finds_what_it_says(library: Api, query: list[tuple[str, str]
 
 
 @pytest.mark.parametrize(("facet", "result"), PAGE.rows("Facets"))
-def test_a_facet_counts_what_it_says(library: Api, facet: str, result: str) -> None:
+def test_a_documented_facet_has_the_documented_counts(library: Api, facet: str, result: str) -> None:
     answer = ask(library, [("facet", facet)], by_form=False)
     assert answer.status_code == 200, answer.text
     (counted,) = answer.get_json()["facets"].values()
     assert counted == json.loads(result)
 
 
-def test_the_kinds_of_filters_narrow_what_the_table_says(library: Api) -> None:
+def test_each_kind_of_filter_narrows_results_and_facets_as_documented(library: Api) -> None:
     table = [row for row in PAGE.rows("Filters") if row[0].startswith("filter")]
     assert [row[0] for row in table] == ["filter.query", "filter", "filter.facets"]
     for name, results, facets in table:
@@ -83,20 +85,20 @@ def test_the_kinds_of_filters_narrow_what_the_table_says(library: Api) -> None:
 
 
 @pytest.mark.parametrize(("query", "message"), PAGE.rows("Errors"))
-def test_an_error_is_the_one_shown(library: Api, query: str, message: str) -> None:
+def test_a_documented_search_error_is_the_actual_message(library: Api, query: str, message: str) -> None:
     for by_form in (False, True):
         answer = ask(library, pairs(query), by_form=by_form)
         assert answer.status_code == 400
         assert [error["message"] for error in answer.get_json()["errors"]] == [message]
 
 
-def test_the_syntax_error_is_the_one_shown(library: Api) -> None:
+def test_the_documented_filter_syntax_error_is_the_actual_message(library: Api) -> None:
     shown = PAGE.block("text")
     answer = ask(library, [("filter.query", shown.splitlines()[1])], by_form=True)
     assert answer.get_json()["message"] == shown
 
 
-def test_the_limits_are_those_of_the_code() -> None:
+def test_the_documented_search_limits_are_those_of_the_code() -> None:
     stated = [int(number) for number in re.findall(r"[0-9]+", PAGE.section("Limits").partition(" 503 ")[0])]
     assert stated == [
         LENGTH_AT_MOST,

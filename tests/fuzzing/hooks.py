@@ -1,4 +1,4 @@
-"""What Schemathesis has to know beyond the document: the languages of some parameters, and what depends on state."""
+"""Hooks of Schemathesis for what the document cannot express: query languages, and rules that depend on state."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ TEXTS = {
     "If-Match": ENTITY_TAGS,
     "If-None-Match": ENTITY_TAGS,
 }
-"""Parameters in languages of their own, by name: what sensible requests say in them."""
+"""Valid values of parameters that have a language or a grammar, by name."""
 
 for _name, _texts in TEXTS.items():
     schemathesis.openapi.format(_name, st.sampled_from(_texts))
@@ -34,7 +34,7 @@ for _name, _texts in TEXTS.items():
 
 @schemathesis.hook
 def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
-    """Give these parameters a format, for which the texts above are generated."""
+    """Give these parameters a format, so that Schemathesis takes their values from :data:`TEXTS`."""
     described = [
         (parameter["name"], parameter)
         for operations in raw_schema["paths"].values()
@@ -53,32 +53,32 @@ def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
-    """Take back from sensible requests what JSON Schema cannot tell to be refused."""
+    """Remove from valid requests what the service refuses by rules that JSON Schema cannot express."""
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
     given = case.body if isinstance(case.body, dict) else {}
     for name in given.keys() & case.query.keys():
-        del case.query[name]  # not in both the form and the query string
+        del case.query[name]  # a parameter may not be in both the form and the query string
     for search in (case.query, given):
         if "facet" in search:
-            search["facet"] = list(dict.fromkeys(search["facet"]))  # one name, one facet
-        search.pop("fuzzyLevel", None)  # its limit depends on the longest word
+            search["facet"] = list(dict.fromkeys(search["facet"]))  # the name of a facet may occur only once
+        search.pop("fuzzyLevel", None)  # the highest allowed level depends on the longest word
     if not isinstance(case.body, dict):
         return
     if case.operation.path.startswith("/oauth/"):
-        # Credentials are in the header already, and the scopes that a client has are its own.
+        # The header has the credentials, and generated scopes are not those of the client.
         for name in ("client_id", "client_secret", "scope"):
             case.body.pop(name, None)
     elif "id" in case.body:
-        case.body.pop("key", None)  # it may be another resource's
+        case.body.pop("key", None)  # another resource may have the key, which is refused as a duplicate
     elif case.method in ("PUT", "PATCH"):
-        case.body.setdefault("key", "my-pet")  # without, the project's only resource is meant, and there are several
+        case.body.setdefault("key", "my-pet")  # without id and key the project must not have several resources
     if case.method == "PATCH":
-        case.body.setdefault("version", 1)  # needed here, unless there is If-Match
+        case.body.setdefault("version", 1)  # required without If-Match
 
 
 @schemathesis.deserializer("application/x-www-form-urlencoded")
 def read_form(context: Any, response: Response) -> dict[str, list[Any]]:
-    """A form of arrays, whose items are JSON unless they are texts."""
+    """The arrays in a form. Items are JSON, except those of arrays of strings."""
     form = parse_qs(response.content.decode(), keep_blank_values=True)
     return {name: texts if "String" in name else [json.loads(text) for text in texts] for name, texts in form.items()}

@@ -1,26 +1,24 @@
-"""Which URL means what: project keys, fixed words, key=, unknown URLs, methods, and the parts of the host."""
+"""Routing of requests: project keys, fixed words in paths, ``key=``, unknown URLs, methods, and hosts."""
 
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app import create_app
 from app.config import Settings
 from tests.conftest import TokenFor
-from tests.support.api import Api, codes
+from tests.support.api import UNKNOWN_ID, Api, codes
+from tests.support.applications import open_app
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
 def allowed(answer: TestResponse) -> set[str]:
-    """The methods that a refusal lists, but for OPTIONS."""
+    """The methods in the Allow header, without OPTIONS."""
     return {method.strip() for method in answer.headers["Allow"].split(",")} - {"OPTIONS"}
 
 
@@ -28,7 +26,7 @@ def allowed(answer: TestResponse) -> set[str]:
 
 
 @pytest.mark.parametrize("key", ["a", "_", "-", "0", "Project_Key-1", "resource", "health-1", 64 * "x"])
-def test_a_project_needs_no_registration(app: Flask, token_for: TokenFor, key: str) -> None:
+def test_any_valid_project_key_is_served_without_registration(app: Flask, token_for: TokenFor, key: str) -> None:
     answer = Api(app, key, token_for(f"view_test:{key}")).get("?limit=0")
     assert answer.status_code == 200
 
@@ -37,12 +35,12 @@ def test_a_project_needs_no_registration(app: Flask, token_for: TokenFor, key: s
     "key", [65 * "x", "a.b", "a b", "a%20b", "ä", "%C3%A4", "a%2Fb", "a%00", "a%0A", "a:b", "a%25b", ""]
 )
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_what_is_no_project_key_is_an_unknown_url(app: Flask, token_for: TokenFor, key: str, method: str) -> None:
+def test_an_invalid_project_key_is_404(app: Flask, token_for: TokenFor, key: str, method: str) -> None:
     api = Api(app, "p", token_for("manage_test:p"))
     assert api.request(method, f"//{key}/resource").status_code == 404
 
 
-def test_project_keys_differ_by_letter_case(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create()
     upper = api.project.upper()
     assert api.get(f"//{upper}/resource").status_code == 403
@@ -50,7 +48,7 @@ def test_project_keys_differ_by_letter_case(app: Flask, api: Api, token_for: Tok
     assert other.get(f"/{created['id']}").status_code == 404
 
 
-def test_a_token_for_one_project_opens_no_other(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_a_token_for_another_project_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create(key="a-key")
     stranger = Api(app, api.project, token_for(f"manage_test:{api.project}x", "manage_test", "manage_test:*"))
     body = {"objectTypeProperty": {}, "version": 1}
@@ -63,12 +61,11 @@ def test_a_token_for_one_project_opens_no_other(app: Flask, api: Api, token_for:
     assert stranger.get("/key=a-key").status_code == 403
 
 
-def test_projects_have_keys_of_their_own(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_two_projects_may_use_the_same_resource_key(api: Api, other_project: Api) -> None:
     mine = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    theirs = other.create(key="a-key")
+    theirs = other_project.create(key="a-key")
     assert api.get("/key=a-key").get_json() == mine
-    assert other.get("/key=a-key").get_json() == theirs
+    assert other_project.get("/key=a-key").get_json() == theirs
 
 
 # Unknown URLs
@@ -98,8 +95,8 @@ def test_projects_have_keys_of_their_own(app: Flask, api: Api, token_for: TokenF
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_an_unknown_url_is_told_in_json_to_strangers_too(app: Flask, api: Api, path: str, method: str) -> None:
-    target = path.format(project=api.project, unknown=UNKNOWN)
+def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api: Api, path: str, method: str) -> None:
+    target = path.format(project=api.project, unknown=UNKNOWN_ID)
     for sender in (api, Api(app, api.project, None)):
         answer = sender.request(method, target)
         assert answer.status_code == 404
@@ -107,7 +104,7 @@ def test_an_unknown_url_is_told_in_json_to_strangers_too(app: Flask, api: Api, p
         assert "Location" not in answer.headers
 
 
-def test_every_answer_carries_a_correlation_id(api: Api) -> None:
+def test_every_response_has_a_correlation_id_and_a_malformed_one_is_replaced(api: Api) -> None:
     for path in ("", "/nothing", "//unknown"):
         sent = api.get(path, headers={"X-Correlation-ID": "project/request_1-a"})
         assert sent.headers["X-Correlation-ID"] == "project/request_1-a"
@@ -117,12 +114,12 @@ def test_every_answer_carries_a_correlation_id(api: Api) -> None:
             assert len(made) >= 8
 
 
-# Words that win over ids
+# Fixed words take precedence over ids
 
 
 SERVED = {
     "": {"GET", "HEAD", "POST", "PUT", "PATCH"},
-    f"/{UNKNOWN}": {"GET", "HEAD", "POST", "DELETE"},
+    f"/{UNKNOWN_ID}": {"GET", "HEAD", "POST", "DELETE"},
     "/key=a-key": {"GET", "HEAD"},
     "/key%3Da-key": {"GET", "HEAD"},
     "/key%3da-key": {"GET", "HEAD"},
@@ -138,14 +135,14 @@ SERVED = {
     "/description%2Dwith%2Durn%2Dlinks": {"POST"},
     "/artificially-complex/path/uri-parameter-one=a/b": {"POST"},
 }
-"""Paths below the project's resource, and their methods."""
+"""Paths below ``/{projectKey}/resource``, and the methods that each has."""
 
 
 @pytest.mark.parametrize(
     ("path", "method"),
     [(path, method) for path, served in SERVED.items() for method in sorted(METHODS - served)],
 )
-def test_other_methods_are_not_allowed_to_anyone(app: Flask, api: Api, path: str, method: str) -> None:
+def test_an_unsupported_method_is_405_with_and_without_a_token(app: Flask, api: Api, path: str, method: str) -> None:
     for sender in (api, Api(app, api.project, None)):
         answer = sender.request(method, path, json={"objectTypeProperty": {}})
         assert answer.status_code == 405
@@ -155,14 +152,14 @@ def test_other_methods_are_not_allowed_to_anyone(app: Flask, api: Api, path: str
 
 
 @pytest.mark.parametrize("method", ["TRACE", "PROPFIND", "QUERY"])
-def test_unheard_of_methods_are_not_allowed(api: Api, method: str) -> None:
-    for path in ("", f"/{UNKNOWN}", "/key=a-key"):
+def test_a_method_that_no_route_has_is_405(api: Api, method: str) -> None:
+    for path in ("", f"/{UNKNOWN_ID}", "/key=a-key"):
         answer = api.request(method, path)
         assert answer.status_code == 405
         assert allowed(answer) == SERVED[path]
 
 
-def test_words_that_only_resemble_the_fixed_ones_are_ids(api: Api) -> None:
+def test_a_segment_that_differs_from_a_fixed_word_is_an_id(api: Api) -> None:
     for path in (
         "key",
         "KEY=a-key",
@@ -177,7 +174,7 @@ def test_words_that_only_resemble_the_fixed_ones_are_ids(api: Api) -> None:
         assert answer.get_json()["message"] == f"The Resource with ID '{path}' was not found."
 
 
-def test_encoded_slashes_stay_in_their_segment(api: Api) -> None:
+def test_an_encoded_slash_does_not_split_a_path_segment(api: Api) -> None:
     by_id, by_key = api.get("/a%2Fb"), api.get("/key%3Da%2Fb")
     assert by_id.get_json()["message"] == "The Resource with ID 'a/b' was not found."
     assert by_key.get_json()["message"] == "The Resource with key 'a/b' was not found."
@@ -194,14 +191,13 @@ def test_encoded_slashes_stay_in_their_segment(api: Api) -> None:
 
 @pytest.fixture(scope="module")
 def hosted(settings: Settings) -> Iterator[Flask]:
-    """The application below a base domain."""
-    application = create_app(replace(settings, base_domain="example.com", pool_size=2))
-    yield application
-    application.extensions["database"].close()
+    """An application with a base domain."""
+    with open_app(settings, base_domain="example.com", pool_size=2) as app:
+        yield app
 
 
 class Lines(logging.Handler):
-    """Keeps the fields of request lines."""
+    """Collects the fields of log lines of requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,7 +215,7 @@ class Lines(logging.Handler):
         ("API.Eu.X1.Example.COM", "Eu", "X1"),
     ],
 )
-def test_region_and_cloud_provider_are_read_from_the_host(
+def test_region_and_cloud_provider_from_the_host_are_logged(
     hosted: Flask, project: str, token_for: TokenFor, host: str, region: str, cloud: str
 ) -> None:
     lines, logger = Lines(), logging.getLogger("app.request")
@@ -252,12 +248,12 @@ def test_region_and_cloud_provider_are_read_from_the_host(
         "127.0.0.1:8000",
     ],
 )
-def test_other_hosts_are_refused(hosted: Flask, project: str, token_for: TokenFor, host: str) -> None:
+def test_a_host_outside_the_base_domain_is_400(hosted: Flask, project: str, token_for: TokenFor, host: str) -> None:
     answer = Api(hosted, project, token_for(f"view_test:{project}")).get(headers={"Host": host})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
 
 
-def test_without_a_base_domain_every_host_is_served(api: Api) -> None:
+def test_without_a_base_domain_every_host_is_accepted(api: Api) -> None:
     for host in ("localhost", "127.0.0.1:8000", "api.europe-west1.gcp.example.com", "[::1]:8000", "a_b"):
         assert api.get(headers={"Host": host}).status_code == 200

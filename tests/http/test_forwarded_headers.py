@@ -1,4 +1,4 @@
-"""Gunicorn believes no header about where a request came from or went to, also not from its own machine."""
+"""Gunicorn takes client address, scheme and path from no header, not even if the request comes from 127.0.0.1."""
 
 import contextlib
 import http.client
@@ -19,8 +19,8 @@ FORWARDED = {
 
 
 @pytest.mark.parametrize("trusted", [None, "*"])
-def test_nothing_in_a_header_moves_a_request(start_gunicorn: StartGunicorn, trusted: str | None) -> None:
-    """Nor if the variable is set by which gunicorn is told otherwise."""
+def test_gunicorn_ignores_forwarding_headers(start_gunicorn: StartGunicorn, trusted: str | None) -> None:
+    """Also if FORWARDED_ALLOW_IPS is set, gunicorn's own variable for trusted proxies."""
     environment = {} if trusted is None else {"FORWARDED_ALLOW_IPS": trusted}
     server = start_gunicorn("tests.support.standin:application", **environment)
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=15)) as connection:

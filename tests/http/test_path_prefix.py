@@ -1,14 +1,13 @@
-"""Below a path of a reverse proxy: every address that the service gives out begins with ``X-Forwarded-Prefix``."""
+"""Behind a reverse proxy that removes a path prefix, every URL in an answer begins with ``X-Forwarded-Prefix``."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from flask import Flask
 
-from app import create_app
 from app.config import Settings
 from tests.support.api import EXAMPLE, Api
+from tests.support.applications import open_app
 
 FORWARDED = {
     "X-Forwarded-For": "192.0.2.1",
@@ -19,72 +18,73 @@ FORWARDED = {
 
 
 @pytest.fixture(scope="module")
-def behind(settings: Settings) -> Iterator[Flask]:
-    """The application with one proxy in front."""
-    app = create_app(replace(settings, trusted_proxies=1))
-    yield app
-    app.extensions["database"].close()
+def proxied_app(settings: Settings) -> Iterator[Flask]:
+    """An application that trusts one proxy."""
+    with open_app(settings, trusted_proxies=1) as app:
+        yield app
 
 
 @pytest.fixture
-def below(behind: Flask, api: Api) -> Api:
-    return Api(behind, api.project, api.token)
+def proxied(proxied_app: Flask, api: Api) -> Api:
+    """A client of the application that trusts one proxy."""
+    return Api(proxied_app, api.project, api.token)
 
 
 def location(api: Api, **headers: str) -> str:
+    """The Location of a resource that a request with these headers creates."""
     answer = api.post(json={"objectTypeProperty": EXAMPLE}, headers=headers)
     assert answer.status_code == 201
     return answer.headers["Location"]
 
 
-def test_the_address_of_a_new_resource_begins_with_the_prefix(below: Api) -> None:
-    found = location(below, **FORWARDED)
-    assert found.startswith(f"/shop/v1/{below.project}/resource/")
-    # The proxy takes the prefix off before it passes a request on.
-    assert below.request("GET", f"/{found.removeprefix('/shop/v1')}", headers=FORWARDED).status_code == 200
+def test_location_begins_with_the_forwarded_prefix(proxied: Api) -> None:
+    found = location(proxied, **FORWARDED)
+    assert found.startswith(f"/shop/v1/{proxied.project}/resource/")
+    # The proxy removes the prefix from the path before it forwards a request.
+    assert proxied.request("GET", f"/{found.removeprefix('/shop/v1')}", headers=FORWARDED).status_code == 200
 
 
-def test_segments_stay_whole(below: Api) -> None:
+def test_an_encoded_slash_behind_a_proxy_does_not_split_a_path_segment(proxied: Api) -> None:
     path = "/artificially-complex/path/uri-parameter-one=a%2Fb/two?queryParameterOne=0.5"
-    answer = below.post(path, json={"custom": True}, headers=FORWARDED)
+    answer = proxied.post(path, json={"custom": True}, headers=FORWARDED)
     assert answer.get_json()["arrayOfStringExample"][:2] == ["a/b", "two"]
 
 
-def test_the_documentation_finds_its_parts(behind: Flask) -> None:
-    page = behind.test_client().get("/docs", headers=FORWARDED).text
+def test_docs_page_and_openapi_document_use_the_forwarded_prefix(proxied_app: Flask) -> None:
+    page = proxied_app.test_client().get("/docs", headers=FORWARDED).text
     assert "/shop/v1/docs/" in page
     assert 'src="/docs' not in page
-    document = behind.test_client().get("/openapi.json", headers=FORWARDED).get_json()
+    document = proxied_app.test_client().get("/openapi.json", headers=FORWARDED).get_json()
     assert [server["url"] for server in document["servers"]] == ["/shop/v1"]
     flows = document["components"]["securitySchemes"]["clientCredentials"]["flows"]
     assert flows["clientCredentials"]["tokenUrl"] == "/shop/v1/oauth/token"
-    without = behind.test_client().get("/openapi.json").get_json()
+    without = proxied_app.test_client().get("/openapi.json").get_json()
     assert [server["url"] for server in without["servers"]] == ["/"]
     assert document["paths"] == without["paths"]
 
 
-def test_the_authorization_server_is_below_the_prefix(behind: Flask) -> None:
-    metadata = behind.test_client().get("/.well-known/oauth-authorization-server", headers=FORWARDED).get_json()
+def test_oauth_metadata_has_the_forwarded_prefix(proxied_app: Flask) -> None:
+    metadata = proxied_app.test_client().get("/.well-known/oauth-authorization-server", headers=FORWARDED).get_json()
     assert metadata["issuer"] == "https://api.example.com/shop/v1"
     assert metadata["token_endpoint"] == "https://api.example.com/shop/v1/oauth/token"
     assert metadata["jwks_uri"] == "https://api.example.com/shop/v1/.well-known/jwks.json"
 
 
-def test_without_trusted_proxies_the_header_is_nothing(api: Api) -> None:
+def test_without_trusted_proxies_the_forwarded_prefix_is_ignored(api: Api) -> None:
     assert location(api, **FORWARDED).startswith(f"/{api.project}/")
 
 
-def test_of_several_only_the_trusted_proxys_word_counts(below: Api) -> None:
-    assert location(below, **FORWARDED | {"X-Forwarded-Prefix": "/made-up, /shop"}).startswith("/shop/")
+def test_of_several_forwarded_prefixes_the_one_of_the_trusted_proxy_is_used(proxied: Api) -> None:
+    assert location(proxied, **FORWARDED | {"X-Forwarded-Prefix": "/made-up, /shop"}).startswith("/shop/")
 
 
 @pytest.mark.parametrize(
     "prefix", ["//attacker.example", "https://attacker.example", "shop", "/a/../b", "/.", "/a b", '/"', "/%2e", "/a//b"]
 )
-def test_what_is_no_prefix_is_ignored(below: Api, prefix: str) -> None:
-    assert location(below, **{"X-Forwarded-Prefix": prefix}).startswith(f"/{below.project}/")
+def test_an_invalid_forwarded_prefix_is_ignored(proxied: Api, prefix: str) -> None:
+    assert location(proxied, **{"X-Forwarded-Prefix": prefix}).startswith(f"/{proxied.project}/")
 
 
 @pytest.mark.parametrize("prefix", ["/shop/", "/"])
-def test_a_slash_at_the_end_is_not_doubled(below: Api, prefix: str) -> None:
-    assert location(below, **{"X-Forwarded-Prefix": prefix}).startswith(f"{prefix.rstrip('/')}/{below.project}/")
+def test_a_trailing_slash_of_the_forwarded_prefix_is_not_doubled(proxied: Api, prefix: str) -> None:
+    assert location(proxied, **{"X-Forwarded-Prefix": prefix}).startswith(f"{prefix.rstrip('/')}/{proxied.project}/")

@@ -1,7 +1,6 @@
-"""The OpenAPI document: valid, complete, and of the interface's own words."""
+"""The OpenAPI document is valid, and describes every endpoint, parameter, body and answer of the interface."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -9,13 +8,14 @@ import pytest
 from flask import Flask
 from openapi_spec_validator import validate
 
-from app import create_app
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.resource.actions import REGISTRY
 from tests.support.api import Api
+from tests.support.applications import open_app
 from tests.support.contract import Contract
 from tests.support.endpoints import endpoints_of_a_project
+from tests.support.pages import ROOT
 
 INTERFACE = {
     "4.1": ("get", "/{projectKey}/resource"),
@@ -47,23 +47,23 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [operation for path in document["paths"].values() for operation in path.values()]
 
 
-def test_the_document_is_valid(document: dict[str, Any]) -> None:
+def test_the_openapi_document_is_valid(document: dict[str, Any]) -> None:
     validate(document)
 
 
-def test_it_is_served_as_it_is(api: Api, document: dict[str, Any]) -> None:
+def test_openapi_json_is_the_document(api: Api, document: dict[str, Any]) -> None:
     answer = api.get("//openapi.json")
     assert answer.status_code == 200
     assert answer.get_json() == json.loads(json.dumps(document))
 
 
 @pytest.mark.parametrize("section", INTERFACE)
-def test_every_endpoint_stands_under_the_interfaces_path(document: dict[str, Any], section: str) -> None:
+def test_every_endpoint_of_the_interface_is_documented_under_its_path(document: dict[str, Any], section: str) -> None:
     method, path = INTERFACE[section]
     assert f"({section})" in document["paths"][path][method]["summary"]
 
 
-def test_every_endpoint_of_a_project_is_described(app: Flask, document: dict[str, Any]) -> None:
+def test_every_endpoint_of_a_project_is_documented(app: Flask, document: dict[str, Any]) -> None:
     described = [op for path, ops in document["paths"].items() if path.startswith("/{projectKey}") for op in ops]
     assert len(described) == len(endpoints_of_a_project(app))
 
@@ -73,7 +73,7 @@ def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_either_scope_suffices_where_two_are_accepted(document: dict[str, Any]) -> None:
+def test_accepted_scopes_are_alternatives_in_the_security_requirement(document: dict[str, Any]) -> None:
     security = document["paths"]["/{projectKey}/resource"]["get"]["security"]
     assert security == [
         {"clientCredentials": ["manage_test:{projectKey}"]},
@@ -82,7 +82,7 @@ def test_either_scope_suffices_where_two_are_accepted(document: dict[str, Any]) 
     ]
 
 
-def test_parameters_of_the_interface_are_there(document: dict[str, Any]) -> None:
+def test_query_parameters_of_the_interface_are_documented(document: dict[str, Any]) -> None:
     def names(method: str, path: str) -> set[str]:
         parameters = document["paths"][path][method]["parameters"]
         return {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
@@ -108,7 +108,7 @@ def test_parameters_of_the_interface_are_there(document: dict[str, Any]) -> None
     assert names(*INTERFACE["4.9"]) == names(*INTERFACE["4.13"]) == {"queryParameterOne", "queryParameterTwo"}
 
 
-def test_every_parameter_has_a_schema_a_meaning_and_an_example_that_the_schema_takes(
+def test_every_parameter_has_a_schema_a_description_and_a_valid_example(
     document: dict[str, Any],
 ) -> None:
     for operation in operations(document):
@@ -120,26 +120,26 @@ def test_every_parameter_has_a_schema_a_meaning_and_an_example_that_the_schema_t
             jsonschema_rs.validate(parameter["schema"] | {"components": document["components"]}, example)
 
 
-def test_every_operation_says_in_full_what_it_does(document: dict[str, Any]) -> None:
+def test_every_operation_has_a_description_longer_than_its_summary(document: dict[str, Any]) -> None:
     for operation in operations(document):
         assert len(operation["description"]) > len(operation["summary"]), operation["operationId"]
         assert "\n" not in operation["description"].replace("\n\n", "")
 
 
-def test_nothing_is_answered_to_head_but_status_and_headers(document: dict[str, Any]) -> None:
+def test_documented_head_responses_have_no_content(document: dict[str, Any]) -> None:
     responses = document["paths"]["/{projectKey}/resource"]["head"]["responses"]
     assert {"200", "400", "401", "403", "404"} <= set(responses)
     assert not [status for status, response in responses.items() if "content" in response]
 
 
-def test_links_lead_to_operations_that_take_what_they_pass(document: dict[str, Any]) -> None:
+def test_links_pass_only_parameters_that_their_operation_has(document: dict[str, Any]) -> None:
     by_id = {operation["operationId"]: operation for operation in operations(document)}
     for link in document["components"]["links"].values():
         taken = {parameter["name"] for parameter in by_id[link["operationId"]]["parameters"]}
         assert set(link["parameters"]) <= taken
 
 
-def test_every_refusal_has_an_example_for_each_code(document: dict[str, Any]) -> None:
+def test_every_error_response_has_an_example_for_each_code(document: dict[str, Any]) -> None:
     seen: set[str] = set()
     for operation in operations(document):
         for status, response in operation["responses"].items():
@@ -149,11 +149,11 @@ def test_every_refusal_has_an_example_for_each_code(document: dict[str, Any]) ->
                 value = document["components"]["examples"][code]["value"]
                 assert value["statusCode"] == int(status) == CATALOGUE[code].status
                 seen.add(code)
-    # Not of an endpoint: another method.
+    # No operation documents 405, since it answers methods that an endpoint does not have.
     assert set(CATALOGUE) - seen == {"MethodNotAllowed"}
 
 
-def test_every_body_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+def test_every_request_body_has_a_valid_example(app: Flask, document: dict[str, Any]) -> None:
     contract = Contract(app)
     bodies = [operation["requestBody"] for operation in operations(document) if "requestBody" in operation]
     assert len(bodies) == 10
@@ -162,7 +162,7 @@ def test_every_body_has_an_example_that_its_schema_takes(app: Flask, document: d
         assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"])
 
 
-def test_every_answer_has_an_example_that_its_schema_takes(app: Flask, document: dict[str, Any]) -> None:
+def test_every_json_response_has_a_valid_example(app: Flask, document: dict[str, Any]) -> None:
     contract = Contract(app)
     for operation in operations(document):
         for status, response in operation["responses"].items():
@@ -180,15 +180,16 @@ def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> N
         assert schema["properties"]["action"]["const"] == action
 
 
-def test_servers_name_region_and_cloud_provider_if_there_is_a_domain(settings: Settings) -> None:
-    app = create_app(Settings(database_url=settings.database_url, base_domain="example.com"))
-    (server,) = app.extensions["openapi"]["servers"]
+def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:
+    with open_app(settings, base_domain="example.com", pool_size=1) as app:
+        document = app.extensions["openapi"]
+    (server,) = document["servers"]
     assert server["url"] == "https://api.{region}.{cloudProvider}.example.com"
     assert set(server["variables"]) == {"region", "cloudProvider"}
-    validate(app.extensions["openapi"])
+    validate(document)
 
 
-def test_an_answer_that_breaks_the_document_is_noticed(app: Flask) -> None:
+def test_the_contract_check_reports_undocumented_responses(app: Flask) -> None:
     contract = Contract(app)
     with app.test_request_context("/p/resource"):
         contract.check(app.response_class('{"limit": 1}', content_type="application/json"))
@@ -196,7 +197,7 @@ def test_an_answer_that_breaks_the_document_is_noticed(app: Flask) -> None:
     assert len(contract.violations) == 2
 
 
-def test_the_document_in_the_repository_is_the_one_that_is_served(app: Flask) -> None:
-    """So that a change of the contract shows in review; ``sample-resource openapi > docs/openapi.json`` renews it."""
-    kept = (Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text()
-    assert kept == json.dumps(app.extensions["openapi"], indent=2) + "\n"
+def test_docs_openapi_json_is_the_served_document(app: Flask) -> None:
+    """A change of the contract shows in review. ``sample-resource openapi > docs/openapi.json`` updates the file."""
+    committed = (ROOT / "docs/openapi.json").read_text()
+    assert committed == json.dumps(app.extensions["openapi"], indent=2) + "\n"

@@ -1,7 +1,7 @@
-"""Made-up requests, sensible and not, against the whole service: each is answered as the document says.
+"""Schemathesis sends generated requests, valid and invalid, to the running service and checks the answers.
 
-Nothing crashes, no status, content type, header or body is undocumented, nothing that the document allows is refused,
-and nothing that it forbids is taken. What the generator needs to know beyond the document is in ``tests/fuzzing``.
+It fails if an answer is 5xx, if its status, content type, header or body is not documented, if a request that the
+document allows is refused, or one that it forbids is accepted. ``tests/fuzzing`` has the configuration and hooks.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.support.service import running_service
 FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
 
 
-def test_made_up_requests_find_nothing(
+def test_schemathesis_finds_no_fault(
     database_url: str, connection: Connection, project: str, token_for: TokenFor, tmp_path: Path
 ) -> None:
     scopes = tuple(f"{name}:{project}" for name in ("manage_test", "view_products"))

@@ -1,4 +1,4 @@
-"""``ops/`` asks only for metrics that there are, with labels that they have, and nothing is counted in vain."""
+"""Alerts and dashboard in ``ops/`` query only metrics and labels that the service exposes, and show every metric."""
 
 import json
 import re
@@ -12,6 +12,7 @@ import yaml
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.http.request_log import route_template
 from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.support.api import Api
 from tests.support.pages import Page
@@ -37,12 +38,12 @@ WORDS = {
     *("and", "or", "le"),
 }
 EVERYWHERE = {"job", "instance"}
-"""Labels that Prometheus adds."""
+"""Labels that Prometheus adds to every series."""
 
 
 @pytest.fixture
 def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
-    """Every series of a scrape with the names of its labels, after a request of each kind that fills them."""
+    """The label names of every series of a scrape, after requests that create the series."""
     created = api.create()
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
@@ -55,26 +56,26 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
 
 
 def selectors(expression: str) -> Iterator[tuple[str, set[str]]]:
-    """The metrics that an expression names, each with the labels that it asks for."""
+    """The metrics in an expression, each with the labels that it is selected by."""
     for name, matchers in re.findall(
-        r'\b([a-z_]+)\b(\{(?:[^"{}]|"[^"]*")*\})?', re.sub(r"\[[^]]*\]", "", _bare(expression))
+        r'\b([a-z_]+)\b(\{(?:[^"{}]|"[^"]*")*\})?', re.sub(r"\[[^]]*\]", "", without_grouping(expression))
     ):
         if name not in WORDS:
             yield name, set(re.findall(r'([a-z_]+)\s*(?:=~|!~|!=|=)\s*"', matchers))
 
 
-def _bare(expression: str) -> str:
-    """Without the labels that are grouped by, which are looked at on their own."""
+def without_grouping(expression: str) -> str:
+    """An expression without its ``by (...)`` clauses."""
     return re.sub(r"\bby\s*\([^)]*\)", "", expression)
 
 
-def test_expressions_are_taken_apart() -> None:
+def test_selectors_are_the_metrics_and_labels_of_an_expression() -> None:
     expression = 'sum by (a, le) (rate(one_total{x=~"/{y}/(z|w)",q!="2"}[$__rate_interval])) / vector(0) or two == 0'
     assert list(selectors(expression)) == [("one_total", {"x", "q"}), ("two", set())]
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_an_expression_names_only_what_is_there(name: str, exposed: dict[str, set[str]]) -> None:
+def test_an_expression_names_only_exposed_metrics_and_labels(name: str, exposed: dict[str, set[str]]) -> None:
     expression = EXPRESSIONS[name]
     asked = dict(selectors(expression))
     assert asked
@@ -88,7 +89,7 @@ def test_an_expression_names_only_what_is_there(name: str, exposed: dict[str, se
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
+def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
     kept = {label.strip() for group in re.findall(r"\bby\s*\(([^)]*)\)", QUERIES[name]) for label in group.split(",")}
     assert set(re.findall(r"\{\{(\w+)\}\}", name.partition(": ")[2])) <= kept
 
@@ -101,15 +102,13 @@ def test_a_legend_shows_labels_that_the_query_keeps(name: str) -> None:
         ("state", {"idle", "in_use"}),
     ],
 )
-def test_values_that_are_asked_for_are_values_that_there_are(label: str, known: set[str]) -> None:
+def test_label_values_in_expressions_exist(label: str, known: set[str]) -> None:
     asked = {value for expression in EXPRESSIONS.values() for value in re.findall(rf'\b{label}="([^"]*)"', expression)}
     assert asked
     assert asked <= known
 
 
-def test_routes_that_are_asked_for_are_routes_that_there_are(app: Flask) -> None:
-    from app.http.request_log import route_template
-
+def test_route_patterns_in_expressions_match_a_route(app: Flask) -> None:
     routes = [route_template(rule.rule) for rule in app.url_map.iter_rules()] + ["/metrics"]
     patterns = {
         pattern for expression in EXPRESSIONS.values() for pattern in re.findall(r'\broute[=!]~"([^"]*)"', expression)
@@ -130,7 +129,7 @@ def test_every_metric_is_on_the_dashboard(exposed: dict[str, set[str]]) -> None:
     }
 
 
-def test_every_alert_says_what_it_is_and_how_urgent() -> None:
+def test_every_alert_has_severity_summary_and_description() -> None:
     for name, rule in RULES.items():
         assert rule["labels"]["severity"] in ("page", "ticket"), name
         assert rule["annotations"]["summary"], name
@@ -138,7 +137,7 @@ def test_every_alert_says_what_it_is_and_how_urgent() -> None:
         assert re.search(r"[<>]|==", rule["expr"]), name
 
 
-def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
+def test_docs_operations_lists_every_alert_with_severity_and_advice() -> None:
     rows = Page("docs/operations.md").rows("Alerts")
     assert [(name, severity) for name, severity, _, _ in rows] == [
         (name, rule["labels"]["severity"]) for name, rule in RULES.items()
@@ -146,7 +145,7 @@ def test_the_operations_page_says_what_to_do_at_each_alert() -> None:
     assert all(meaning and advice for _, _, meaning, advice in rows)
 
 
-def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
+def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
     configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
     assert configuration["rule_files"] == ["alerts.yml"]
     (job,) = configuration["scrape_configs"]
@@ -154,7 +153,7 @@ def test_prometheus_asks_the_service_and_loads_the_rules() -> None:
     assert job["static_configs"] == [{"targets": ["app:9090"]}]
 
 
-def test_grafana_finds_the_source_that_the_panels_name() -> None:
+def test_dashboard_panels_use_the_provisioned_data_source() -> None:
     (source,) = yaml.safe_load((OPS / "grafana/provisioning/datasources/prometheus.yml").read_text())["datasources"]
     named = {target["datasource"]["uid"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])}
     assert named == {source["uid"]}
@@ -162,7 +161,7 @@ def test_grafana_finds_the_source_that_the_panels_name() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_panels_are_drawn_beside_each_other_and_say_what_they_show() -> None:
+def test_dashboard_panels_do_not_overlap_and_have_units() -> None:
     taken: dict[tuple[int, int], str] = {}
     for panel in DASHBOARD["panels"]:
         place = panel["gridPos"]

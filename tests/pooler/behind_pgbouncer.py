@@ -1,7 +1,7 @@
 """The service behind PgBouncer in transaction mode: ``make pooler-test``.
 
-Not named ``test_*``, so that ``make test``, which must do without PgBouncer, leaves it alone. ``PGBOUNCER`` names the
-program if it is not on the path.
+The name does not begin with ``test_``, so ``make test`` does not collect this file: it must run without PgBouncer. The
+environment variable ``PGBOUNCER`` names the program if it is not on the path.
 """
 
 import json
@@ -35,20 +35,20 @@ from app.database import migrate
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
-from tests.support.api import EXAMPLE, Api, at_once, codes
+from tests.support.api import EXAMPLE, Api, codes, send_concurrently
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = shlex.split(os.environ.get("PGBOUNCER", "pgbouncer"))
 SERVER_CONNECTIONS = 4
-"""Fewer than clients, so that every statement may come to another session than the one before."""
+"""Fewer than the clients, so that consecutive statements of a client run in different sessions."""
 
 LIMITS = {"statement_timeout": "5s", "lock_timeout": "300ms", "idle_in_transaction_session_timeout": "10s"}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def version() -> tuple[int, ...]:
-    """Of PgBouncer; without it the run ends here and says so."""
+    """PgBouncer's version. Exits the test run with a message if PgBouncer is not installed."""
     if shutil.which(PROGRAM[0]) is None:
         pytest.exit("make pooler-test needs PgBouncer (Debian: apt install pgbouncer), or PGBOUNCER=...", returncode=1)
     told = subprocess.run([*PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
@@ -59,7 +59,7 @@ def version() -> tuple[int, ...]:
 
 @contextmanager
 def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
-    """Run PgBouncer as ``ops/pgbouncer.ini`` has it before a server, and give the address of the same database."""
+    """Run PgBouncer with ``ops/pgbouncer.ini`` in front of a server, and yield the URL of the same database."""
     server = conninfo_to_dict(server_url)
     port = free_port()
     config = ConfigParser(comment_prefixes=(";",), interpolation=None)
@@ -78,7 +78,7 @@ def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
         (folder / "users").write_text(f'"{server["user"]}" ""\n')
         with (folder / "pgbouncer.ini").open("w") as file:
             config.write(file)
-        # Neither program runs as root, and the server knows its clients by their accounts.
+        # PgBouncer does not run as root. The server identifies clients by their accounts, so both need the same one.
         account = pwd.getpwuid(Path(str(server["host"])).stat().st_uid)
         process = subprocess.Popen(
             [*PROGRAM, "--quiet", str(folder / "pgbouncer.ini")],
@@ -87,28 +87,31 @@ def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
             extra_groups=[] if os.geteuid() == 0 else None,
         )
         try:
-            yield _answering(f"host=127.0.0.1 port={port} user={server['user']} dbname={server['dbname']}", process)
+            url = f"host=127.0.0.1 port={port} user={server['user']} dbname={server['dbname']}"
+            wait_until_connectable(url, process)
+            yield url
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(20)
 
 
-def _answering(url: str, process: subprocess.Popen[bytes]) -> str:
+def wait_until_connectable(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Wait at most 10 s until PgBouncer accepts connections."""
     deadline = time.monotonic() + 10
     while True:
         try:
             psycopg.connect(url, connect_timeout=2).close()
         except psycopg.OperationalError:
-            assert process.poll() is None, "PgBouncer ended; it says why above"
+            assert process.poll() is None, "PgBouncer ended; its output above says why"
             assert time.monotonic() < deadline
             time.sleep(0.05)
         else:
-            return url
+            return
 
 
 @pytest.fixture(scope="module")
 def limited_url(cluster: EmbeddedPostgres) -> str:
-    """A migrated database whose account has the time limits that docs/operations.md gives it."""
+    """A migrated database with the time limits that docs/operations.md recommends for its account."""
     url = cluster.create_database(f"pooled_{uuid4().hex[:8]}")
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -124,9 +127,9 @@ def limited_url(cluster: EmbeddedPostgres) -> str:
 
 @pytest.fixture(scope="module", params=["auto", "yes"])
 def prepared(request: pytest.FixtureRequest, version: tuple[int, ...]) -> str:
-    """Without prepared statements, and with them where PgBouncer knows them."""
+    """The setting PREPARED_STATEMENTS: without them, and with them if this PgBouncer supports them."""
     if request.param == "yes" and version < (1, 21):
-        pytest.skip(f"PgBouncer {'.'.join(map(str, version))} knows no prepared statements")
+        pytest.skip(f"PgBouncer {'.'.join(map(str, version))} does not support prepared statements")
     return str(request.param)
 
 
@@ -171,8 +174,8 @@ def command(settings: Settings, *arguments: str, sent: bytes | None = None) -> R
     return CliRunner().invoke(main, list(arguments), env=environment, input=sent)
 
 
-def test_more_clients_than_sessions_all_get_their_answers(api: Api) -> None:
-    """Every statement is sent often enough on each connection to be prepared, were it not for the setting."""
+def test_more_clients_than_server_sessions_all_get_correct_answers(api: Api) -> None:
+    """Each statement is sent often enough on a connection that psycopg would prepare it without the setting."""
 
     def work(number: int) -> Any:
         created = api.create({"arrayOfIntExample": [number]}, key=f"key-{number}")
@@ -182,20 +185,20 @@ def test_more_clients_than_sessions_all_get_their_answers(api: Api) -> None:
             assert api.get(f"?integerParameter={number}").status_code == 200
         return api.get(f"/{created['id']}")
 
-    answers = at_once(16, work)
+    answers = send_concurrently(16, work)
     assert [answer.get_json()["version"] for answer in answers] == [7] * 16
     listed = api.get("/sorted-query-parameters?sort=createdAt%20desc&limit=20").get_json()
     assert listed["count"] == 16
 
 
-def test_of_writers_that_expect_one_version_one_wins(api: Api) -> None:
+def test_of_concurrent_updates_with_one_version_one_is_200(api: Api) -> None:
     created = api.create()
     body = {"version": 1, "actions": [{"action": "doSomeThing"}]}
-    answers = at_once(16, lambda _: api.post(f"/{created['id']}", json=body))
+    answers = send_concurrently(16, lambda _: api.post(f"/{created['id']}", json=body))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 15
 
 
-def test_the_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited_url: str) -> None:
+def test_the_time_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited_url: str) -> None:
     with pooled.extensions["database"].connection() as connection:
         shown = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in LIMITS}
     assert shown == LIMITS
@@ -206,22 +209,22 @@ def test_the_limits_of_the_account_are_in_force(pooled: Flask, api: Api, limited
     assert (answer.status_code, codes(answer)) == (503, ["OverCapacity"])
 
 
-def test_export_and_import_and_seed(pooled_settings: Settings, project: str) -> None:
+def test_seed_export_and_import_work_behind_pgbouncer(pooled_settings: Settings, project: str) -> None:
     assert command(pooled_settings, "seed", "--project", project, "--count", "2500").exit_code == 0
     exported = command(pooled_settings, "export", "--project", project)
     assert (exported.exit_code, exported.stdout.count("\n")) == (0, 2500)
     imported = command(pooled_settings, "import", "--project", f"{project}-copy", sent=exported.stdout.encode())
     assert (imported.exit_code, "2500 imported" in imported.stderr) == (0, True)
     again = command(pooled_settings, "export", "--project", f"{project}-copy")
-    # As values: what is made up may write a number in another way than the service does. Compared before asserting,
-    # since pytest's explanation of a difference in so much text takes minutes.
+    # Compared as JSON values, since seeded data may have another notation of a number than the service. The comparison
+    # is outside of the assert, since pytest takes minutes to explain a difference in so much text.
     same = [json.loads(line) for line in again.stdout.splitlines()] == [
         json.loads(line) for line in exported.stdout.splitlines()
     ]
     assert same
 
 
-def test_commands_for_clients_and_keys(pooled_settings: Settings, pooled: Flask) -> None:
+def test_client_and_key_commands_work_behind_pgbouncer(pooled_settings: Settings, pooled: Flask) -> None:
     for _ in range(7):
         assert command(pooled_settings, "client", "create", "--name", "x", "--scope", "view_test:p").exit_code == 0
     assert command(pooled_settings, "key", "rotate").exit_code == 0
@@ -229,19 +232,21 @@ def test_commands_for_clients_and_keys(pooled_settings: Settings, pooled: Flask)
     assert Api(pooled, "p", token).get().status_code == 200
 
 
-def test_several_migrate_at_once(cluster: EmbeddedPostgres, pooled_settings: Settings) -> None:
+def test_a_second_upgrade_behind_pgbouncer_applies_nothing(
+    cluster: EmbeddedPostgres, pooled_settings: Settings
+) -> None:
     empty = cluster.create_database(f"empty_{uuid4().hex[:8]}")
     url = str(pooled_settings.database_url).rpartition(" dbname=")[0] + f" dbname={conninfo_to_dict(empty)['dbname']}"
     settings = replace(pooled_settings, database_url=url)
-    # Each takes two sessions: one holds the lock, the other works.
+    # An upgrade needs two sessions: one holds the advisory lock, the other applies migrations.
     results = [command(settings, "db", "upgrade") for _ in range(2)]
     assert [result.exit_code for result in results] == [0, 0]
     assert "applied  0001.resource" in results[0].stdout
     assert results[1].stdout == "Nothing to apply.\n"
 
 
-def test_without_the_setting_the_first_statement_is_refused(pooled_url: str, prepared: str) -> None:
-    """What the setting is for: PgBouncer refuses the time limits that a connection usually begins with."""
+def test_without_database_pooler_readiness_is_503(pooled_url: str, prepared: str) -> None:
+    """Without DATABASE_POOLER a connection starts with time limits as parameters, which PgBouncer refuses."""
     if prepared == "yes":
         pytest.skip("the same with prepared statements")
     app = create_app(Settings(database_url=pooled_url, pool_size=1))
@@ -250,7 +255,7 @@ def test_without_the_setting_the_first_statement_is_refused(pooled_url: str, pre
     assert answer.status_code == 503
 
 
-def test_a_server_that_dies_behind_the_pooler_is_503_and_then_back(data_dir: Path) -> None:
+def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir, {"fsync": "off"})
     url = server.start()
     try:
@@ -296,8 +301,8 @@ FEATURES = (
 )
 
 
-def test_the_features_tests_pass(cluster: EmbeddedPostgres) -> None:
-    """The tests of the interface itself, with a pooler between the application and its database."""
+def test_the_feature_tests_pass_behind_pgbouncer(cluster: EmbeddedPostgres) -> None:
+    """The tests of the interface, with PgBouncer between the application and its database."""
     url = cluster.create_database(f"features_{uuid4().hex[:8]}")
     with pgbouncer(url) as pooled_url:
         done = subprocess.run(

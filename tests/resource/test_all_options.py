@@ -1,4 +1,4 @@
-"""POST with all options (interface 4.9): the answer shows what arrived of path, query and body."""
+"""POST with all options (interface 4.9): the answer contains the values of path, query string and body."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -8,58 +8,26 @@ from flask import Flask
 
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes, details
+from tests.support.complex_record import RECORD, TEXTS
 
 FORM = "application/x-www-form-urlencoded"
 
-RECORD: dict[str, Any] = {
-    "eigthProperty": "the 8th",
-    "createdBy": {"firstName": "John", "lastName": "Doe"},
-    "ninthProperty": "the 9th",
-    "key": "the 3rd",
-    "tenthProperty": "the 10th",
-    "custom": "the 4th",
-    "eleventhPropery": "the 11th",
-    "id": "the 1st",
-    "twelthProperty": "the 12th",
-    "lastModifiedBy": {"lastName": "Roe", "firstName": "Jane"},
-    "thirteenthProperty": "the 13th",
-    "lastModifiedAt": "2016-02-28T16:41:41.090Z",
-    "fourteenthProperty": "the 14th",
-    "fifteenthProperty": "the 15th",
-    "createdAt": "2015-02-28T16:41:41.090Z",
-    "version": "the 2nd",
-}
-"""Every field, in no order."""
-
-TEXTS = [
-    "the 1st",
-    "the 2nd",
-    "the 3rd",
-    "the 4th",
-    *(f"the {number}th" for number in range(8, 16)),
-    "John",
-    "Doe",
-    "Jane",
-    "Roe",
-]
-"""The record's texts in the order of the interface."""
-
 
 def send(api: Api, record: Any = None, path: str = "a/b", query: str = "", **options: Any) -> Any:
-    """Send a record to the endpoint; ``path`` is its last two parameters."""
+    """Send a record to the endpoint; ``path`` has the two path parameters."""
     target = f"/artificially-complex/path/uri-parameter-one={path}{query}"
     return api.post(target, json={} if record is None else record, **options)
 
 
 def echoed(api: Api, record: Any = None, path: str = "a/b", query: str = "") -> dict[str, Any]:
-    """What the endpoint answers."""
+    """The body of an answer, which has to be 200 and JSON."""
     answer = send(api, record, path, query)
     assert answer.status_code == 200, answer.text
     assert answer.content_type == "application/json; charset=utf-8"
     return answer.get_json()
 
 
-def test_everything_that_arrives_stands_in_the_array_of_its_type(api: Api) -> None:
+def test_all_options_echoes_every_value_in_the_array_of_its_type(api: Api) -> None:
     query = "?queryParameterTwo=two&queryParameterOne=1.5"
     assert echoed(api, RECORD, "first/second", query) == {
         "arrayOfTwonumbersExample": [1425141701090, 1456677701090],
@@ -69,11 +37,11 @@ def test_everything_that_arrives_stands_in_the_array_of_its_type(api: Api) -> No
     }
 
 
-def test_what_does_not_arrive_is_left_out(api: Api) -> None:
+def test_all_options_omits_arrays_without_values(api: Api) -> None:
     assert echoed(api) == {"arrayOfStringExample": ["a", "b"]}
 
 
-def test_numbers_and_booleans_of_the_record_are_sorted_by_their_type(api: Api) -> None:
+def test_all_options_puts_numbers_and_booleans_into_the_arrays_of_their_types(api: Api) -> None:
     record = {
         "version": 3,
         "id": 7,
@@ -95,7 +63,7 @@ def test_numbers_and_booleans_of_the_record_are_sorted_by_their_type(api: Api) -
     }
 
 
-def test_a_number_without_fraction_is_an_integer_however_it_is_written(api: Api) -> None:
+def test_all_options_takes_a_number_without_fraction_for_an_integer(api: Api) -> None:
     body = '{"id": 3.0, "version": 1e2, "key": -0.0, "custom": 2.5}'
     target = "/artificially-complex/path/uri-parameter-one=a/b"
     answer = api.post(target, data=body, content_type="application/json").get_json()
@@ -129,31 +97,31 @@ def test_a_number_without_fraction_is_an_integer_however_it_is_written(api: Api)
         (f"{2000 * 'x'}/{2000 * 'y'}", 2000 * "x", 2000 * "y"),
     ],
 )
-def test_any_text_in_the_path_arrives(api: Api, path: str, first: str, second: str) -> None:
+def test_all_options_decodes_any_text_in_the_path(api: Api, path: str, first: str, second: str) -> None:
     assert echoed(api, path=path) == {"arrayOfStringExample": [first, second]}
 
 
 @pytest.mark.parametrize("equal_sign", ["%3D", "%3d"])
-def test_the_equal_sign_may_be_encoded(api: Api, equal_sign: str) -> None:
+def test_all_options_accepts_an_encoded_equal_sign_in_the_path(api: Api, equal_sign: str) -> None:
     answer = api.post(f"/artificially-complex/path/uri-parameter-one{equal_sign}a/b", json={})
     assert answer.get_json() == {"arrayOfStringExample": ["a", "b"]}
 
 
 @pytest.mark.parametrize("path", ["a/", "a", "/", "", "a/b/", "a/b/c", "a//b", "//a"])
-def test_an_empty_second_parameter_or_another_segment_is_an_unknown_url(api: Api, path: str) -> None:
+def test_all_options_with_an_empty_second_parameter_or_another_segment_is_404(api: Api, path: str) -> None:
     answer = send(api, path=path)
     assert answer.status_code == 404
     assert codes(answer) == ["ResourceNotFound"]
 
 
 @pytest.mark.parametrize("path", ["%FF/b", "a/%C3", "%C0%AF/b", "a/%ED%A0%80", "%F4%90%80%80/b", "a%2Fb/%FF"])
-def test_bytes_that_are_no_utf_8_are_malformed(api: Api, path: str) -> None:
+def test_all_options_with_a_path_that_is_not_utf_8_is_400(api: Api, path: str) -> None:
     answer = send(api, path=path)
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
 
 
-def test_a_character_that_no_text_can_hold_is_malformed(api: Api) -> None:
+def test_all_options_with_nul_in_the_path_is_400(api: Api) -> None:
     answer = send(api, path="a%00/%00")
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput", "InvalidInput"]
@@ -175,7 +143,7 @@ def test_a_character_that_no_text_can_hold_is_malformed(api: Api) -> None:
         ("queryParameterThree=a", "queryParameterThree"),
     ],
 )
-def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
+def test_all_options_with_a_malformed_query_is_400(api: Api, query: str, name: str) -> None:
     answer = send(api, query=f"?{query}")
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
@@ -186,7 +154,7 @@ def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
     ("literal", "number"),
     [("-1", -1), ("0.1", 0.1), ("1e3", 1000), ("9223372036854775808", 2**63), ("1e-300", 1e-300)],
 )
-def test_a_query_number_arrives(api: Api, literal: str, number: float) -> None:
+def test_all_options_echoes_a_query_number(api: Api, literal: str, number: float) -> None:
     answer = echoed(api, query=f"?queryParameterOne={literal}")
     assert answer["arrayOfFloatExample"] == answer["arrayOfNumberNoDefaultsExample"] == [number]
 
@@ -201,14 +169,14 @@ def test_a_query_number_arrives(api: Api, literal: str, number: float) -> None:
         ("2016-12-31T23:59:60Z", "2000-02-29T00:00:00Z", [1483228800000, 951782400000]),
     ],
 )
-def test_any_timestamp_of_rfc_3339_is_accepted(
+def test_all_options_accepts_any_rfc_3339_timestamp(
     api: Api, created_at: str, last_modified_at: str, milliseconds: list[int]
 ) -> None:
     answer = echoed(api, {"createdAt": created_at, "lastModifiedAt": last_modified_at})
     assert answer == {"arrayOfTwonumbersExample": milliseconds, "arrayOfStringExample": ["a", "b"]}
 
 
-def test_one_timestamp_alone_makes_no_pair(api: Api) -> None:
+def test_all_options_omits_the_pair_of_times_if_one_is_missing(api: Api) -> None:
     for name in ("createdAt", "lastModifiedAt"):
         assert echoed(api, {name: RECORD[name]}) == {"arrayOfStringExample": ["a", "b"]}
 
@@ -219,7 +187,7 @@ def test_one_timestamp_alone_makes_no_pair(api: Api) -> None:
      "2015-01-01T24:00:00Z", "2015-01-01T00:00:61Z", "2015-01-01T00:00:00+24:00", "0000-01-01T00:00:00Z",
      "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:60Z", "٢٠١٥-01-01T00:00:00Z"],
 )  # fmt: skip
-def test_what_is_no_timestamp_is_refused(api: Api, text: str) -> None:
+def test_all_options_with_a_malformed_timestamp_is_400(api: Api, text: str) -> None:
     answer = send(api, {"createdAt": text})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidField"]
@@ -244,7 +212,7 @@ def test_what_is_no_timestamp_is_refused(api: Api, text: str) -> None:
         ({"lastModifiedBy": {"middleName": "x"}}, "lastModifiedBy -> middleName"),
     ],
 )
-def test_a_record_of_another_shape_is_refused(api: Api, record: dict[str, Any], place: str) -> None:
+def test_all_options_with_an_unknown_field_or_a_wrong_type_is_400(api: Api, record: dict[str, Any], place: str) -> None:
     answer = send(api, record)
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidJsonInput"]
@@ -261,7 +229,7 @@ def test_a_record_of_another_shape_is_refused(api: Api, record: dict[str, Any], 
         ({"version": 10**400}, "version"),
     ],
 )
-def test_a_value_that_its_field_cannot_have_is_refused(api: Api, record: dict[str, Any], place: str) -> None:
+def test_all_options_with_an_unstorable_value_is_400(api: Api, record: dict[str, Any], place: str) -> None:
     answer = send(api, record)
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidField"]
@@ -281,7 +249,7 @@ def test_a_value_that_its_field_cannot_have_is_refused(api: Api, record: dict[st
         ("code = 201", 201),
     ],
 )
-def test_the_client_chooses_the_status(api: Api, prefer: str, status: int) -> None:
+def test_all_options_answers_with_the_status_of_the_prefer_header(api: Api, prefer: str, status: int) -> None:
     answer = send(api, RECORD, headers={"Prefer": prefer})
     assert answer.status_code == status
     assert answer.headers["Preference-Applied"] == f"code={status}"
@@ -291,7 +259,7 @@ def test_the_client_chooses_the_status(api: Api, prefer: str, status: int) -> No
 @pytest.mark.parametrize(
     "prefer", ["code=202", "code=404", "code=500", "code=abc", "code=", "code", "", "status=201", "code=0201"]
 )
-def test_an_unknown_status_is_ignored(api: Api, prefer: str) -> None:
+def test_all_options_ignores_an_unknown_status_in_the_prefer_header(api: Api, prefer: str) -> None:
     answer = send(api, headers={"Prefer": prefer})
     assert answer.status_code == 200
     assert "Preference-Applied" not in answer.headers
@@ -300,7 +268,7 @@ def test_an_unknown_status_is_ignored(api: Api, prefer: str) -> None:
 @pytest.mark.parametrize(
     "accept", ["application/json", "*/*", "application/*", f"{FORM};q=0.5, application/json", "text/html, */*;q=0.1"]
 )
-def test_json_is_what_most_clients_get(api: Api, accept: str) -> None:
+def test_all_options_answers_json_unless_the_accept_header_prefers_a_form(api: Api, accept: str) -> None:
     answer = send(api, headers={"Accept": accept})
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
@@ -310,7 +278,9 @@ def test_json_is_what_most_clients_get(api: Api, accept: str) -> None:
     "accept", [FORM, f"application/json;q=0.5, {FORM}", f"application/json;q=0, {FORM}", "application/json;q=0, */*"]
 )
 @pytest.mark.parametrize(("prefer", "status"), [({}, 200), ({"Prefer": "code=203"}, 203)])
-def test_a_form_has_a_pair_for_each_element(api: Api, accept: str, prefer: dict[str, str], status: int) -> None:
+def test_all_options_answers_a_form_with_a_pair_for_each_item(
+    api: Api, accept: str, prefer: dict[str, str], status: int
+) -> None:
     record = {"version": 3, "id": 1.5, "custom": True, "key": "ä & =+\n"}
     answer = send(api, record, "%2F/b", "?queryParameterOne=2", headers={"Accept": accept, **prefer})
     assert answer.status_code == status
@@ -330,24 +300,24 @@ def test_a_form_has_a_pair_for_each_element(api: Api, accept: str, prefer: dict[
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml, text/*", "application/json;q=0"])
-def test_what_cannot_be_answered_is_not_acceptable(api: Api, accept: str) -> None:
+def test_all_options_with_an_unsupported_accept_header_is_406(api: Api, accept: str) -> None:
     answer = send(api, headers={"Accept": accept})
     assert answer.status_code == 406
     assert len(codes(answer)) == 1
 
 
-def test_nothing_is_kept(api: Api) -> None:
+def test_all_options_stores_nothing(api: Api) -> None:
     send(api, RECORD)
     assert api.get().get_json()["total"] == 0
 
 
-def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_all_options_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     assert send(Api(app, api.project, token_for(f"view_test:{api.project}"))).status_code == 403
     assert send(Api(app, api.project, None)).status_code == 401
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
-def test_other_methods_are_not_allowed(api: Api, method: str) -> None:
+def test_all_options_with_another_method_than_post_is_405(api: Api, method: str) -> None:
     answer = api.request(method, "/artificially-complex/path/uri-parameter-one=a/b")
     assert answer.status_code == 405
     assert "POST" in answer.headers["Allow"]

@@ -1,22 +1,21 @@
-"""PUT on the collection (interface 4.8): overwrite a resource, or make it if it is not there."""
+"""PUT on the collection (interface 4.8): overwrite a resource, or create it if it does not exist."""
 
 from typing import Any
 
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, Api, at_once, codes, details
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
 
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
 
 def total(api: Api) -> int:
-    """How many resources the project has."""
+    """The number of resources of the project."""
     return api.get("?limit=0").get_json()["total"]
 
 
-def test_the_contract_s_body_makes_a_resource_and_then_overwrites_it(api: Api) -> None:
+def test_put_creates_a_resource_and_then_overwrites_it(api: Api) -> None:
     first = api.put({"version": 1, "objectTypeProperty": EXAMPLE})
     created = first.get_json()
     assert first.status_code == 201
@@ -33,12 +32,12 @@ def test_the_contract_s_body_makes_a_resource_and_then_overwrites_it(api: Api) -
     assert api.get(f"/{created['id']}").get_json() == second.get_json()
 
 
-def test_the_version_is_optional(api: Api) -> None:
+def test_put_without_a_version_is_accepted(api: Api) -> None:
     assert api.put({"objectTypeProperty": EXAMPLE}).status_code == 201
     assert api.put({"objectTypeProperty": NEW}).get_json()["version"] == 2
 
 
-def test_a_version_is_compared_where_a_resource_is_found_only(api: Api) -> None:
+def test_put_compares_the_version_only_if_the_resource_exists(api: Api) -> None:
     for name in ({}, {"key": "a-key"}):
         assert api.put({**name, "version": 7, "objectTypeProperty": EXAMPLE}).status_code == 201
         stale = api.put({**name, "version": 7, "objectTypeProperty": NEW})
@@ -46,7 +45,7 @@ def test_a_version_is_compared_where_a_resource_is_found_only(api: Api) -> None:
         assert stale.get_json()["errors"][0]["currentVersion"] == 1
 
 
-def test_the_only_resource_may_have_been_made_by_post(api: Api) -> None:
+def test_put_overwrites_the_only_resource_also_if_post_created_it(api: Api) -> None:
     created = api.create(key="a-key")
     answer = api.put({"objectTypeProperty": NEW})
     assert answer.status_code == 200
@@ -54,7 +53,7 @@ def test_the_only_resource_may_have_been_made_by_post(api: Api) -> None:
     assert answer.get_json()["key"] == "a-key"
 
 
-def test_several_without_id_and_key_are_refused_and_stay(api: Api) -> None:
+def test_put_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
     api.put({"objectTypeProperty": EXAMPLE})
     api.create(key="a-key")
     before = api.get().get_json()
@@ -66,7 +65,7 @@ def test_several_without_id_and_key_are_refused_and_stay(api: Api) -> None:
     assert api.get().get_json() == before
 
 
-def test_what_is_left_after_a_deletion_is_the_only_resource(api: Api) -> None:
+def test_put_overwrites_the_only_resource_that_is_left_after_a_deletion(api: Api) -> None:
     first = api.put({"objectTypeProperty": EXAMPLE}).get_json()
     second = api.create()
     api.delete(f"/{first['id']}")
@@ -76,7 +75,7 @@ def test_what_is_left_after_a_deletion_is_the_only_resource(api: Api) -> None:
     assert total(api) == 1
 
 
-def test_a_key_finds_or_makes(api: Api) -> None:
+def test_put_by_key_creates_or_overwrites(api: Api) -> None:
     made = api.put({"key": "a-key", "objectTypeProperty": EXAMPLE})
     assert made.status_code == 201
     assert made.get_json()["key"] == "a-key"
@@ -88,15 +87,15 @@ def test_a_key_finds_or_makes(api: Api) -> None:
     assert total(api) == 2
 
 
-def test_an_unknown_id_is_not_found_and_not_made(api: Api) -> None:
-    for name in ({"id": UNKNOWN}, {"id": "no-uuid"}, {"id": UNKNOWN, "key": "a-key"}):
+def test_put_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
+    for name in ({"id": UNKNOWN_ID}, {"id": "no-uuid"}, {"id": UNKNOWN_ID, "key": "a-key"}):
         answer = api.put({**name, "objectTypeProperty": NEW})
         assert answer.status_code == 404
         assert codes(answer) == ["ResourceNotFound"]
     assert total(api) == 0
 
 
-def test_id_finds_and_key_is_set(api: Api) -> None:
+def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
     api.create(key="taken")
     created = api.create()
     duplicate = api.put({"id": created["id"], "key": "taken", "objectTypeProperty": NEW})
@@ -108,43 +107,45 @@ def test_id_finds_and_key_is_set(api: Api) -> None:
     assert (keyed.status_code, keyed.get_json()["key"], keyed.get_json()["version"]) == (200, "new", 2)
 
 
-def test_an_overwrite_that_changes_nothing_keeps_version_and_time(api: Api) -> None:
+def test_put_without_a_change_keeps_version_and_time(api: Api) -> None:
     created = api.put({"objectTypeProperty": EXAMPLE}).get_json()
     assert api.put({"objectTypeProperty": EXAMPLE}).get_json() == created
 
 
-def test_a_read_body_can_be_sent_back(api: Api) -> None:
+def test_put_accepts_the_body_of_a_get_unchanged(api: Api) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
     answer = api.put(resource)
     assert answer.status_code == 200
     assert answer.get_json() == resource
 
 
-def test_racing_requests_in_an_empty_project_make_one_resource(api: Api) -> None:
-    answers = at_once(8, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
+def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> None:
+    answers = send_concurrently(8, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     assert len({answer.get_json()["id"] for answer in answers}) == 1
     assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 9))
     assert total(api) == 1
 
 
-def test_racing_requests_with_one_key_make_one_resource(api: Api) -> None:
+def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
     bodies = [{"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
-    answers = at_once(8, lambda number: api.put(bodies[number]))
+    answers = send_concurrently(8, lambda number: api.put(bodies[number]))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     assert api.get("/key=a-key").get_json()["version"] == 8
     assert total(api) == 1
 
 
-def test_of_racing_requests_that_expect_one_version_one_wins(api: Api) -> None:
+def test_of_concurrent_puts_with_one_version_one_is_200_and_the_others_are_409(api: Api) -> None:
     api.create()
-    answers = at_once(8, lambda number: api.put({"version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}}))
+    answers = send_concurrently(
+        8, lambda number: api.put({"version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}})
+    )
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
     winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
     assert api.get(f"/{winner['id']}").get_json() == winner
 
 
-def test_a_viewer_may_not_write(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_put_with_scope_view_test_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
     viewer = Api(app, api.project, token_for(f"view_test:{api.project}"))
     assert viewer.put({"objectTypeProperty": NEW}).status_code == 403
     assert total(api) == 0

@@ -1,12 +1,12 @@
-"""POST on the collection (interface 4.6)."""
+"""POST on the collection (interface 4.6): create a resource, or update fields of its ObjectType."""
 
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, Api, at_once, codes, details
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
 
 
-def test_a_body_without_id_and_key_creates_each_time(api: Api) -> None:
+def test_post_without_id_and_key_creates_a_resource_each_time(api: Api) -> None:
     first, second = api.post(json={"objectTypeProperty": EXAMPLE}), api.post(json={"objectTypeProperty": EXAMPLE})
     assert (first.status_code, second.status_code) == (201, 201)
     created = first.get_json()
@@ -17,13 +17,13 @@ def test_a_body_without_id_and_key_creates_each_time(api: Api) -> None:
     assert first.headers["ETag"] == '"1"'
 
 
-def test_a_created_resource_is_what_a_read_brings(api: Api) -> None:
+def test_a_created_resource_equals_the_one_read_by_id_and_by_key(api: Api) -> None:
     created = api.create(key="a-key")
     assert api.get(f"/{created['id']}").get_json() == created
     assert api.get("/key=a-key").get_json() == created
 
 
-def test_fields_that_are_sent_replace_the_stored_ones_and_the_others_stay(api: Api) -> None:
+def test_post_by_key_replaces_the_fields_of_the_body_and_keeps_the_others(api: Api) -> None:
     created = api.create(key="a-key")
     body = {"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [9], "arrayOfStringExample": []}}
     answer = api.post(json=body)
@@ -34,13 +34,13 @@ def test_fields_that_are_sent_replace_the_stored_ones_and_the_others_stay(api: A
     assert updated["id"] == created["id"]
 
 
-def test_an_update_that_changes_nothing_keeps_version_and_time(api: Api) -> None:
+def test_post_without_a_change_keeps_version_and_time(api: Api) -> None:
     created = api.create(key="a-key")
     for part in ({}, EXAMPLE, {"arrayOfFloatExample": [0.82]}):
         assert api.post(json={"key": "a-key", "objectTypeProperty": part}).get_json() == created
 
 
-def test_id_finds_and_key_is_set(api: Api) -> None:
+def test_post_with_id_and_key_sets_the_key(api: Api) -> None:
     created = api.create()
     answer = api.post(json={"id": created["id"], "key": "new-key", "objectTypeProperty": {}})
     assert answer.status_code == 200
@@ -50,7 +50,7 @@ def test_id_finds_and_key_is_set(api: Api) -> None:
     assert without_key.get_json()["key"] == "new-key"
 
 
-def test_a_key_in_use_is_a_duplicate(api: Api) -> None:
+def test_post_with_a_key_in_use_is_400_duplicate_field(api: Api) -> None:
     api.create(key="taken")
     other = api.create()
     answer = api.post(json={"id": other["id"], "key": "taken", "objectTypeProperty": {}})
@@ -66,8 +66,8 @@ def test_a_key_in_use_is_a_duplicate(api: Api) -> None:
     assert api.get(f"/{other['id']}").get_json() == other
 
 
-def test_an_unknown_id_is_not_found_and_nothing_is_made(api: Api) -> None:
-    for unknown in ("01890000-0000-7000-8000-000000000000", "no-uuid", ""):
+def test_post_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
+    for unknown in (UNKNOWN_ID, "no-uuid", ""):
         answer = api.post(json={"id": unknown, "objectTypeProperty": {}})
         assert answer.status_code == 404
         assert codes(answer) == ["ResourceNotFound"]
@@ -75,7 +75,7 @@ def test_an_unknown_id_is_not_found_and_nothing_is_made(api: Api) -> None:
     assert api.get().get_json()["total"] == 0
 
 
-def test_a_version_is_compared_where_a_resource_is_found_only(api: Api) -> None:
+def test_post_compares_the_version_only_if_the_resource_exists(api: Api) -> None:
     assert api.post(json={"key": "a-key", "version": 7, "objectTypeProperty": {}}).status_code == 201
     stale = api.post(json={"key": "a-key", "version": 7, "objectTypeProperty": {"arrayOfIntExample": [1]}})
     assert stale.status_code == 409
@@ -84,32 +84,31 @@ def test_a_version_is_compared_where_a_resource_is_found_only(api: Api) -> None:
     assert right.status_code == 200
 
 
-def test_a_read_body_can_be_sent_back(api: Api) -> None:
+def test_post_accepts_the_body_of_a_get_unchanged(api: Api) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
     answer = api.post(json=resource)
     assert answer.status_code == 200
     assert answer.get_json() == resource
 
 
-def test_racing_updates_of_one_key_lose_no_field(api: Api) -> None:
+def test_concurrent_posts_with_one_key_lose_no_field(api: Api) -> None:
     names = ("arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfFloatExample", "arrayOfStringExample")
     parts = [{name: EXAMPLE[name]} for name in names]
-    answers = at_once(4, lambda number: api.post(json={"key": "a-key", "objectTypeProperty": parts[number]}))
+    answers = send_concurrently(4, lambda number: api.post(json={"key": "a-key", "objectTypeProperty": parts[number]}))
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
     resource = api.get("/key=a-key").get_json()
     assert resource["objectTypeProperty"] == {name: EXAMPLE[name] for name in names}
     assert resource["version"] == 4
 
 
-def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_post_with_an_id_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.post(json={"id": created["id"], "objectTypeProperty": {}}).status_code == 404
-    assert other.post(json={"key": "a-key", "objectTypeProperty": {}}).status_code == 201
+    assert other_project.post(json={"id": created["id"], "objectTypeProperty": {}}).status_code == 404
+    assert other_project.post(json={"key": "a-key", "objectTypeProperty": {}}).status_code == 201
     assert api.get("/key=a-key").get_json() == created
 
 
-def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_post_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     for token, status in ((token_for(f"view_test:{api.project}"), 403), (None, 401)):
         assert Api(app, api.project, token).post(json={"objectTypeProperty": {}}).status_code == status
     assert api.get().get_json()["total"] == 0

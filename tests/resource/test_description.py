@@ -1,4 +1,4 @@
-"""Description with links (interface 4.13): the flat ObjectType of what arrived, or a time in every format."""
+"""POST to description with URN links (interface 4.13): the values of the request, or a time in every format."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.resource.test_all_options import RECORD, TEXTS
 from tests.support.api import Api, codes, details
+from tests.support.complex_record import RECORD, TEXTS
 
 TIMES = {
     "dateOnlyExample": "2016-02-28",
@@ -20,13 +20,13 @@ TIMES = {
 
 
 def send(api: Api, record: dict[str, Any], prefer: str | None = None, query: str = "", **headers: str) -> Any:
-    """Send a record to the endpoint."""
+    """Send a record to the endpoint, with a Prefer header if one is given."""
     if prefer is not None:
         headers["Prefer"] = prefer
     return api.post(f"/description-with-urn-links{query}", json=record, headers=headers)
 
 
-def test_query_and_record_are_echoed(api: Api) -> None:
+def test_description_echoes_query_and_record(api: Api) -> None:
     answer = send(api, RECORD, query="?queryParameterOne=1e1&queryParameterTwo=%C3%BC")
     assert answer.status_code == 200
     assert "Preference-Applied" not in answer.headers
@@ -38,7 +38,7 @@ def test_query_and_record_are_echoed(api: Api) -> None:
     }
 
 
-def test_what_does_not_arrive_is_left_out(api: Api) -> None:
+def test_description_omits_arrays_without_values(api: Api) -> None:
     assert send(api, {}).get_json() == {}
     assert send(api, {"version": 1}).get_json() == {
         "arrayOfIntExample": [1],
@@ -47,7 +47,7 @@ def test_what_does_not_arrive_is_left_out(api: Api) -> None:
     }
 
 
-def test_the_time_of_the_last_change_is_answered_in_every_format(api: Api) -> None:
+def test_description_with_prefer_202_answers_last_modified_at_in_every_format(api: Api) -> None:
     answer = send(api, RECORD, "code=202")
     assert answer.status_code == 202
     assert answer.headers["Preference-Applied"] == "code=202"
@@ -83,11 +83,11 @@ def test_the_time_of_the_last_change_is_answered_in_every_format(api: Api) -> No
         ),
     ],
 )
-def test_the_time_of_creation_serves_if_there_is_no_other(api: Api, text: str, expected: dict[str, str]) -> None:
+def test_description_with_prefer_202_falls_back_to_created_at(api: Api, text: str, expected: dict[str, str]) -> None:
     assert send(api, {"createdAt": text}, "code=202").get_json() == expected
 
 
-def test_without_a_time_there_is_none_to_answer(api: Api) -> None:
+def test_description_with_prefer_202_and_no_time_is_400(api: Api) -> None:
     answer = send(api, {"id": "x"}, "code=202")
     assert answer.status_code == 400
     assert set(codes(answer)) == {"InvalidJsonInput"}
@@ -95,7 +95,7 @@ def test_without_a_time_there_is_none_to_answer(api: Api) -> None:
 
 
 @pytest.mark.parametrize("prefer", ["code=201", "code=203", "code=400", "", "code=two"])
-def test_an_unknown_status_is_ignored(api: Api, prefer: str) -> None:
+def test_description_ignores_an_unknown_status_in_the_prefer_header(api: Api, prefer: str) -> None:
     answer = send(api, {"id": "x"}, prefer)
     assert answer.status_code == 200
     assert "Preference-Applied" not in answer.headers
@@ -103,25 +103,25 @@ def test_an_unknown_status_is_ignored(api: Api, prefer: str) -> None:
 
 
 @pytest.mark.parametrize("accept", ["application/x-www-form-urlencoded", "text/html", "application/json;q=0", "*/*"])
-def test_the_answer_is_json_whatever_is_accepted(api: Api, accept: str) -> None:
+def test_description_answers_json_for_any_accept_header(api: Api, accept: str) -> None:
     for prefer, status in ((None, 200), ("code=200", 200), ("code=202", 202)):
         answer = send(api, RECORD, prefer, Accept=accept)
         assert answer.status_code == status
         assert answer.content_type == "application/json; charset=utf-8"
 
 
-def test_a_malformed_request_is_refused_whatever_is_preferred(api: Api) -> None:
+def test_description_of_a_malformed_request_is_400_for_any_prefer_header(api: Api) -> None:
     for prefer in (None, "code=202"):
         assert send(api, {"unknown": 1}, prefer).status_code == 400
         assert send(api, {"createdAt": "yesterday"}, prefer).status_code == 400
         assert send(api, RECORD, prefer, "?queryParameterOne=x").status_code == 400
 
 
-def test_nothing_is_kept(api: Api) -> None:
+def test_description_stores_nothing(api: Api) -> None:
     send(api, RECORD)
     assert api.get().get_json()["total"] == 0
 
 
-def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_description_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     assert send(Api(app, api.project, token_for(f"view_test:{api.project}")), {}).status_code == 403
     assert send(Api(app, api.project, None), {}).status_code == 401

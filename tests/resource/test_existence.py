@@ -1,4 +1,4 @@
-"""The existence check (interface 4.5): the conditions of the list, answered by the status alone."""
+"""HEAD on the collection (interface 4.5): the existence check, with the parameters of the list."""
 
 import pytest
 from flask import Flask
@@ -8,13 +8,13 @@ from tests.support.api import Api
 
 
 def status(api: Api, query: str = "") -> int:
-    """The status of the check, which never has a body."""
+    """The status of an existence check. Its answer has no body."""
     answer = api.head(f"?{query}" if query else "")
     assert answer.data == b""
     return answer.status_code
 
 
-def test_the_check_tells_an_empty_project_from_one_with_a_resource(api: Api) -> None:
+def test_existence_check_is_404_for_an_empty_project_and_200_with_a_resource(api: Api) -> None:
     assert status(api) == 404
     api.create({})
     assert status(api) == 200
@@ -40,13 +40,13 @@ def test_the_check_tells_an_empty_project_from_one_with_a_resource(api: Api) -> 
         ("stringParameter=cat&integerParameter=8", 404),
     ],
 )
-def test_the_check_has_the_conditions_of_the_list(api: Api, query: str, expected: int) -> None:
+def test_existence_check_applies_the_parameters_of_the_list(api: Api, query: str, expected: int) -> None:
     api.create()
     assert status(api, query) == expected
 
 
 @pytest.mark.parametrize("query", ["limit=0", "offset=10000", "sort=key%20desc", "withTotal=false", "limit=1&offset=1"])
-def test_paging_makes_no_difference(api: Api, query: str) -> None:
+def test_paging_parameters_do_not_change_the_existence_check(api: Api, query: str) -> None:
     assert status(api, query) == 404
     api.create()
     assert status(api, query) == 200
@@ -69,18 +69,18 @@ def test_paging_makes_no_difference(api: Api, query: str) -> None:
         "stringParameter=%00",
     ],
 )
-def test_a_malformed_query_is_refused(api: Api, query: str) -> None:
+def test_existence_check_with_a_malformed_query_is_400(api: Api, query: str) -> None:
     api.create()
     assert status(api, query) == 400
 
 
-def test_nothing_of_another_project_is_seen(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_existence_check_ignores_resources_of_other_projects(app: Flask, api: Api, token_for: TokenFor) -> None:
     api.create()
     other = Api(app, f"{api.project}-2", token_for(f"view_test:{api.project}-2"))
     assert status(other) == 404
 
 
-def test_scopes_to_view_or_to_manage_suffice(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_existence_check_requires_scope_view_test_or_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     api.create()
     for scope, expected in (("view_test", 200), ("manage_test", 200), ("view_products", 403)):
         assert status(Api(app, api.project, token_for(f"{scope}:{api.project}"))) == expected

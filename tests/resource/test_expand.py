@@ -1,4 +1,4 @@
-"""``expand``: the API client that a reference names, beside it."""
+"""The parameter ``expand`` of the sorted list: references to API clients get the client as ``obj``."""
 
 from typing import Any
 
@@ -15,25 +15,26 @@ from tests.support.statements import recorded
 
 @pytest.fixture
 def client(database_url: str, project: str) -> clients.NewClient:
-    """An API client that is stored, with a name that needs escaping."""
+    """A stored API client whose name needs escaping in JSON."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         return clients.create_client(connection, 'Shop "Ö" \\ 1', (f"manage_test:{project}", f"view_test:{project}"))
 
 
 @pytest.fixture
 def known(app: Flask, api: Api, client: clients.NewClient, token_for: TokenFor) -> Api:
-    """Requests of that client."""
+    """Sends requests with a token of that API client."""
     return Api(app, api.project, token_for(f"manage_test:{api.project}", client_id=client.client_id))
 
 
 def listed(api: Api, *expand: str) -> dict[str, Any]:
+    """The project's only resource, from the sorted list with ``expand``."""
     answer = api.get(SORTED, query_string={"expand": list(expand)})
     assert answer.status_code == 200, answer.text
     (resource,) = answer.get_json()["results"]
     return resource
 
 
-def test_a_client_that_is_there_is_added(known: Api, client: clients.NewClient) -> None:
+def test_expand_adds_the_api_client_to_its_reference(known: Api, client: clients.NewClient) -> None:
     created = known.create(key="a-key")
     plain = {"typeId": "api-client", "id": client.client_id}
     scopes = [f"manage_test:{known.project}", f"view_test:{known.project}"]
@@ -46,7 +47,9 @@ def test_a_client_that_is_there_is_added(known: Api, client: clients.NewClient) 
     assert listed(known, "lastModifiedBy", "createdBy", "createdBy") == both
 
 
-def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: clients.NewClient) -> None:
+def test_expand_leaves_the_reference_to_an_unknown_api_client_as_it_is(
+    api: Api, known: Api, client: clients.NewClient
+) -> None:
     created = api.create()
     assert listed(api, "createdBy", "lastModifiedBy") == created
     updated = known.update(created, {"action": "changeSomeProperty", "someProperty": "x"})
@@ -55,7 +58,7 @@ def test_a_client_that_is_not_there_is_left_out(api: Api, known: Api, client: cl
     assert expanded["lastModifiedBy"]["obj"]["id"] == client.client_id
 
 
-def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
+def test_expand_omits_scopes_for_other_projects(app: Flask, api: Api, database_url: str, token_for: TokenFor) -> None:
     scopes = ("view_test:another", f"view_test:{api.project}", f"manage_test:{api.project}-2")
     with psycopg.connect(database_url, autocommit=True) as connection:
         made = clients.create_client(connection, "Shared", scopes)
@@ -64,7 +67,7 @@ def test_scopes_for_other_projects_are_not_told(app: Flask, api: Api, database_u
 
 
 @pytest.mark.parametrize("path", ["createdby", "createdBy.id", "objectTypeProperty", "createdBy[*]", "key", "x", " "])
-def test_another_path_is_refused(api: Api, path: str) -> None:
+def test_expand_of_an_unknown_path_is_400(api: Api, path: str) -> None:
     answer = api.get(SORTED, query_string={"expand": ["createdBy", path]})
     assert codes(answer) == ["InvalidInput"]
     assert answer.get_json()["message"] == (
@@ -73,12 +76,12 @@ def test_another_path_is_refused(api: Api, path: str) -> None:
     )
 
 
-def test_the_other_lists_do_not_take_it(api: Api) -> None:
+def test_other_lists_refuse_expand_with_400(api: Api) -> None:
     assert api.get("", query_string={"expand": "createdBy"}).status_code == 400
     assert api.head("", query_string={"expand": "createdBy"}).status_code == 400
 
 
-def test_a_page_is_one_statement_with_all_of_it(known: Api) -> None:
+def test_a_page_with_where_variables_and_expand_is_one_statement(known: Api) -> None:
     known.create(key="a-key")
     query = {
         "where": ['key = "a-key" and arrayOfObjectType(integerExample > 1)', "version = :v"],

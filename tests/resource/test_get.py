@@ -1,4 +1,4 @@
-"""Reading one resource by id and by key (interface 4.2 and 4.3), and conditional reads."""
+"""GET and HEAD of a resource by id and by key (interface 4.2 and 4.3), with and without entity tags."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -8,12 +8,10 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, Api, codes
-
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes
 
 
-def test_a_resource_has_the_contract_s_fields_and_those_that_name_and_date_it(api: Api) -> None:
+def test_get_returns_all_fields_of_a_resource(api: Api) -> None:
     created = api.create(key="a-key")
     answer = api.get(f"/{created['id']}")
     assert answer.status_code == 200
@@ -36,14 +34,14 @@ def test_a_resource_has_the_contract_s_fields_and_those_that_name_and_date_it(ap
     assert timedelta(seconds=-1) < age < timedelta(minutes=1)
 
 
-def test_what_is_absent_is_left_out(api: Api) -> None:
+def test_get_omits_fields_without_a_value(api: Api) -> None:
     resource = api.get(f"/{api.create({})['id']}").get_json()
     assert resource["objectTypeProperty"] == {}
     assert "key" not in resource
     assert "someProperty" not in resource
 
 
-def test_the_key_finds_what_the_id_finds(api: Api) -> None:
+def test_get_by_key_equals_get_by_id_and_is_case_sensitive(api: Api) -> None:
     created = api.create(key="Some_key-1")
     by_key, by_id = api.get("/key=Some_key-1"), api.get(f"/{created['id']}")
     assert by_key.get_json() == by_id.get_json() == created
@@ -51,13 +49,13 @@ def test_the_key_finds_what_the_id_finds(api: Api) -> None:
     assert api.get("/key=some_key-1").status_code == 404
 
 
-def test_the_longest_key_is_found(api: Api) -> None:
+def test_get_finds_a_key_of_256_characters(api: Api) -> None:
     created = api.create(key=256 * "k")
     assert api.get(f"/key={256 * 'k'}").get_json() == created
 
 
-def test_a_key_may_be_a_fixed_word_or_an_id(api: Api) -> None:
-    for key in ("searchApiPattern", "sorted-query-parameters", UNKNOWN):
+def test_get_finds_a_key_that_is_a_fixed_word_or_an_id(api: Api) -> None:
+    for key in ("searchApiPattern", "sorted-query-parameters", UNKNOWN_ID):
         created = api.create(key=key)
         assert api.get(f"/key={key}").get_json() == created
         assert api.get(f"/key%3D{key}").get_json() == created
@@ -65,9 +63,9 @@ def test_a_key_may_be_a_fixed_word_or_an_id(api: Api) -> None:
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [(UNKNOWN, UNKNOWN), ("no-uuid", "no-uuid"), ("1", "1"), ("a%2Fb", "a/b"), ("%C3%A4", "ä"), ("%25", "%")],
+    [(UNKNOWN_ID, UNKNOWN_ID), ("no-uuid", "no-uuid"), ("1", "1"), ("a%2Fb", "a/b"), ("%C3%A4", "ä"), ("%25", "%")],
 )
-def test_an_id_that_nothing_has_is_not_found(api: Api, path: str, name: str) -> None:
+def test_get_by_an_unknown_id_is_404(api: Api, path: str, name: str) -> None:
     answer = api.get(f"/{path}")
     assert answer.status_code == 404
     assert answer.get_json() == {
@@ -92,7 +90,7 @@ def test_an_id_that_nothing_has_is_not_found(api: Api, path: str, name: str) -> 
         ("a%00b", "a\x00b"),
     ],
 )
-def test_a_key_that_nothing_has_or_can_have_is_not_found(api: Api, path: str, name: str) -> None:
+def test_get_by_an_unknown_or_invalid_key_is_404(api: Api, path: str, name: str) -> None:
     api.create(key="a-key")
     answer = api.get(f"/key={path}")
     assert answer.status_code == 404
@@ -101,20 +99,19 @@ def test_a_key_that_nothing_has_or_can_have_is_not_found(api: Api, path: str, na
 
 
 @pytest.mark.parametrize("path", ["%FF", "key=%FF", "%00", "key=%ED%A0%80", "%ED%A0%80", 5000 * "x"])
-def test_a_path_that_is_no_text_is_not_found(api: Api, path: str) -> None:
+def test_get_with_an_undecodable_or_overlong_path_is_404(api: Api, path: str) -> None:
     answer = api.get(f"/{path}")
     assert answer.status_code == 404
     assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_get_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.get(f"/{created['id']}").status_code == 404
-    assert other.get("/key=a-key").status_code == 404
+    assert other_project.get(f"/{created['id']}").status_code == 404
+    assert other_project.get("/key=a-key").status_code == 404
 
 
-def test_the_optional_parameters_make_no_difference(api: Api) -> None:
+def test_optional_query_parameters_do_not_change_the_answer_of_get(api: Api) -> None:
     created = api.create()
     query = {"optionalQueryParameter": "a", "secondOptionalQueryParameter": "ü 🐕"}
     assert api.get(f"/{created['id']}", query_string=query).get_json() == created
@@ -129,20 +126,20 @@ def test_the_optional_parameters_make_no_difference(api: Api) -> None:
         "secondOptionalQueryParameter=%00",
     ],
 )
-def test_a_malformed_query_is_refused_before_the_resource_is_looked_for(api: Api, query: str) -> None:
-    answer = api.get(f"/{UNKNOWN}?{query}")
+def test_get_with_a_malformed_query_is_400_also_for_an_unknown_id(api: Api, query: str) -> None:
+    answer = api.get(f"/{UNKNOWN_ID}?{query}")
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
 
 
-def test_reading_by_key_takes_no_parameters(api: Api) -> None:
+def test_get_by_key_with_a_query_parameter_is_400(api: Api) -> None:
     api.create(key="a-key")
     assert api.get("/key=a-key?optionalQueryParameter=a").status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
 @pytest.mark.parametrize("tags", ['"2"', 'W/"2"', '"1", "2"', '"x" ,W/"2","3"', "*", '  "2"  '])
-def test_a_client_that_has_the_version_is_told_so(api: Api, path: str, tags: str) -> None:
+def test_get_with_a_matching_entity_tag_is_304(api: Api, path: str, tags: str) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "doSomeThing"})
     answer = api.get(path.format(**resource), headers={"If-None-Match": tags})
     assert answer.status_code == 304
@@ -152,7 +149,7 @@ def test_a_client_that_has_the_version_is_told_so(api: Api, path: str, tags: str
 
 @pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
 @pytest.mark.parametrize("tags", ['"1"', 'W/"1"', '"02"', '"2.0"', '""', '"a", "b"', '"22"'])
-def test_a_client_that_has_another_version_is_sent_the_resource(api: Api, path: str, tags: str) -> None:
+def test_get_with_another_entity_tag_is_200(api: Api, path: str, tags: str) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "doSomeThing"})
     answer = api.get(path.format(**resource), headers={"If-None-Match": tags})
     assert answer.status_code == 200
@@ -161,7 +158,7 @@ def test_a_client_that_has_another_version_is_sent_the_resource(api: Api, path: 
 
 
 @pytest.mark.parametrize("tags", ["1", 'w/"1"', '"1', '"1" "2"', '"1", 2', '"1", *', "W/1", ""])
-def test_an_entity_tag_that_is_not_quoted_is_malformed(api: Api, tags: str) -> None:
+def test_get_with_a_malformed_entity_tag_is_400(api: Api, tags: str) -> None:
     created = api.create()
     answer = api.get(f"/{created['id']}", headers={"If-None-Match": tags})
     assert answer.status_code == 400
@@ -169,13 +166,13 @@ def test_an_entity_tag_that_is_not_quoted_is_malformed(api: Api, tags: str) -> N
     assert "If-None-Match" in answer.get_json()["message"]
 
 
-def test_a_condition_on_what_is_not_there_is_not_found(api: Api) -> None:
+def test_conditional_get_of_an_unknown_resource_is_404(api: Api) -> None:
     for header in ("If-Match", "If-None-Match"):
-        for path in (f"/{UNKNOWN}", "/key=unknown"):
+        for path in (f"/{UNKNOWN_ID}", "/key=unknown"):
             assert api.get(path, headers={header: "*"}).status_code == 404
 
 
-def test_a_read_that_wants_another_version_fails(api: Api) -> None:
+def test_get_with_if_match_of_another_version_is_412(api: Api) -> None:
     created = api.create()
     stale = api.get(f"/{created['id']}", headers={"If-Match": '"2"'})
     assert stale.status_code == 412
@@ -183,18 +180,18 @@ def test_a_read_that_wants_another_version_fails(api: Api) -> None:
     assert api.get(f"/{created['id']}", headers={"If-Match": '"1"'}).status_code == 200
 
 
-def test_head_answers_like_get_without_a_body(api: Api) -> None:
+def test_head_has_status_and_entity_tag_of_get_and_no_body(api: Api) -> None:
     created = api.create(key="a-key")
     for path in (f"/{created['id']}", "/key=a-key"):
         answer = api.head(path)
         assert answer.status_code == 200
         assert answer.data == b""
         assert answer.headers["ETag"] == '"1"'
-    assert api.head(f"/{UNKNOWN}").status_code == 404
+    assert api.head(f"/{UNKNOWN_ID}").status_code == 404
     assert api.head("/key=unknown").status_code == 404
 
 
-def test_scopes_to_view_or_to_manage_suffice(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_get_requires_scope_view_test_or_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create(key="a-key")
     for path in (f"/{created['id']}", "/key=a-key"):
         for scope, status in (("view_test", 200), ("manage_test", 200), ("view_published_products", 403)):

@@ -1,4 +1,4 @@
-"""The list of flat resources (interface 4.1)."""
+"""GET on the collection (interface 4.1): the list of flat resources and its parameters."""
 
 import json
 from typing import Any
@@ -31,20 +31,20 @@ def found(api: Api, **query: Any) -> set[str]:
 
 @pytest.fixture
 def pair(api: Api) -> Api:
-    """A project with two resources, of the keys ``example`` and ``other``."""
+    """A project with two resources, with the keys ``example`` and ``other``."""
     api.create(key="example")
     api.create(OTHER, key="other")
     return api
 
 
-def test_an_empty_project_has_an_empty_page(api: Api) -> None:
+def test_list_of_an_empty_project_is_an_empty_page(api: Api) -> None:
     answer = api.get()
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
     assert answer.get_json() == {"limit": 20, "offset": 0, "count": 0, "total": 0, "results": []}
 
 
-def test_a_result_is_the_flat_object_beside_what_names_and_dates_it(api: Api) -> None:
+def test_list_results_have_the_fields_of_the_object_type_beside_id_key_version_and_times(api: Api) -> None:
     plain = api.create()
     keyed = api.update(api.create({}, key="empty-one"), {"action": "changeSomeProperty", "someProperty": "not shown"})
     kept = ("id", "version", "createdAt", "lastModifiedAt")
@@ -54,7 +54,7 @@ def test_a_result_is_the_flat_object_beside_what_names_and_dates_it(api: Api) ->
     ]
 
 
-def test_results_come_by_id_if_no_order_is_asked_for(api: Api) -> None:
+def test_list_without_sort_is_ordered_by_id(api: Api) -> None:
     made = [api.create({"arrayOfIntExample": [number]})["id"] for number in range(5)]
     assert [result["id"] for result in api.get().get_json()["results"]] == sorted(made)
 
@@ -104,7 +104,7 @@ def test_results_come_by_id_if_no_order_is_asked_for(api: Api) -> None:
         ({"arrayOfString": ["dog"], "arrayOfStringWithDescription": ["cat", "bird"]}, {"example"}),
     ],
 )
-def test_each_parameter_is_a_condition_on_its_array(pair: Api, query: dict[str, Any], keys: set[str]) -> None:
+def test_each_list_parameter_filters_by_its_array(pair: Api, query: dict[str, Any], keys: set[str]) -> None:
     assert found(pair, **query) == keys
 
 
@@ -125,17 +125,17 @@ def test_each_parameter_is_a_condition_on_its_array(pair: Api, query: dict[str, 
         (OTHER, {"other"}),
     ],
 )
-def test_an_object_parameter_is_contained(pair: Api, contained: dict[str, Any], keys: set[str]) -> None:
+def test_object_parameter_filters_by_containment(pair: Api, contained: dict[str, Any], keys: set[str]) -> None:
     assert found(pair, objectParameter=json.dumps(contained)) == keys
 
 
-def test_an_empty_array_in_an_object_parameter_asks_for_the_field(api: Api) -> None:
+def test_an_empty_array_in_object_parameter_requires_the_field(api: Api) -> None:
     api.create({"arrayOfIntExample": []}, key="has-it")
     api.create({"arrayOfFloatExample": [1]}, key="has-another")
     assert found(api, objectParameter='{"arrayOfIntExample": []}') == {"has-it"}
 
 
-def test_a_number_beyond_int64_is_found_as_it_was_stored(api: Api) -> None:
+def test_list_finds_a_number_beyond_int64_by_the_literal_it_was_created_with(api: Api) -> None:
     literal = "9223372036854775809"
     stored = {"arrayOfFloatExample": [int(literal)], "arrayOfNumberNoDefaultsExample": [int(literal)]}
     api.create(stored, key="huge")
@@ -144,7 +144,7 @@ def test_a_number_beyond_int64_is_found_as_it_was_stored(api: Api) -> None:
     assert found(api, objectParameter=json.dumps(stored)) == {"huge"}
 
 
-def test_both_zeros_are_the_same_number_to_a_condition(api: Api) -> None:
+def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
     api.create({"arrayOfFloatExample": [-0.0], "arrayOfIntExample": [0]}, key="zero")
     for name in ("floatParameter", "integerParameter"):
         for literal in ("0", "-0", "0.0", "-0.0", "0e5"):
@@ -189,14 +189,14 @@ def test_both_zeros_are_the_same_number_to_a_condition(api: Api) -> None:
         ("objectParameter", 50_000 * "["),
     ],
 )
-def test_a_value_that_its_parameter_cannot_have_is_refused(api: Api, name: str, value: str) -> None:
+def test_an_invalid_value_of_a_list_parameter_is_400(api: Api, name: str, value: str) -> None:
     answer = api.get(query_string={name: value})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
 
 
-def test_pages_are_cut_as_asked(api: Api) -> None:
+def test_list_applies_sort_limit_and_offset(api: Api) -> None:
     for number in range(5):
         api.create({"arrayOfIntExample": [number, 7]}, key=f"key-{number}")
     api.create({"arrayOfIntExample": [8]}, key="another")
@@ -207,15 +207,14 @@ def test_pages_are_cut_as_asked(api: Api) -> None:
     assert "total" not in api.get(query_string={"withTotal": "false"}).get_json()
 
 
-def test_nothing_of_another_project_is_seen_or_counted(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_list_and_total_exclude_other_projects(api: Api, other_project: Api) -> None:
     api.create(key="mine")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert other.get().get_json()["total"] == 0
-    other.create(key="theirs")
+    assert other_project.get().get_json()["total"] == 0
+    other_project.create(key="theirs")
     assert found(api) == {"mine"}
 
 
-def test_scopes_to_view_or_to_manage_suffice(app: Flask, project: str, token_for: TokenFor) -> None:
+def test_list_requires_scope_view_test_or_manage_test(app: Flask, project: str, token_for: TokenFor) -> None:
     for scope, status in (
         ("view_test", 200),
         ("manage_test", 200),

@@ -1,4 +1,4 @@
-"""PATCH on the collection (interface 4.7): overwrite a resource that is there."""
+"""PATCH on the collection (interface 4.7): overwrite a resource that exists."""
 
 from typing import Any
 
@@ -6,13 +6,12 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, Api, codes, details
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details
 
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
 
-def test_the_contract_s_body_overwrites_the_only_resource(api: Api) -> None:
+def test_patch_without_id_and_key_overwrites_the_only_resource(api: Api) -> None:
     created = api.create()
     answer = api.patch({"version": 1, "objectTypeProperty": NEW})
     assert answer.status_code == 200
@@ -26,7 +25,7 @@ def test_the_contract_s_body_overwrites_the_only_resource(api: Api) -> None:
     assert api.get(f"/{created['id']}").get_json() == overwritten
 
 
-def test_id_or_key_say_which_of_several_is_meant(api: Api) -> None:
+def test_patch_by_id_or_key_overwrites_one_of_several_resources(api: Api) -> None:
     first, second = api.create(key="first"), api.create(key="second")
     by_key = api.patch({"key": "first", "version": 1, "objectTypeProperty": NEW})
     by_id = api.patch({"id": second["id"], "version": 1, "objectTypeProperty": {}})
@@ -37,7 +36,7 @@ def test_id_or_key_say_which_of_several_is_meant(api: Api) -> None:
     assert by_id.get_json()["objectTypeProperty"] == {}
 
 
-def test_several_without_id_and_key_are_refused_and_stay(api: Api) -> None:
+def test_patch_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
     resources = [api.create(), api.create()]
     answer = api.patch({"version": 1, "objectTypeProperty": NEW})
     assert answer.status_code == 400
@@ -48,23 +47,22 @@ def test_several_without_id_and_key_are_refused_and_stay(api: Api) -> None:
         assert api.get(f"/{resource['id']}").get_json() == resource
 
 
-def test_what_is_not_there_is_not_found_and_not_made(api: Api) -> None:
-    for name in ({}, {"key": "unknown"}, {"id": UNKNOWN}, {"id": "no-uuid"}, {"id": UNKNOWN, "key": "unknown"}):
+def test_patch_of_an_unknown_resource_is_404_and_creates_nothing(api: Api) -> None:
+    for name in ({}, {"key": "unknown"}, {"id": UNKNOWN_ID}, {"id": "no-uuid"}, {"id": UNKNOWN_ID, "key": "unknown"}):
         answer = api.patch({**name, "version": 1, "objectTypeProperty": NEW})
         assert answer.status_code == 404
         assert codes(answer) == ["ResourceNotFound"]
     assert api.get().get_json()["total"] == 0
 
 
-def test_the_only_resource_of_another_project_is_not_meant(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_patch_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
     for name in ({}, {"key": "a-key"}, {"id": created["id"]}):
-        assert other.patch({**name, "version": 1, "objectTypeProperty": NEW}).status_code == 404
+        assert other_project.patch({**name, "version": 1, "objectTypeProperty": NEW}).status_code == 404
     assert api.get("/key=a-key").get_json() == created
 
 
-def test_a_version_is_required(api: Api) -> None:
+def test_patch_without_a_version_is_400(api: Api) -> None:
     for _ in range(2):
         answer = api.patch({"objectTypeProperty": NEW})
         assert answer.status_code == 400
@@ -73,7 +71,7 @@ def test_a_version_is_required(api: Api) -> None:
         api.create()
 
 
-def test_a_precondition_stands_for_the_version(api: Api) -> None:
+def test_patch_accepts_if_match_instead_of_a_version(api: Api) -> None:
     api.create()
     answer = api.patch({"objectTypeProperty": NEW}, headers={"If-Match": '"1"'})
     assert answer.status_code == 200
@@ -83,7 +81,7 @@ def test_a_precondition_stands_for_the_version(api: Api) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 0, -1, 1.5, 0.999, 10**30, 1e300, -(2**70), 2**63])
-def test_a_version_that_differs_is_a_conflict(api: Api, version: float) -> None:
+def test_patch_with_another_version_is_409(api: Api, version: float) -> None:
     created = api.create()
     answer = api.patch({"version": version, "objectTypeProperty": NEW})
     assert answer.status_code == 409
@@ -94,32 +92,32 @@ def test_a_version_that_differs_is_a_conflict(api: Api, version: float) -> None:
 
 
 @pytest.mark.parametrize("literal", ["1", "1.0", "1e0", "10e-1", "0.1E+1"])
-def test_a_version_that_is_equal_is_accepted_however_it_is_written(api: Api, literal: str) -> None:
+def test_patch_accepts_the_current_version_in_any_number_notation(api: Api, literal: str) -> None:
     api.create()
     body = f'{{"version": {literal}, "objectTypeProperty": {{}}}}'
     assert api.patch(data=body, content_type="application/json").status_code == 200
 
 
 @pytest.mark.parametrize("literal", ['"1"', "true", "null", "[1]", "{}", "NaN", "1e400"])
-def test_a_version_that_is_no_number_is_malformed(api: Api, literal: str) -> None:
+def test_patch_with_a_version_that_is_not_a_number_is_400(api: Api, literal: str) -> None:
     api.create()
     body = f'{{"version": {literal}, "objectTypeProperty": {{}}}}'
     assert api.patch(data=body, content_type="application/json").status_code == 400
 
 
-def test_an_overwrite_that_changes_nothing_keeps_version_and_time(api: Api) -> None:
+def test_patch_without_a_change_keeps_version_and_time(api: Api) -> None:
     created = api.create(key="a-key")
     body = {"version": 1, "objectTypeProperty": dict(reversed(EXAMPLE.items()))}
     for _ in range(2):
         assert api.patch(body).get_json() == created
 
 
-def test_the_stale_version_counts_although_nothing_would_change(api: Api) -> None:
+def test_patch_with_a_stale_version_is_409_also_without_a_change(api: Api) -> None:
     api.create()
     assert api.patch({"version": 2, "objectTypeProperty": EXAMPLE}).status_code == 409
 
 
-def test_id_finds_and_key_is_set(api: Api) -> None:
+def test_patch_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
     api.create(key="taken")
     created = api.create(key="old")
     body = {"id": created["id"], "version": 1, "objectTypeProperty": EXAMPLE}
@@ -133,7 +131,7 @@ def test_id_finds_and_key_is_set(api: Api) -> None:
     assert api.patch({"id": created["id"], "version": 2, "objectTypeProperty": {}}).get_json()["key"] == "new"
 
 
-def test_a_read_body_can_be_sent_back(api: Api) -> None:
+def test_patch_accepts_the_body_of_a_get_and_ignores_read_only_fields(api: Api) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
     changed = {**resource, "objectTypeProperty": NEW, "someProperty": "ignored", "createdAt": "ignored"}
     answer = api.patch(changed)
@@ -144,7 +142,7 @@ def test_a_read_body_can_be_sent_back(api: Api) -> None:
     assert overwritten["createdAt"] == resource["createdAt"]
 
 
-def test_a_viewer_may_not_write(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_patch_with_scope_view_test_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create()
     viewer = Api(app, api.project, token_for(f"view_test:{api.project}", f"manage_test:{api.project}-2"))
     answer = viewer.patch({"version": 1, "objectTypeProperty": NEW})

@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match on writes, and the order of 400, 404, 412 and 409."""
+"""If-Match and If-None-Match on writes, and the order of the statuses 400, 404, 412 and 409."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.api import EXAMPLE, Api, at_once, codes
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, send_concurrently
 
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
 NEW: dict[str, Any] = {"arrayOfIntExample": [5]}
 
 Write = Callable[..., TestResponse]
 
 
 def by_id(api: Api, method: str) -> Write:
-    """A write on the collection that names a resource by its id."""
+    """A function that sends POST, PUT or PATCH to the collection with the id of a resource."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         body: dict[str, Any] = {"id": resource_id, "objectTypeProperty": NEW}
@@ -25,7 +24,7 @@ def by_id(api: Api, method: str) -> Write:
 
 
 def by_actions(api: Api) -> Write:
-    """An update by actions."""
+    """A function that sends an update by actions."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         body = {"version": version, "actions": [{"action": "doSomeThing"}]}
@@ -35,7 +34,7 @@ def by_actions(api: Api) -> Write:
 
 
 def by_deletion(api: Api) -> Write:
-    """A deletion."""
+    """A function that sends a DELETE."""
 
     def send(resource_id: str, headers: dict[str, str], version: int | None = 2) -> TestResponse:
         return api.delete(f"/{resource_id}?version={version}", headers=headers)
@@ -45,7 +44,7 @@ def by_deletion(api: Api) -> Write:
 
 @pytest.fixture(params=["POST", "PUT", "PATCH", "update", "DELETE"])
 def write(api: Api, request: pytest.FixtureRequest) -> Write:
-    """Each way to write to a resource: ``write(id, headers, version=2)``."""
+    """A function for each kind of write: ``write(id, headers, version=2)``."""
     if request.param == "update":
         return by_actions(api)
     return by_deletion(api) if request.param == "DELETE" else by_id(api, request.param)
@@ -53,7 +52,7 @@ def write(api: Api, request: pytest.FixtureRequest) -> Write:
 
 @pytest.fixture
 def resource(api: Api) -> dict[str, Any]:
-    """A resource of version 2."""
+    """A resource with the version 2."""
     return api.update(api.create(key="a-key"), {"action": "doSomeThing"})
 
 
@@ -75,12 +74,14 @@ MALFORMED = ["2", 'w/"2"', '"2', '2"', '"1" "2"', '"1"; "2"', "'2'", '"2", *', '
 
 
 @pytest.mark.parametrize("tags", HOLDS)
-def test_a_write_happens_if_the_tag_is_the_version_s(write: Write, resource: dict[str, Any], tags: str) -> None:
+def test_a_write_with_a_matching_if_match_is_200(write: Write, resource: dict[str, Any], tags: str) -> None:
     assert write(resource["id"], {"If-Match": tags}).status_code == 200
 
 
 @pytest.mark.parametrize("tags", FAILS)
-def test_a_write_fails_if_no_tag_is_the_version_s(api: Api, write: Write, resource: dict[str, Any], tags: str) -> None:
+def test_a_write_with_if_match_of_other_versions_is_412(
+    api: Api, write: Write, resource: dict[str, Any], tags: str
+) -> None:
     answer = write(resource["id"], {"If-Match": tags})
     assert answer.status_code == 412
     assert codes(answer) == ["PreconditionFailed"]
@@ -89,10 +90,10 @@ def test_a_write_fails_if_no_tag_is_the_version_s(api: Api, write: Write, resour
 
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("tags", MALFORMED)
-def test_a_tag_that_is_not_quoted_is_malformed(
+def test_a_write_with_a_malformed_entity_tag_is_400(
     api: Api, write: Write, resource: dict[str, Any], header: str, tags: str
 ) -> None:
-    for resource_id in (resource["id"], UNKNOWN):
+    for resource_id in (resource["id"], UNKNOWN_ID):
         answer = write(resource_id, {header: tags})
         assert answer.status_code == 400
         assert codes(answer) == ["InvalidInput"]
@@ -101,24 +102,26 @@ def test_a_tag_that_is_not_quoted_is_malformed(
 
 
 @pytest.mark.parametrize("tags", ["*", '"2"', 'W/"2"', '"1", "2"'])
-def test_a_write_fails_if_the_version_is_excluded(api: Api, write: Write, resource: dict[str, Any], tags: str) -> None:
+def test_a_write_with_a_matching_if_none_match_is_412(
+    api: Api, write: Write, resource: dict[str, Any], tags: str
+) -> None:
     assert write(resource["id"], {"If-None-Match": tags}).status_code == 412
     assert api.get("/key=a-key").get_json() == resource
 
 
-def test_a_write_happens_if_another_version_is_excluded(write: Write, resource: dict[str, Any]) -> None:
+def test_a_write_with_if_none_match_of_other_versions_is_200(write: Write, resource: dict[str, Any]) -> None:
     assert write(resource["id"], {"If-None-Match": '"1", W/"3"'}).status_code == 200
 
 
-def test_what_is_not_there_is_not_found_whatever_the_precondition(write: Write) -> None:
+def test_a_write_to_an_unknown_id_is_404_for_any_precondition(write: Write) -> None:
     for headers in ({"If-Match": '"1"'}, {"If-Match": "*"}, {"If-None-Match": "*"}, {}):
-        for resource_id in (UNKNOWN, "no-uuid"):
+        for resource_id in (UNKNOWN_ID, "no-uuid"):
             answer = write(resource_id, headers)
             assert answer.status_code == 404
             assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_the_tag_is_looked_at_before_the_version(write: Write, resource: dict[str, Any]) -> None:
+def test_a_failed_precondition_is_412_before_a_stale_version_is_409(write: Write, resource: dict[str, Any]) -> None:
     assert write(resource["id"], {"If-Match": '"1"'}, version=1).status_code == 412
     stale = write(resource["id"], {"If-Match": '"2"'}, version=1)
     assert stale.status_code == 409
@@ -128,7 +131,7 @@ def test_the_tag_is_looked_at_before_the_version(write: Write, resource: dict[st
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_the_key_s_resource_is_compared_too(api: Api, resource: dict[str, Any], method: str) -> None:
+def test_if_match_is_compared_with_the_resource_of_the_key(api: Api, resource: dict[str, Any], method: str) -> None:
     body = {"key": "a-key", "version": 2, "objectTypeProperty": EXAMPLE}
     assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
     unchanged = api.request(method, json=body, headers={"If-Match": '"2"'})
@@ -137,7 +140,9 @@ def test_the_key_s_resource_is_compared_too(api: Api, resource: dict[str, Any], 
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_the_only_resource_is_compared_too(api: Api, resource: dict[str, Any], method: str) -> None:
+def test_if_match_is_compared_with_the_only_resource_of_the_project(
+    api: Api, resource: dict[str, Any], method: str
+) -> None:
     body = {"version": 2, "objectTypeProperty": NEW}
     assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
     assert api.request(method, json=body, headers={"If-None-Match": "*"}).status_code == 412
@@ -148,15 +153,15 @@ def test_the_only_resource_is_compared_too(api: Api, resource: dict[str, Any], m
 @pytest.mark.parametrize(
     ("method", "name"), [("POST", {}), ("POST", {"key": "a-key"}), ("PUT", {}), ("PUT", {"key": "a-key"})]
 )
-def test_where_a_write_would_create_if_match_fails(api: Api, method: str, name: dict[str, str], tags: str) -> None:
+def test_if_match_is_412_where_the_write_would_create(api: Api, method: str, name: dict[str, str], tags: str) -> None:
     answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
     assert answer.status_code == 412
     assert codes(answer) == ["PreconditionFailed"]
     assert api.get().get_json()["total"] == 0
 
 
-def test_what_patch_names_and_is_not_there_is_not_found_first(api: Api) -> None:
-    for name in ({}, {"key": "a-key"}, {"id": UNKNOWN}):
+def test_if_match_is_404_where_patch_finds_no_resource(api: Api) -> None:
+    for name in ({}, {"key": "a-key"}, {"id": UNKNOWN_ID}):
         for tags in ("*", '"1"'):
             answer = api.patch({**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
             assert answer.status_code == 404
@@ -164,7 +169,7 @@ def test_what_patch_names_and_is_not_there_is_not_found_first(api: Api) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 @pytest.mark.parametrize("name", [{}, {"key": "a-key"}])
-def test_a_write_that_must_create_does_so_where_nothing_is(api: Api, method: str, name: dict[str, str]) -> None:
+def test_if_none_match_creates_a_resource_that_does_not_exist(api: Api, method: str, name: dict[str, str]) -> None:
     for tags in ("*", '"1"'):
         answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-None-Match": tags})
         assert answer.status_code == 201
@@ -172,32 +177,34 @@ def test_a_write_that_must_create_does_so_where_nothing_is(api: Api, method: str
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_a_write_that_must_create_fails_where_something_is(api: Api, resource: dict[str, Any], method: str) -> None:
+def test_if_none_match_star_is_412_for_a_resource_that_exists(api: Api, resource: dict[str, Any], method: str) -> None:
     body = {"key": "a-key", "objectTypeProperty": NEW}
     answer = api.request(method, json=body, headers={"If-None-Match": "*"})
     assert answer.status_code == 412
     assert api.get("/key=a-key").get_json() == resource
 
 
-def test_of_racing_writes_that_must_create_one_does(api: Api) -> None:
+def test_of_concurrent_writes_with_if_none_match_star_one_creates(api: Api) -> None:
     for name in ({}, {"key": "a-key"}):
         bodies = [{**name, "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
-        answers = at_once(8, lambda number, bodies=bodies: api.put(bodies[number], headers={"If-None-Match": "*"}))
+        answers = send_concurrently(
+            8, lambda number, bodies=bodies: api.put(bodies[number], headers={"If-None-Match": "*"})
+        )
         assert sorted(answer.status_code for answer in answers) == [201] + [412] * 7
         [created] = [answer.get_json() for answer in answers if answer.status_code == 201]
         assert api.get(f"/{created['id']}").get_json() == created
         api.delete(f"/{created['id']}")
 
 
-def test_of_racing_writes_with_one_tag_one_happens(api: Api, write: Write, resource: dict[str, Any]) -> None:
-    answers = at_once(8, lambda _: write(resource["id"], {"If-Match": '"2"'}))
+def test_of_concurrent_writes_with_one_if_match_one_is_200(api: Api, write: Write, resource: dict[str, Any]) -> None:
+    answers = send_concurrently(8, lambda _: write(resource["id"], {"If-Match": '"2"'}))
     happened = [answer for answer in answers if answer.status_code == 200]
     assert len(happened) == 1
     assert {answer.status_code for answer in answers} <= {200, 412, 404}
 
 
-def test_a_malformed_body_is_told_before_anything_of_the_resource(api: Api, resource: dict[str, Any]) -> None:
-    for resource_id in (resource["id"], UNKNOWN):
+def test_a_malformed_body_is_400_before_404_and_412(api: Api, resource: dict[str, Any]) -> None:
+    for resource_id in (resource["id"], UNKNOWN_ID):
         body = {"version": 1, "actions": "none"}
         answer = api.post(f"/{resource_id}", json=body, headers={"If-Match": '"1"'})
         assert answer.status_code == 400

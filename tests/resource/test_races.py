@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.api import Api
+from tests.support.api import Api, send_concurrently
 
 WRITERS = 64
 UPDATES = 2_000
@@ -94,15 +94,11 @@ def test_of_sixty_four_writers_one_wins_each_version(api: Api, write: Write, ref
     assert api.get(f"/{created['id']}").get_json()["version"] == updates + 1
 
 
-def _at_once(work: Callable[[int], TestResponse], times: int = 32) -> list[TestResponse]:
-    with ThreadPoolExecutor(times) as pool:
-        return list(pool.map(work, range(times)))
-
-
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> None:
-    answers = _at_once(
-        lambda number: api.request(method, json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}})
+    answers = send_concurrently(
+        32,
+        lambda number: api.request(method, json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}}),
     )
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
     assert len({answer.get_json()["id"] for answer in answers}) == 1
@@ -111,24 +107,30 @@ def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> N
 
 
 def test_racing_creates_that_expect_a_version_are_not_overwritten_unseen(api: Api) -> None:
-    answers = _at_once(
-        lambda number: api.put(json={"key": "one", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}})
+    answers = send_concurrently(
+        32,
+        lambda number: api.put(
+            json={"key": "one", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}}
+        ),
     )
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 1, 409: 30}
 
 
 def test_racing_puts_that_only_create_let_one_through(api: Api) -> None:
-    answers = _at_once(
+    answers = send_concurrently(
+        32,
         lambda number: api.put(
             json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}},
             headers={"If-None-Match": "*"},
-        )
+        ),
     )
     assert Counter(answer.status_code for answer in answers) == {201: 1, 412: 31}
 
 
 def test_racing_puts_without_id_and_key_make_one_resource(api: Api) -> None:
-    answers = _at_once(lambda number: api.put(json={"objectTypeProperty": {"arrayOfIntExample": [number]}}))
+    answers = send_concurrently(
+        32, lambda number: api.put(json={"objectTypeProperty": {"arrayOfIntExample": [number]}})
+    )
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
     assert len({answer.get_json()["id"] for answer in answers}) == 1
     assert api.get().get_json()["total"] == 1
@@ -145,7 +147,7 @@ def test_a_delete_and_the_updates_around_it_are_one_sequence(api: Api) -> None:
                 f"/{created['id']}", json={"version": created["version"], "actions": [{"action": "doSomeThing"}]}
             )
 
-        answers = _at_once(work, 16)
+        answers = send_concurrently(16, work)
         deleted, updates = answers[7], answers[:7] + answers[8:]
         assert deleted.status_code == 200
         by_status = Counter(answer.status_code for answer in updates)
@@ -158,14 +160,14 @@ def test_a_delete_and_the_updates_around_it_are_one_sequence(api: Api) -> None:
 
 def test_of_racing_deletes_that_expect_a_version_one_wins(api: Api) -> None:
     created = api.create()
-    answers = _at_once(lambda _: api.delete(f"/{created['id']}?version=1"), 16)
+    answers = send_concurrently(16, lambda _: api.delete(f"/{created['id']}?version=1"))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 404: 15}
 
 
 def test_a_key_that_two_resources_want_goes_to_one(api: Api) -> None:
     resources = [api.create() for _ in range(16)]
-    answers = _at_once(
-        lambda number: api.post(json={"id": resources[number]["id"], "key": "wanted", "objectTypeProperty": {}}), 16
+    answers = send_concurrently(
+        16, lambda number: api.post(json={"id": resources[number]["id"], "key": "wanted", "objectTypeProperty": {}})
     )
     assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 15}
 

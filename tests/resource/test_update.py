@@ -6,9 +6,8 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, Api, at_once, codes, details
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
 
-UNKNOWN = "01890000-0000-7000-8000-000000000000"
 DO = {"action": "doSomeThing"}
 
 
@@ -227,7 +226,7 @@ def test_all_faulty_actions_are_told_at_once(api: Api) -> None:
     ]
 
 
-@pytest.mark.parametrize("resource_id", [UNKNOWN, "no-uuid", "a%2Fb"])
+@pytest.mark.parametrize("resource_id", [UNKNOWN_ID, "no-uuid", "a%2Fb"])
 def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
     for actions in ([], [DO]):
         answer = api.post(f"/{resource_id}", json={"version": 1, "actions": actions})
@@ -235,16 +234,15 @@ def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
         assert codes(answer) == ["ResourceNotFound"]
 
 
-def test_a_resource_of_another_project_is_not_found(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_a_resource_of_another_project_is_not_found(api: Api, other_project: Api) -> None:
     created = api.create()
-    other = Api(app, f"{api.project}-2", token_for(f"manage_test:{api.project}-2"))
-    assert send(other, created, DO).status_code == 404
+    assert send(other_project, created, DO).status_code == 404
     assert api.get(f"/{created['id']}").get_json() == created
 
 
 def test_of_racing_updates_that_expect_one_version_one_wins(api: Api) -> None:
     created = api.create()
-    answers = at_once(8, lambda number: send(api, created, change(str(number))))
+    answers = send_concurrently(8, lambda number: send(api, created, change(str(number))))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
     winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
     assert api.get(f"/{created['id']}").get_json() == winner

@@ -1,4 +1,4 @@
-"""Whatever the rules allow is stored and comes back exactly; whatever they do not is refused with its place."""
+"""Generated ObjectTypes: valid ones are returned exactly, invalid ones are refused with the path of the fault."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import TokenFor
-from tests.support.api import Api
+from tests.support.api import UNKNOWN_ID, Api
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -39,9 +39,9 @@ generated = settings(max_examples=80, deadline=None, derandomize=True, database=
 
 
 def same(kept: Any, sent: Any) -> bool:
-    """Whether what is kept is what was sent: the same integer, the same double with its sign, the same text.
+    """Whether a stored value equals the sent one: the same integer, the same double with its sign, the same text.
 
-    A double may come back as an integer: what Python writes as 5.127386308352045e+16 is one, and no double.
+    A double without a fraction may be returned as an integer: 5.127386308352045e+16 as 51273863083520450.
     """
     match kept, sent:
         case dict(), dict():
@@ -56,7 +56,7 @@ def same(kept: Any, sent: Any) -> bool:
 
 @pytest.fixture(scope="session")
 def fresh(app: Flask, token_for: TokenFor) -> Any:
-    """Makes clients, each of an empty project."""
+    """Creates clients, each with an empty project."""
 
     def make() -> Api:
         project = f"p-{uuid4().hex}"
@@ -66,13 +66,13 @@ def fresh(app: Flask, token_for: TokenFor) -> Any:
 
 
 def stored(api: Api, resource: dict[str, Any]) -> Any:
-    """The ObjectType of a resource, read again."""
+    """The ObjectType of a resource, as GET returns it."""
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
 @generated
 @given(OBJECT_TYPES)
-def test_what_is_stored_comes_back_exactly(fresh: Any, value: dict[str, Any]) -> None:
+def test_created_values_are_returned_exactly(fresh: Any, value: dict[str, Any]) -> None:
     api = fresh()
     created = api.create(value)
     assert same(created["objectTypeProperty"], value)
@@ -86,7 +86,7 @@ def test_what_is_stored_comes_back_exactly(fresh: Any, value: dict[str, Any]) ->
 
 @generated
 @given(OBJECT_TYPES, OBJECT_TYPES)
-def test_what_is_merged_comes_back_exactly(fresh: Any, first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_merged_values_are_returned_exactly(fresh: Any, first: dict[str, Any], second: dict[str, Any]) -> None:
     api = fresh()
     created = api.create(first, key="a-key")
     answer = api.post(json={"key": "a-key", "objectTypeProperty": second})
@@ -99,7 +99,7 @@ def test_what_is_merged_comes_back_exactly(fresh: Any, first: dict[str, Any], se
 
 @generated
 @given(OBJECT_TYPES, OBJECT_TYPES)
-def test_what_is_overwritten_or_published_comes_back_exactly(
+def test_staged_and_published_values_are_returned_exactly(
     fresh: Any, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     api = fresh()
@@ -114,7 +114,7 @@ def test_what_is_overwritten_or_published_comes_back_exactly(
 
 @generated
 @given(OBJECT_TYPES)
-def test_what_is_stored_is_found_by_itself(fresh: Any, value: dict[str, Any]) -> None:
+def test_object_parameter_finds_a_resource_by_its_own_object_type(fresh: Any, value: dict[str, Any]) -> None:
     api = fresh()
     api.create(value)
     assert api.get(query_string={"objectParameter": json.dumps(value)}).get_json()["total"] == 1
@@ -122,7 +122,7 @@ def test_what_is_stored_is_found_by_itself(fresh: Any, value: dict[str, Any]) ->
 
 @generated
 @given(TEXTS)
-def test_any_text_is_stored_and_found(fresh: Any, text: str) -> None:
+def test_any_text_is_stored_exactly_and_found_by_string_parameter(fresh: Any, text: str) -> None:
     api = fresh()
     created = api.create({"arrayOfStringExample": [text]})
     updated = api.update(created, {"action": "changeSomeProperty", "someProperty": text})
@@ -165,7 +165,9 @@ def test_any_text_is_stored_and_found(fresh: Any, text: str) -> None:
         ("123456789012345678901234567890", float(123456789012345678901234567890)),
     ],
 )
-def test_a_number_is_kept_as_what_it_is(api: Api, name: str, literal: str, value: float) -> None:
+def test_a_number_in_any_notation_is_stored_as_its_int64_or_double_value(
+    api: Api, name: str, literal: str, value: float
+) -> None:
     body = f'{{"key": "a-key", "objectTypeProperty": {{"{name}": [{literal}, {literal}]}}}}'
     for _ in range(2):
         answer = api.post(data=body, content_type="application/json")
@@ -180,7 +182,7 @@ def test_a_number_is_kept_as_what_it_is(api: Api, name: str, literal: str, value
     [("3.0", 3), ("1e2", 100), ("-2.50e1", -25), ("-0.0", 0), ("-0", 0), ("0e99999999999999999999", 0),
      ("9.223372036854775807e18", 2**63 - 1), ("-9223372036854775808.000", -(2**63))],
 )  # fmt: skip
-def test_an_integer_is_one_however_it_is_written(api: Api, literal: str, value: int) -> None:
+def test_an_integer_in_any_notation_is_stored_as_an_integer(api: Api, literal: str, value: int) -> None:
     text = f'{{"arrayOfIntExample": [{literal}], "arrayOfObjectType": [{{"integerExample": {literal}}}]}}'
     answer = api.post(data=f'{{"objectTypeProperty": {text}}}', content_type="application/json")
     assert answer.status_code == 201
@@ -189,7 +191,7 @@ def test_an_integer_is_one_however_it_is_written(api: Api, literal: str, value: 
     assert isinstance(kept["arrayOfIntExample"][0], int)
 
 
-def test_long_arrays_come_back_exactly(api: Api) -> None:
+def test_long_arrays_are_returned_exactly(api: Api) -> None:
     value = {
         "arrayOfIntExample": [number % 7 - 3 for number in range(10_000)],
         "arrayOfUniqueIntExample": [number * (2**63 // 10_000) for number in range(10_000)],
@@ -202,12 +204,12 @@ def test_long_arrays_come_back_exactly(api: Api) -> None:
     assert same(stored(api, created), value)
 
 
-def test_a_long_text_comes_back_exactly(api: Api) -> None:
+def test_long_texts_are_returned_exactly(api: Api) -> None:
     value = {"arrayOfStringExample": ["\U0010ffff" * 50_000, '"\\' * 100_000, "\x01" * 50_000]}
     assert same(stored(api, api.create(value)), value)
 
 
-# Bad values: an ObjectType within the rules, and one item that is not, somewhere in it.
+# Invalid values: a valid ObjectType with one invalid item in one of its arrays
 
 
 OF_ANOTHER_TYPE = {
@@ -244,7 +246,7 @@ ARRAYS = {
 
 @st.composite
 def array_with_a_fault(draw: st.DrawFn, *, of_value: bool) -> tuple[str, list[Any], int]:
-    """The name of an array, its items, and the position of the one that is refused."""
+    """The name of an array, its items, and the index of the invalid item."""
     name = draw(st.sampled_from(sorted(ARRAYS)))
     kind, good, bad_value = ARRAYS[name]
     items = draw(st.lists(good, max_size=5))
@@ -255,7 +257,7 @@ def array_with_a_fault(draw: st.DrawFn, *, of_value: bool) -> tuple[str, list[An
 
 @generated
 @given(OBJECT_TYPES, array_with_a_fault(of_value=False))
-def test_an_item_of_another_type_is_told_with_its_place(
+def test_an_array_item_of_a_wrong_type_is_400_with_its_index(
     fresh: Any, value: dict[str, Any], fault: tuple[str, list[Any], int]
 ) -> None:
     api = fresh()
@@ -270,7 +272,7 @@ def test_an_item_of_another_type_is_told_with_its_place(
 
 @generated
 @given(OBJECT_TYPES, array_with_a_fault(of_value=True))
-def test_an_item_out_of_range_is_told_with_its_place(
+def test_an_array_item_out_of_range_is_400_with_its_index(
     fresh: Any, value: dict[str, Any], fault: tuple[str, list[Any], int]
 ) -> None:
     api = fresh()
@@ -286,7 +288,9 @@ def test_an_item_out_of_range_is_told_with_its_place(
 
 @generated
 @given(st.lists(INT64, min_size=1, max_size=6, unique=True), st.data())
-def test_a_repeat_is_refused_wherever_it_stands(fresh: Any, items: list[int], data: st.DataObject) -> None:
+def test_a_repeated_item_at_any_index_of_a_unique_array_is_400(
+    fresh: Any, items: list[int], data: st.DataObject
+) -> None:
     repeated = data.draw(st.sampled_from(items))
     items.insert(data.draw(st.integers(0, len(items))), repeated)
     answer = fresh().post(json={"objectTypeProperty": {"arrayOfUniqueIntExample": items}})
@@ -315,14 +319,14 @@ JSON = st.recursive(
 
 @generated
 @given(JSON)
-def test_no_json_of_any_shape_is_a_fault_of_the_service(fresh: Any, body: Any) -> None:
+def test_no_json_body_of_any_shape_is_a_server_error(fresh: Any, body: Any) -> None:
     api = fresh()
     data = json.dumps(body)
     for method, path in (
         ("POST", ""),
         ("PUT", ""),
         ("PATCH", ""),
-        ("POST", "/01890000-0000-7000-8000-000000000000"),
+        ("POST", f"/{UNKNOWN_ID}"),
         ("POST", "/description-with-urn-links"),
     ):
         for text in (data, f'{{"objectTypeProperty": {data}}}', f'{{"version": 1, "actions": [{data}]}}'):

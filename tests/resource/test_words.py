@@ -20,7 +20,7 @@ from app.query.fields import MATCHES, RELEVANCE, Stage
 from app.resource import bulk_store, words
 from app.resource.model import SearchText, StoredResource
 from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, WordCache, tsquery_of
-from tests.support.api import Api, at_once
+from tests.support.api import Api, send_concurrently
 
 Find = Callable[..., list[str]]
 
@@ -445,7 +445,7 @@ def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(
         return api.post(json={"key": f"k-{number}", "objectTypeProperty": {"arrayOfStringExample": chosen}})
 
     for begin in (0, 16, 32):
-        answers = at_once(16, lambda number, begin=begin: write(begin + number))
+        answers = send_concurrently(16, lambda number, begin=begin: write(begin + number))
         assert {answer.status_code for answer in answers} == {201}
     row = connection.execute(
         "SELECT count(*) FROM resource r, unnest(tsvector_to_array(r.words)) w"

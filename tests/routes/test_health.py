@@ -1,11 +1,10 @@
-"""Liveness and readiness: what probes are told, and how soon, whatever the database does."""
+"""Liveness and readiness: the answers to probes, and their time, for each state of the database and its pool."""
 
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -15,7 +14,6 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.database.migration_files import migration_ids
@@ -23,13 +21,14 @@ from app.database.readiness import ANSWERED_WITHIN_S
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import codes
+from tests.support.applications import open_app
 
 SOON_S = ANSWERED_WITHIN_S + 0.4
-"""What a probe waits at most, and some time for a busy machine."""
+"""The longest time of a probe, and a margin for a busy machine."""
 
 
 def ready(app: Flask) -> tuple[TestResponse, float]:
-    """The answer to a probe, and the seconds that it took."""
+    """The answer to a readiness probe, and its time in seconds."""
     began = time.monotonic()
     return app.test_client().get("/health/ready"), time.monotonic() - began
 
@@ -43,15 +42,14 @@ def assert_not_ready(answer: TestResponse, message: str) -> None:
 
 @pytest.fixture
 def own_app(settings: Settings) -> Iterator[Flask]:
-    """An application with a single connection, for which requests wait long."""
-    application = create_app(replace(settings, pool_size=1, pool_timeout_ms=10_000))
-    yield application
-    application.extensions["database"].close()
+    """An application with a single connection, for which requests wait up to 10 s."""
+    with open_app(settings, pool_size=1, pool_timeout_ms=10_000) as app:
+        yield app
 
 
 @contextmanager
 def holding_the_connection(app: Flask) -> Iterator[None]:
-    """All connections of the application are in use."""
+    """Keep the application's single connection in use."""
     held, release = Event(), Event()
 
     def hold() -> None:
@@ -69,13 +67,13 @@ def holding_the_connection(app: Flask) -> Iterator[None]:
         holder.join()
 
 
-def test_a_process_with_its_database_is_ready(app: Flask) -> None:
+def test_ready_and_live_are_200_with_a_migrated_database(app: Flask) -> None:
     answer, _ = ready(app)
     assert (answer.status_code, answer.get_json()) == (200, {"status": "ready"})
     assert app.test_client().get("/health/live").get_json() == {"status": "live"}
 
 
-def test_readiness_does_not_queue_behind_an_exhausted_pool(own_app: Flask) -> None:
+def test_readiness_is_503_at_once_if_requests_wait_for_a_connection(own_app: Flask) -> None:
     with holding_the_connection(own_app):
 
         def wait_for_a_connection() -> None:
@@ -94,58 +92,57 @@ def test_readiness_does_not_queue_behind_an_exhausted_pool(own_app: Flask) -> No
     assert ready(own_app)[0].status_code == 200
 
 
-def test_a_pool_that_is_in_full_use_and_has_no_queue_is_asked_in_time(own_app: Flask) -> None:
+def test_readiness_is_503_after_half_a_second_if_all_connections_are_in_use(own_app: Flask) -> None:
     with holding_the_connection(own_app):
         answer, seconds = ready(own_app)
         assert_not_ready(answer, "does not answer within 0.5 s")
         assert ANSWERED_WITHIN_S <= seconds < SOON_S
 
 
-def test_probes_do_not_pile_up(own_app: Flask) -> None:
+def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
     with holding_the_connection(own_app):
         for _ in range(3):
             assert ready(own_app)[0].status_code == 503
         assert sum(thread.name == "readiness" for thread in threading.enumerate()) == 1
 
 
-def test_a_database_that_cannot_be_reached(settings: Settings) -> None:
-    app = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100))
-    with closing(app.extensions["database"]):
+def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> None:
+    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
         answer, seconds = ready(app)
         assert_not_ready(answer, "The database is not available.")
         assert seconds < SOON_S
         assert app.test_client().get("/health/live").status_code == 200
 
 
-def test_a_database_that_says_nothing_is_not_waited_for(data_dir: Path) -> None:
-    """Stopped by SIGSTOP it takes connections and bytes, and answers none."""
+def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
+    """After SIGSTOP PostgreSQL accepts connections and bytes, and answers nothing."""
     with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
-        app = create_app(Settings(database_url=url, pool_size=2))
-        assert ready(app)[0].status_code == 200
-        assert server.pid is not None
-        family = [psutil.Process(server.pid), *psutil.Process(server.pid).children()]
-        for process in family:
-            process.send_signal(signal.SIGSTOP)
-        try:
-            for _ in range(2):
-                answer, seconds = ready(app)
-                assert_not_ready(answer, "does not answer within 0.5 s")
-                assert seconds < SOON_S
-        finally:
+        with open_app(Settings(database_url=url, pool_size=2)) as app:
+            assert ready(app)[0].status_code == 200
+            assert server.pid is not None
+            family = [psutil.Process(server.pid), *psutil.Process(server.pid).children()]
             for process in family:
-                process.send_signal(signal.SIGCONT)
-        deadline = time.monotonic() + 10
-        while ready(app)[0].status_code != 200:
-            assert time.monotonic() < deadline
-        app.extensions["database"].close()
+                process.send_signal(signal.SIGSTOP)
+            try:
+                for _ in range(2):
+                    answer, seconds = ready(app)
+                    assert_not_ready(answer, "does not answer within 0.5 s")
+                    assert seconds < SOON_S
+            finally:
+                for process in family:
+                    process.send_signal(signal.SIGCONT)
+            deadline = time.monotonic() + 10
+            while ready(app)[0].status_code != 200:
+                assert time.monotonic() < deadline
 
 
-def test_migrations_that_are_missing_are_told(cluster: EmbeddedPostgres, project: str, settings: Settings) -> None:
+def test_readiness_is_503_with_the_number_of_missing_migrations(
+    cluster: EmbeddedPostgres, project: str, settings: Settings
+) -> None:
     url = cluster.create_database(project)
-    app = create_app(replace(settings, database_url=url))
-    with closing(app.extensions["database"]):
+    with open_app(settings, database_url=url) as app:
         count = len(migration_ids())
         assert_not_ready(ready(app)[0], f"lacks {count} of {count} migrations")
         migrate.upgrade(url)
@@ -160,15 +157,15 @@ def test_migrations_that_are_missing_are_told(cluster: EmbeddedPostgres, project
             connection.execute(
                 "INSERT INTO _yoyo_migration (migration_hash, migration_id) VALUES ('x', %(last)s)", {"last": last}
             )
-        # A newer version's migration beside all of ours: what a rolling update looks like.
+        # During a rolling update the database has a migration of the newer version beside all required ones.
         assert ready(app)[0].status_code == 200
 
 
-def test_the_migrations_that_are_needed_are_those_that_are_applied(database_url: str) -> None:
+def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
     assert {migration.id for migration in migrate.status(database_url)} == migration_ids()
 
 
-def test_the_metric_says_the_same(own_app: Flask) -> None:
+def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:
     def shown(check: str) -> str:
         return next(
             line.rpartition(" ")[2]

@@ -1,4 +1,4 @@
-"""A small client for the tests: requests below ``/{projectKey}/resource``, and the checks that many tests share."""
+"""A client for the tests: requests below ``/{projectKey}/resource``, and helpers to read and compare answers."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,11 +20,14 @@ EXAMPLE: dict[str, Any] = {
         {"integerExample": 30000, "integerExampleInt32": 22},
     ],
 }
-"""The interface's own example of an ObjectType."""
+"""The example of an ObjectType in the interface."""
+
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
+"""A valid id that no resource has."""
 
 
 class Api:
-    """Requests to one project with one token."""
+    """Sends requests to one project with one token."""
 
     def __init__(self, app: Flask, project: str, token: str | None) -> None:
         self.app = app
@@ -32,7 +35,7 @@ class Api:
         self.token = token
 
     def request(self, method: str, path: str = "", **options: Any) -> TestResponse:
-        """Send a request to ``/{project}/resource{path}``, or to a path that begins with ``//`` as it is."""
+        """Send a request to ``/{project}/resource{path}``; a path that begins with ``//`` replaces the whole path."""
         headers = dict(options.pop("headers", {}))
         if self.token is not None:
             headers.setdefault("Authorization", f"Bearer {self.token}")
@@ -58,21 +61,21 @@ class Api:
         return self.request("DELETE", path, **options)
 
     def create(self, object_type: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
-        """Create a resource and return it as it was answered."""
+        """Create a resource and return the body of the answer."""
         body = {"objectTypeProperty": EXAMPLE if object_type is None else object_type, **fields}
         answer = self.post(json=body)
         assert answer.status_code == 201, answer.text
         return answer.get_json()
 
     def update(self, resource: dict[str, Any], *actions: dict[str, Any]) -> dict[str, Any]:
-        """Update a resource by actions and return it as it was answered."""
+        """Update a resource by actions and return the body of the answer."""
         answer = self.post(f"/{resource['id']}", json={"version": resource["version"], "actions": list(actions)})
         assert answer.status_code == 200, answer.text
         return answer.get_json()
 
 
 def codes(answer: TestResponse) -> list[str]:
-    """The codes of an error answer, after a check of its form."""
+    """The codes of an error answer, whose content type, status and message are checked."""
     body = answer.get_json()
     assert answer.content_type == "application/json; charset=utf-8"
     assert body["statusCode"] == answer.status_code
@@ -81,20 +84,20 @@ def codes(answer: TestResponse) -> list[str]:
 
 
 def details(answer: TestResponse) -> list[str]:
-    """What the entries of an error answer say in particular: the detailed message, the field, else the message."""
+    """The most specific text of each error in an answer: its detailed message, else its field, else its message."""
     return [
         error.get("detailedErrorMessage") or error.get("field") or error["message"]
         for error in answer.get_json()["errors"]
     ]
 
 
-def at_once(count: int, send: Callable[[int], TestResponse]) -> list[TestResponse]:
-    """Send so many requests at the same time, each from a thread of its own; ``send`` is given its number."""
+def send_concurrently(count: int, send: Callable[[int], TestResponse]) -> list[TestResponse]:
+    """The answers of ``send(0)`` to ``send(count - 1)``, which are called at the same time, each in a thread."""
     barrier = Barrier(count)
 
-    def send_with_the_others(number: int) -> TestResponse:
+    def send_after_barrier(number: int) -> TestResponse:
         barrier.wait(timeout=30)
         return send(number)
 
     with ThreadPoolExecutor(count) as threads:
-        return list(threads.map(send_with_the_others, range(count)))
+        return list(threads.map(send_after_barrier, range(count)))

@@ -1,4 +1,4 @@
-"""Holds every answer of the application under test against its own OpenAPI document."""
+"""Compares every answer of the application under test with its OpenAPI document."""
 
 import json
 from functools import cache
@@ -10,11 +10,11 @@ from flask import Flask, Request, Response, request
 from app.openapi.document import path_template
 
 OPTIONAL_HEADERS = {"Preference-Applied"}
-"""The only ones that are documented for an answer and may be missing."""
+"""Documented headers that an answer may lack."""
 
 
 class Contract:
-    """The document, and what the answers so far have done against it."""
+    """The document, and the violations that answers have had so far."""
 
     def __init__(self, app: Flask) -> None:
         self.document: dict[str, Any] = app.extensions["openapi"]
@@ -27,11 +27,11 @@ class Contract:
         return jsonschema_rs.validator_for(schema)
 
     def is_valid(self, name: str, value: Any) -> bool:
-        """Whether a schema of the document takes a value."""
+        """Whether a value is valid against a schema of the document."""
         return self._validator_of(name).is_valid(value)
 
     def check(self, response: Response) -> Response:
-        """Note what is wrong with an answer to the current request; to be run after each one."""
+        """Record what is wrong with an answer to the current request; registered as an ``after_request`` function."""
         problem = self._problem(request, response)
         self.checked += 1
         if problem is not None:
@@ -45,13 +45,13 @@ class Contract:
             return self._body_problem(response, {"application/json": {"schema": {"$ref": "/Error"}}}, request.method)
         operations = self.document["paths"].get(_public_template(request.url_rule.rule))
         if operations is None:
-            return None  # the documentation page itself, and what tests add
+            return None  # the documentation page, and routes that tests add
         operation = operations.get(request.method.lower()) or operations.get("get")
         documented = operation["responses"].get(str(response.status_code))
         if documented is None:
             return "the status is not documented"
         missing = set(documented["headers"]) - set(response.headers.keys()) - OPTIONAL_HEADERS
-        # The request log, which adds it, runs after this.
+        # The request log adds this header, and runs after the check.
         missing.discard("X-Correlation-ID")
         if missing:
             return f"headers are missing: {sorted(missing)}"

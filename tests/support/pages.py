@@ -1,4 +1,4 @@
-"""Pages of documentation whose tables and examples are tests."""
+"""Pages of documentation, whose tables and examples tests read."""
 
 import json
 import re
@@ -9,22 +9,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Page:
-    """A page of documentation, by its sections.
+    """A page of documentation.
 
-    :param path: its path from the root of the repository.
+    :param path: relative to the root of the repository.
     """
 
     def __init__(self, path: str) -> None:
         self.text = (ROOT / path).read_text("utf-8")
 
     def section(self, title: str) -> str:
-        """What stands below a heading of the second level."""
+        """The text below a heading of the second level, up to the next one."""
         found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", self.text, re.MULTILINE | re.DOTALL)
         assert found is not None, f"no section {title}"
         return found.group(1)
 
     def rows(self, title: str) -> list[list[str]]:
-        """The rows of all tables of a section, without their heads; code without its backticks."""
+        """The rows of all tables of a section, without header rows; backticks around a cell are removed."""
         lines = [line for line in self.section(title).splitlines() if line.startswith("|")]
         marks = [number for number, line in enumerate(lines) if set(line) <= set("|-")]
         heads = {number - 1 for number in marks} | set(marks)
@@ -33,16 +33,16 @@ class Page:
         return [[re.sub("^`(.*)`$", r"\1", cell.strip()) for cell in row] for row in cells]
 
     def block(self, language: str) -> str:
-        """The first block of code in a language."""
+        """The first code block in a language."""
         match = re.search(rf"```{language}\n(.*?)\n```", self.text, re.DOTALL)
         assert match is not None
         return match.group(1)
 
     def resources(self) -> list[dict[str, Any]]:
-        """The resources that the examples of the page are about."""
+        """The resources that the page's examples search: its first JSON block."""
         return json.loads(self.block("json"))
 
 
 def keys(cell: str) -> list[str]:
-    """The keys that a cell lists."""
+    """The resource keys in a cell, which are separated by commas."""
     return [key for key in cell.split(", ") if key]

@@ -1,4 +1,4 @@
-// The mock as a server, holding resources of its own kind (categories) that are as large as the service's.
+// commercetools-mock as a server. It has no type like the service's resources, so it gets categories of the same size.
 // Arguments: the port, and a file with an array of [id, key, text].
 import { readFileSync } from "node:fs";
 import { CommercetoolsMock } from "@labdigital/commercetools-mock";

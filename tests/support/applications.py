@@ -1,0 +1,22 @@
+"""Applications with other settings than the one that most tests share."""
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+
+from app import create_app
+from app.config import Settings
+
+
+@contextmanager
+def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
+    """An application with these settings; its database connections are closed at the end.
+
+    :param changes: settings that differ, by their field names: ``open_app(settings, pool_size=1)``.
+    """
+    app = create_app(replace(settings, **changes))
+    with closing(app.extensions["database"]):
+        yield app

@@ -1,0 +1,104 @@
+"""Formats of log lines: JSON, text, and text with colours on a terminal."""
+
+import io
+import json
+import logging
+import re
+import sys
+from typing import Any
+
+import pytest
+
+from app.config import Settings
+from app.telemetry.logs import JsonLines, TextLines, configure_logging
+
+
+def app_record(exc_info: bool = False) -> logging.LogRecord:
+    """A log record of two lines with a field."""
+    record = logging.LogRecord("app", logging.INFO, "file", 1, "two\nlines", (), sys.exc_info() if exc_info else None)
+    record.__dict__["fields"] = {"status": 200}
+    return record
+
+
+def test_a_json_log_record_is_a_single_line() -> None:
+    text = JsonLines().format(app_record())
+    assert "\n" not in text
+    assert json.loads(text)["message"] == "two\nlines"
+    assert json.loads(text)["status"] == 200
+
+
+def test_an_exception_is_part_of_the_log_line() -> None:
+    try:
+        raise RuntimeError("boom")
+    except RuntimeError:
+        record = app_record(exc_info=True)
+    assert "boom" in json.loads(JsonLines().format(record))["exception"]
+    assert "boom" in TextLines().format(record)
+    assert "status=200" in TextLines().format(record)
+
+
+def request_record(status: int, **further: Any) -> logging.LogRecord:
+    """The log record of a request."""
+    record = logging.LogRecord("app.request", logging.INFO, "file", 1, "request", (), None)
+    record.__dict__["fields"] = {"method": "GET", "status": status, "duration_ms": 3.14, **further}
+    return record
+
+
+def test_text_log_lines_of_requests_have_columns() -> None:
+    text = TextLines().format(request_record(200, route="/{x}", sql_ms=1.26, sql_count=1, project="demo"))
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 200 GET    /\{x\} 3\.1 ms, sql 1 in 1\.3 ms project=demo", text)
+    assert re.fullmatch(r"\S+ 404 GET    \(no route\) 3\.1 ms", TextLines().format(request_record(404)))
+
+
+def test_text_log_lines_are_coloured_by_status() -> None:
+    coloured = TextLines(coloured=True)
+    colours = {
+        status: re.findall(rf"\033\[(\d+)m{status}\033\[0m", coloured.format(request_record(status)))
+        for status in (200, 304, 404, 503)
+    }
+    assert colours == {200: ["32"], 304: ["36"], 404: ["33"], 503: ["31"]}
+    assert "\033[36minfo\033[0m" in coloured.format(app_record())
+
+
+def test_text_log_lines_contain_no_control_characters_of_the_request() -> None:
+    text = TextLines().format(request_record(404, path="/a\033[2J\nfake line"))
+    assert "\033" not in text
+    assert "\n" not in text
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("log_format", "stream", "no_color", "expected"),
+    [
+        ("auto", io.StringIO, "", '{"time": '),
+        ("json", Terminal, "", '{"time": '),
+        ("text", io.StringIO, "", "warning told"),
+        ("auto", Terminal, "", "\033[33mwarning\033[0m told"),
+        ("auto", Terminal, "1", "warning told"),
+    ],
+)
+def test_log_format_auto_is_text_on_a_terminal_and_json_elsewhere(
+    log_format: str,
+    stream: type[io.StringIO],
+    no_color: str,
+    expected: str,
+    app_log: logging.Logger,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = stream()
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(app_log, "handlers", [])
+    configure_logging(Settings(log_format=log_format))
+    app_log.warning("told")
+    assert expected in written.getvalue()
+    assert ("\033" in written.getvalue()) == ("\033" in expected)
+    for handler in app_log.handlers:
+        assert handler.lock is not None  # Python 3.13 acquires the lock without a check for None
+        handler.flush()
