@@ -1,4 +1,4 @@
-"""Update actions (interface 2.6): one class each, which is its discriminator, its fields and what it does.
+"""Update actions (interface 2.6): one class each, with its discriminator, its fields and its effect.
 
 A new action is a new class here; the body schema, the error for an unknown action and the OpenAPI document read
 :data:`REGISTRY`.
@@ -15,20 +15,23 @@ from app.values.json_fields import Boolean, Text
 
 
 class UpdateAction(Protocol):
-    """A checked action. ``FIELDS`` are the fields beside ``action``; their attributes are the class's parameters."""
+    """A valid action.
+
+    ``FIELDS`` are its fields beside ``action``; their attribute names are the parameters of the class.
+    """
 
     ACTION: ClassVar[str]
     MEANING: ClassVar[str]
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]]
 
     def apply(self, change: Change) -> Change:
-        """What the write does once this action is done too."""
+        """The change that the actions so far and this one make together."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DoSomeThing:
-    """Changes no field, and yet counts as a change."""
+    """Changes no field, but raises the version."""
 
     ACTION: ClassVar[str] = "doSomeThing"
     MEANING: ClassVar[str] = "Changes no field; the version rises all the same."
@@ -40,7 +43,7 @@ class DoSomeThing:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSomeProperty:
-    """Sets someProperty in both projections, or in the staged one alone."""
+    """Sets someProperty in both projections, or only in the staged one."""
 
     ACTION: ClassVar[str] = "changeSomeProperty"
     MEANING: ClassVar[str] = "Sets someProperty; with staged=true in the staged projection only."
@@ -60,7 +63,7 @@ class ChangeSomeProperty:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Makes the staged projection the current one."""
+    """Copies the staged projection over the current one."""
 
     ACTION: ClassVar[str] = "publish"
     MEANING: ClassVar[str] = "Copies the staged projection over the current one."
@@ -72,7 +75,7 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class RevertStagedChanges:
-    """Makes the current projection the staged one."""
+    """Copies the current projection over the staged one."""
 
     ACTION: ClassVar[str] = "revertStagedChanges"
     MEANING: ClassVar[str] = "Copies the current projection over the staged one."
@@ -89,7 +92,7 @@ REGISTRY: Mapping[str, type[UpdateAction]] = {
 
 
 def change_of(actions: tuple[UpdateAction, ...]) -> Change:
-    """What all the actions do together, in their order."""
+    """The change that all actions make together, applied in their order."""
     change = Change()
     for action in actions:
         change = action.apply(change)

@@ -8,20 +8,18 @@ that no join or DISTINCT over all rows is needed to count each resource once.
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from app import errors
 from app.query.fields import FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
 from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
-from app.query.sql_text import numbered, placeholder, utc_time
+from app.query.sql_text import Parameters, numbered, placeholder, utc_time
 from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
 
 TERMS_AT_MOST: LiteralString = "200"
 """Terms that a facet lists; ``other`` counts the remaining ones."""
-
-Parameters = dict[str, Any]
 
 
 def compile_facet(

@@ -9,17 +9,15 @@ many resources would be found by reading all resources.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
-from app.query.sql_text import numbered
+from app.query.sql_text import Parameters, numbered
 from app.resource.json_text import array_, concatenated, member, members
 from app.resource.model import Paging, SortTerm
-
-Parameters = dict[str, Any]
 
 _COUNTED_AT_MOST: LiteralString = "10000"
 """Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it.

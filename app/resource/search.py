@@ -11,11 +11,11 @@ from app.database.connection import Connection
 from app.query.fields import MATCHES, RELEVANCE, Stage
 from app.query.filters.ast import FieldPath, Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
-from app.query.sql_text import numbered, placeholder
+from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource import listing, words
 from app.resource.facets import compile_facet
 from app.resource.json_text import concatenated, member
-from app.resource.listing import BY_ID, Parameters, Selected, Term, terms_of
+from app.resource.listing import BY_ID, Selected, Term, terms_of
 from app.resource.model import Search
 from app.resource.resource_json import PROJECTION_JSON
 from app.values.strict_json import encode

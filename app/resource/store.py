@@ -12,9 +12,9 @@ from app import errors
 from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
-from app.query.sql_text import numbered
+from app.query.sql_text import Parameters, numbered
 from app.resource import listing, write_statements
-from app.resource.listing import Parameters, Selected
+from app.resource.listing import Selected
 from app.resource.model import (
     AnyVersion,
     ById,

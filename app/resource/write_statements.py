@@ -1,7 +1,7 @@
 """The statements that write one resource, composed from a plan of what each of its values becomes.
 
-There are two statements for a change. A client that names the version it expects gets :func:`plain_update`: one UPDATE
-whose WHERE has the version. If that finds no row, or if no version was named, :func:`locked_update` follows. Its parts:
+There are two statements for a change. :func:`plain_update` is one UPDATE whose WHERE has the version that the client
+expects. If it finds no row, or if it is not worth trying, :func:`locked_update` follows. Its parts:
 
 * ``counted``: how many resources the project has, if its only one is meant;
 * ``before``: the row, locked until the transaction ends;
@@ -21,8 +21,8 @@ from functools import lru_cache
 from typing import LiteralString
 
 from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, WORD_COLUMNS, staged_columns
+from app.query.sql_text import Parameters
 from app.resource.json_text import concatenated
-from app.resource.listing import Parameters
 from app.resource.model import ById, ByKey, Change, Expression, Merged, NewText, Sole, Stored, Target
 from app.resource.resource_json import RESOURCE_JSON
 from app.resource.words import ADD_WORDS_OF_WRITTEN

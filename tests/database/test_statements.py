@@ -1,4 +1,4 @@
-"""How many SQL statements a request costs: a read one, a write one, and one that creates where it could update two."""
+"""How many SQL statements a request sends."""
 
 from psycopg.pq import TransactionStatus
 
@@ -6,7 +6,7 @@ from tests.support.api import EXAMPLE, Api
 from tests.support.statements import recorded
 
 
-def test_a_read_is_one_statement_outside_any_transaction_block(api: Api) -> None:
+def test_a_read_is_one_statement_outside_of_transaction_blocks(api: Api) -> None:
     created = api.create(key="a-key")
     for path in (
         f"/{created['id']}",
@@ -23,7 +23,7 @@ def test_a_read_is_one_statement_outside_any_transaction_block(api: Api) -> None
     assert [statement.state for statement in seen] == [TransactionStatus.IDLE]
 
 
-def test_a_write_is_one_statement_and_one_of_a_stale_version_two(api: Api) -> None:
+def test_a_write_is_one_statement_or_two_if_the_version_is_stale(api: Api) -> None:
     created = api.create(key="a-key")
     address, body = f"/{created['id']}", {"objectTypeProperty": {"arrayOfIntExample": [1]}}
     update = {"version": 1, "actions": [{"action": "doSomeThing"}, {"action": "publish"}]}
@@ -44,7 +44,7 @@ def test_a_write_is_one_statement_and_one_of_a_stale_version_two(api: Api) -> No
         assert len(seen) == count
 
 
-def test_a_write_that_finds_nothing_to_change_and_creates_is_two_statements(api: Api) -> None:
+def test_a_write_that_turns_out_to_create_is_two_statements(api: Api) -> None:
     for send in (
         lambda: api.put(json={"objectTypeProperty": EXAMPLE}),
         lambda: api.put(json={"key": "a-key", "objectTypeProperty": EXAMPLE}),
@@ -55,7 +55,7 @@ def test_a_write_that_finds_nothing_to_change_and_creates_is_two_statements(api:
         assert len(seen) == 2
 
 
-def test_a_request_that_is_refused_before_the_database_costs_no_statement(api: Api) -> None:
+def test_an_invalid_request_sends_no_statement(api: Api) -> None:
     with recorded() as seen:
         assert api.post(json={"objectTypeProperty": {"arrayOfIntExample": ["x"]}}).status_code == 400
         assert api.get("/not-a-uuid").status_code == 404

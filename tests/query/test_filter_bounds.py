@@ -1,4 +1,4 @@
-"""No filter or facet is slow to parse, whatever it is made of."""
+"""Limits of filters and facets, and that none of any content is slow to parse."""
 
 from contextlib import suppress
 from functools import partial
@@ -47,6 +47,6 @@ def test_ten_kilobytes_are_read_in_under_50_milliseconds(text: str) -> None:
             read([text])
 
 
-def test_what_was_parsed_is_remembered_if_it_is_short() -> None:
+def test_trees_of_short_texts_are_cached() -> None:
     assert parse_filter('key:"remembered"') is parse_filter('key:"remembered"')
     assert parse_facet("key as remembered") is parse_facet("key as remembered")

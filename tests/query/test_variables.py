@@ -1,4 +1,4 @@
-"""Variables of predicates: texts in the URL that take the type of the field that they meet."""
+"""Variables of predicates: texts in the URL that are read as values of the field's type."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_a_variable_takes_the_type_of_its_field(library: Api) -> None:
     assert found(library, "key matches ignore case :k", k="FULL") == ["full"]
 
 
-def test_one_variable_can_meet_fields_of_several_types(library: Api) -> None:
+def test_one_variable_can_stand_for_fields_of_several_types(library: Api) -> None:
     assert found(library, "version = :v or arrayOfStringExample = :v", v="7") == ["seven"]
 
 
@@ -52,7 +52,7 @@ def test_an_unused_variable_is_ignored(library: Api) -> None:
 @pytest.mark.parametrize(
     "name", ["var.", "var.a-b", "var.a.b", "var.ä", "var.a b", "Var.a", "vara", "var.<name>", "var.a\n"]
 )
-def test_another_name_is_no_variable(api: Api, name: str) -> None:
+def test_an_invalid_variable_name_is_refused(api: Api, name: str) -> None:
     for path in (SORTED, ""):
         answer = api.get(path, query_string={name: "x"})
         assert answer.status_code == 400
@@ -60,7 +60,7 @@ def test_another_name_is_no_variable(api: Api, name: str) -> None:
         assert f"Malformed parameter: {name}: Unknown parameter." in answer.get_json()["message"]
 
 
-def test_other_endpoints_have_no_variables(api: Api) -> None:
+def test_other_endpoints_refuse_variables(api: Api) -> None:
     created = api.create()
     assert api.get(f"/{created['id']}", query_string={"var.a": "x"}).status_code == 400
 
@@ -73,7 +73,7 @@ def test_a_missing_variable_is_named(library: Api) -> None:
     assert refusals(library, "key in :names") == ["Missing parameter value for names (line 1, column 8)"]
 
 
-def test_a_list_meets_no_comparison(library: Api) -> None:
+def test_a_comparison_refuses_a_list(library: Api) -> None:
     assert refusals(library, "key = :k", k=["a", "b"]) == [
         "The variable 'k' has 2 values, and '=' takes one. (line 1, column 7)"
     ]
@@ -96,7 +96,7 @@ def test_a_value_of_another_type_is_refused(library: Api, where: str, value: str
     assert "the value of the variable 'v'" in message
 
 
-def test_a_value_that_no_text_can_be_is_refused_by_its_parameter(api: Api) -> None:
+def test_a_variable_with_an_unstorable_character_is_refused(api: Api) -> None:
     answer = ask(api, "key = :v", v="\x00")
     assert codes(answer) == ["InvalidInput"]
     assert answer.get_json()["message"] == "Malformed parameter: var.v: A text cannot hold U+0000."

@@ -213,7 +213,7 @@ def test_what_a_predicate_finds(library: Api, where: str, expected: str) -> None
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS)
-def test_a_text_is_found_whatever_it_holds(library: Api, text: str) -> None:
+def test_any_text_can_be_found(library: Api, text: str) -> None:
     written = text.replace("\\", "\\\\").replace('"', '\\"')
     for operator in (f'= "{written}"', f'in ("{written}")', f'matches ignore case "{written}"'):
         assert found(library, f"arrayOfStringExample {operator}") == ["odd"]
@@ -254,7 +254,7 @@ def test_ids_compare_as_their_texts(library: Api) -> None:
     assert positions("id is defined") == [0, 1, 2, 3, 4]
 
 
-def test_times_compare_as_moments_in_any_form(library: Api) -> None:
+def test_times_compare_as_moments_however_they_are_written(library: Api) -> None:
     moment: str = library.get("/key=full").get_json()["createdAt"]
     date, time = moment.removesuffix("Z").split("T")
     for same in (moment, moment.lower(), f"{date}T{time}", f"{date} {time}+00:00", f"{date}T{time}00000Z"):
@@ -289,7 +289,7 @@ def test_the_list_and_the_existence_check_take_predicates_too(library: Api) -> N
     assert library.head(query_string={"where": "version = "}).status_code == 400
 
 
-def test_pages_and_totals_are_of_what_is_found(library: Api) -> None:
+def test_pages_and_totals_contain_only_matches(library: Api) -> None:
     page = library.get(
         "/sorted-query-parameters", query_string={"where": "key is defined", "limit": 2, "offset": 1, "sort": "key"}
     ).get_json()
@@ -297,5 +297,5 @@ def test_pages_and_totals_are_of_what_is_found(library: Api) -> None:
     assert [resource["key"] for resource in page["results"]] == ["empty", "full"]
 
 
-def test_a_predicate_sees_its_own_project_only(library: Api, api: Api) -> None:
+def test_a_predicate_finds_nothing_of_another_project(library: Api, api: Api) -> None:
     assert found(api, 'key = "full" or version > 0 or not(key = "x")') == []

@@ -1,7 +1,7 @@
-"""The query language against a naive reading of it: on random data, SQL finds exactly what Python finds.
+"""The query language against an evaluator in Python: on random data, both find the same resources.
 
-The evaluator below knows nothing of the application's tables of fields and operators. It walks the tree that was
-generated, not the one that was parsed, so that the parser is under test as well.
+The evaluator uses none of the application's tables of fields and operators. It evaluates the tree that was generated
+and not the one that was parsed, so that the parser is under test as well.
 """
 
 import re
@@ -144,7 +144,7 @@ def printed_operand(operand: Literal | Variable) -> str:
     return printed_number(operand.value)
 
 
-# The naive reading
+# The evaluator
 
 
 def holds(term: Parsed, thing: dict[str, Any]) -> bool:
@@ -292,7 +292,7 @@ def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
 
 @settings(many, max_examples=300)
 @given(predicate=predicates, stage=st.sampled_from(Stage))
-def test_operands_travel_as_parameters_only(predicate: Parsed, stage: Stage) -> None:
+def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, stage: Stage) -> None:
     def mark(field: str, literal: Literal) -> Literal:
         if field == "createdAt":
             return Literal("2017-03-04", 0)

@@ -1,4 +1,4 @@
-"""What a predicate that cannot be is answered: the platform's messages, with line and column."""
+"""The answers to invalid predicates: the platform's messages, with line and column."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_a_syntax_error_says_where_and_what_was_expected(api: Api, where: str, m
     ]
 
 
-def test_lines_are_counted_and_the_one_at_fault_is_shown(api: Api) -> None:
+def test_the_message_shows_the_line_with_the_error_and_its_number(api: Api) -> None:
     assert refusals(api, 'key = "a\nb"\nand\n\tversion ==1\nand key = "x"') == [
         f"Syntax error while parsing 'where'. Invalid input '=', expected {VALUE} (line 4, column 11):\n"
         "\tversion ==1\n"
@@ -124,7 +124,7 @@ def test_a_field_is_known_only_in_its_own_object(api: Api) -> None:
         ),
     ],
 )
-def test_a_literal_that_the_field_cannot_have_is_refused(api: Api, where: str, message: str) -> None:
+def test_a_literal_of_another_type_is_refused(api: Api, where: str, message: str) -> None:
     (found,) = refusals(api, where)
     assert found.rsplit(" (line 1", 1)[0] == message
 
@@ -163,7 +163,7 @@ def test_all_faults_are_in_one_answer(api: Api) -> None:
     ]
 
 
-def test_faults_of_other_parameters_stand_beside_them(api: Api) -> None:
+def test_faults_of_other_parameters_are_in_the_same_answer(api: Api) -> None:
     query = {"where": "x = 1", "limit": "501", "expand": "y", "unknown": "z", "var.a-b": "1", "var.a": "\x00"}
     answer = api.get(SORTED, query_string=query)
     named = [error["message"].split(": ")[1] for error in answer.get_json()["errors"]]
@@ -175,7 +175,7 @@ def test_a_text_that_cannot_be_stored_is_refused(api: Api) -> None:
     assert refusals(api, 'key = "\x00"') == ["A text cannot hold U+0000."]
 
 
-def test_nothing_of_sql_is_ever_in_an_answer(api: Api) -> None:
+def test_no_answer_contains_sql(api: Api) -> None:
     for where in ('key = "x\'; DROP TABLE resource; --"', '`id"; SELECT 1` = 1', 'key = "%(project_key)s %s %"'):
         answer = ask(api, where)
         assert answer.status_code in (200, 400)

@@ -1,4 +1,4 @@
-"""Many writers at once: of all that expect one version, exactly one wins, and nothing is lost or done twice."""
+"""Concurrent writers: of those that expect the same version exactly one succeeds, and no update is lost or repeated."""
 
 import random
 import time
@@ -16,7 +16,7 @@ from tests.support.api import Api, send_concurrently
 WRITERS = 64
 UPDATES = 2_000
 PATIENCE_S = 0.2
-"""Longest wait of a writer that lost."""
+"""The longest random wait of a writer before it tries again."""
 
 Write = Callable[[Api, dict[str, Any], int], TestResponse]
 
@@ -47,10 +47,10 @@ def _body(resource: dict[str, Any], number: int, **fields: Any) -> dict[str, Any
 
 
 def race(api: Api, resource_id: str, write: Write, updates: int, refused: int) -> list[int]:
-    """Let the writers read, modify and write until so many updates came through; returns the versions won.
+    """Let the writers read, modify and write until so many updates have succeeded; return the versions written.
 
-    A writer that lost to another goes on from what it is told of the actual version, after a moment of chance, as real
-    clients do: if all tried again at once, each would find that another one of them had come first.
+    A writer whose version is stale takes the current one from the error and tries again after a random wait, as real
+    clients do. Without the wait, most attempts would fail again.
     """
     numbers = count()
     remaining = iter(range(updates))
@@ -87,7 +87,9 @@ def race(api: Api, resource_id: str, write: Write, updates: int, refused: int) -
         pytest.param(put_if_match, 412, 300, id="PUT with If-Match"),
     ],
 )
-def test_of_sixty_four_writers_one_wins_each_version(api: Api, write: Write, refused: int, updates: int) -> None:
+def test_exactly_one_of_sixty_four_writers_writes_each_version(
+    api: Api, write: Write, refused: int, updates: int
+) -> None:
     created = api.create(key="contended")
     won = race(api, created["id"], write, updates, refused)
     assert sorted(won) == list(range(2, updates + 2))
@@ -106,7 +108,7 @@ def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> N
     assert api.get().get_json()["total"] == 1
 
 
-def test_racing_creates_that_expect_a_version_are_not_overwritten_unseen(api: Api) -> None:
+def test_racing_creates_that_expect_a_version_overwrite_only_that_version(api: Api) -> None:
     answers = send_concurrently(
         32,
         lambda number: api.put(
@@ -116,7 +118,7 @@ def test_racing_creates_that_expect_a_version_are_not_overwritten_unseen(api: Ap
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 1, 409: 30}
 
 
-def test_racing_puts_that_only_create_let_one_through(api: Api) -> None:
+def test_exactly_one_of_racing_puts_that_only_create_succeeds(api: Api) -> None:
     answers = send_concurrently(
         32,
         lambda number: api.put(
@@ -136,7 +138,7 @@ def test_racing_puts_without_id_and_key_make_one_resource(api: Api) -> None:
     assert api.get().get_json()["total"] == 1
 
 
-def test_a_delete_and_the_updates_around_it_are_one_sequence(api: Api) -> None:
+def test_a_delete_and_racing_updates_happen_one_after_the_other(api: Api) -> None:
     for _ in range(10):
         created = api.create(key="doomed")
 
@@ -153,18 +155,18 @@ def test_a_delete_and_the_updates_around_it_are_one_sequence(api: Api) -> None:
         by_status = Counter(answer.status_code for answer in updates)
         assert set(by_status) <= {200, 404, 409}
         assert by_status[200] <= 1
-        # The deleted representation is the last one: it has the one update that came first, if any did.
+        # The answer to the delete shows the last version, with the update if one happened before.
         assert deleted.get_json()["version"] == 1 + by_status[200]
         assert api.get(f"/{created['id']}").status_code == 404
 
 
-def test_of_racing_deletes_that_expect_a_version_one_wins(api: Api) -> None:
+def test_exactly_one_of_racing_deletes_succeeds(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(16, lambda _: api.delete(f"/{created['id']}?version=1"))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 404: 15}
 
 
-def test_a_key_that_two_resources_want_goes_to_one(api: Api) -> None:
+def test_exactly_one_of_several_resources_gets_a_key(api: Api) -> None:
     resources = [api.create() for _ in range(16)]
     answers = send_concurrently(
         16, lambda number: api.post(json={"id": resources[number]["id"], "key": "wanted", "objectTypeProperty": {}})

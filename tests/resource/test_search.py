@@ -95,7 +95,7 @@ def test_staged_filters_facets_and_sorting_look_at_the_staged_projection(api: Ap
     assert facet == {"someProperty": {"type": "filter", "count": 1}}
 
 
-def test_facets_are_there_if_one_was_asked_for(api: Api) -> None:
+def test_an_answer_has_facets_only_if_the_search_has(api: Api) -> None:
     assert "facets" not in page(api)
     assert page(api, facet="key")["facets"] == {
         "key": {"type": "terms", "dataType": "text", "missing": 0, "total": 0, "other": 0, "terms": []}
@@ -117,7 +117,7 @@ def test_without_a_match_there_are_no_results_and_facets_count_nothing(api: Api)
 # Order and paging
 
 
-def test_the_most_relevant_come_first_and_equals_by_id(api: Api) -> None:
+def test_results_are_sorted_by_relevance_and_then_by_id(api: Api) -> None:
     api.create({"arrayOfStringExample": ["a cat and a mouse and a bird and a house"]}, key="once")
     api.create({"arrayOfStringExample": ["cat", "cats", "a cat"]}, key="thrice")
     api.create({"arrayOfStringExample": ["a cat and a mouse and a bird and a house"]}, key="again")
@@ -148,7 +148,7 @@ def test_every_sort_and_page(api: Api) -> None:
 
 
 @pytest.mark.parametrize("name", ["text.en", "text.en-GB", "text.zz", "textXen", "text-de", "text\nen"])
-def test_a_text_is_named_by_the_whole_of_the_pattern(api: Api, name: str) -> None:
+def test_the_name_of_a_text_matches_the_whole_pattern(api: Api, name: str) -> None:
     api.create(key="a-key")
     assert api.get(QUERY, query_string={name: "dog"}).get_json()["total"] == 1
 
@@ -156,13 +156,13 @@ def test_a_text_is_named_by_the_whole_of_the_pattern(api: Api, name: str) -> Non
 @pytest.mark.parametrize(
     "name", ["text.eng", "text.EN", "text.en-gb", "text.en-", "texten", "text", "xtext.en", "text.en-GBR"]
 )
-def test_other_names_are_no_texts(api: Api, name: str) -> None:
+def test_names_that_do_not_match_are_refused(api: Api, name: str) -> None:
     answer = api.get(QUERY, query_string={name: "dog"})
     assert answer.status_code == 400
     assert messages(answer, name)[0].startswith("Unknown parameter.")
 
 
-def test_texts_that_say_nothing_are_refused(api: Api) -> None:
+def test_blank_texts_are_refused(api: Api) -> None:
     answer = api.get(QUERY, query_string="text.en=&text.de=%20%09&text.fr=chat&text.fr=")
     assert [error["message"] for error in answer.get_json()["errors"]] == [
         "Malformed parameter: text.en: The value is empty.",
@@ -224,7 +224,7 @@ def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
         assert f"Malformed parameter: {name}: " in texts
 
 
-def test_parameters_of_lists_are_none_of_a_search(api: Api) -> None:
+def test_a_search_refuses_the_parameters_of_lists(api: Api) -> None:
     for name in ("where", "var.x", "expand", "stringParameter", "markMatchingVariants", "score"):
         assert api.get(QUERY, query_string={name: "1"}).status_code == 400
 
@@ -232,7 +232,7 @@ def test_parameters_of_lists_are_none_of_a_search(api: Api) -> None:
 # Forms
 
 
-def test_a_form_and_the_query_string_are_one_search(api: Api) -> None:
+def test_a_form_and_the_query_string_are_combined(api: Api) -> None:
     for key in ("aa", "bb", "cc"):
         api.create({"arrayOfStringExample": [key]}, key=key)
     answer = api.post(f"{FORM}?filter=version:1&limit=1", data={"filter": ['key:"aa","bb"', 'key:"bb","cc"']})
@@ -245,7 +245,7 @@ def test_a_form_and_the_query_string_are_one_search(api: Api) -> None:
 
 
 @pytest.mark.parametrize("name", ["limit", "offset", "staged", "fuzzy", "fuzzyLevel", "withTotal"])
-def test_what_is_not_repeatable_stands_in_one_of_them(api: Api, name: str) -> None:
+def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: str) -> None:
     value = "true" if name in ("staged", "fuzzy", "withTotal") else "1"
     answer = api.post(f"{FORM}?{name}={value}", data={name: value})
     assert answer.status_code == 400
@@ -271,7 +271,7 @@ def test_other_bodies_are_refused(api: Api) -> None:
     assert api.post(FORM, data="facet=key", content_type=f"{FORM_TYPE}; charset=UTF-8").status_code == 200
 
 
-def test_what_is_no_form_in_utf_8_is_refused(api: Api) -> None:
+def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     for body in (b"facet=k\xffy", b"facet=k%FFy"):
         answer = api.post(FORM, data=body, content_type=FORM_TYPE)
         assert answer.status_code == 400
@@ -300,7 +300,7 @@ def test_a_form_can_be_longer_than_a_url(api: Api) -> None:
 # Filters and facets
 
 
-def test_quotes_and_signs_are_values_and_nothing_else(api: Api) -> None:
+def test_quotes_and_special_characters_in_values_have_no_meaning(api: Api) -> None:
     nasty = ["'", '"', "\\", "'; DROP TABLE resource; --", "%s %(x)s", "{}", "$v0", "a\nb", "🐍", "?", ":x"]
     api.create({"arrayOfStringExample": nasty}, key="a-key")
     for text in nasty:
@@ -320,7 +320,7 @@ def test_numbers_are_exact(api: Api) -> None:
     assert found(api, filter=f"arrayOfIntExample:range({2**53 + 2} to {2**63 - 2})") == []
 
 
-def test_both_bounds_hold_of_one_element(api: Api) -> None:
+def test_one_element_is_within_both_bounds(api: Api) -> None:
     api.create({"arrayOfIntExample": [1, 9], "arrayOfStringExample": ["a", "z"]}, key="apart")
     api.create({"arrayOfIntExample": [5], "arrayOfStringExample": ["m"]}, key="between")
     assert found(api, filter="arrayOfIntExample:range(2 to 8)") == ["between"]
@@ -339,7 +339,7 @@ def test_at_most_200_terms_are_listed_and_the_others_counted(api: Api) -> None:
     assert [term["count"] for term in facet["terms"]] == [2, 2] + [1] * 198
 
 
-def test_filters_on_the_field_of_a_facet_do_not_narrow_it_by_any_of_its_paths(api: Api) -> None:
+def test_filters_on_the_field_of_a_facet_do_not_narrow_it_whichever_path_they_use(api: Api) -> None:
     api.create({"arrayOfIntExample": [1]}, key="aa")
     api.create({"arrayOfIntExample": [2]}, key="bb")
     answered = page(
@@ -407,7 +407,7 @@ def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
         ("version:true", "The field 'version' takes a number, not the boolean true. (line 1, column 9)"),
     ],
 )
-def test_a_facet_that_cannot_be_is_refused(api: Api, facet: str, message: str) -> None:
+def test_an_invalid_facet_is_refused(api: Api, facet: str, message: str) -> None:
     answer = api.post(FORM, data={"facet": facet})
     assert answer.status_code == 400
     assert messages(answer, "facet") == [message]

@@ -1,7 +1,7 @@
-"""Filters and facets against a naive reading of them: on random data, SQL finds and counts what Python does.
+"""Filters and facets against an evaluator in Python: on random data, both find and count the same.
 
-The expressions are made as texts, so that their parser is under test as well; what they mean is computed from the parts
-that they were made of.
+The expressions are generated as texts, so that their parser is under test as well. The evaluator uses the parts that a
+text was generated from.
 """
 
 import json
@@ -109,7 +109,7 @@ facets = st.sampled_from(list(KINDS)).flatmap(
 few_filters = st.lists(filters, max_size=2)
 
 
-# The naive reading
+# The evaluator
 
 
 def values_of(path: str, view: dict[str, Any]) -> list[Any]:
@@ -213,7 +213,7 @@ def assert_same(answered: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 def number(value: Any) -> Any:
-    """Beyond the doubles all numbers are alike, and 1e400 stands for them; times are kept to the microsecond."""
+    """The number as the service compares it: beyond all doubles an infinity, and times to the microsecond."""
     exact = Decimal(value)
     if abs(exact) >= Decimal("1e309"):
         return Decimal("Infinity").copy_sign(exact)

@@ -1,7 +1,7 @@
-"""That what is selected is looked up, and not looked for among all of a project's resources.
+"""Selective reads use an index instead of reading all resources of the project.
 
-Whatever PostgreSQL knows while it plans: the values or only their types, with or without statistics, whether or not
-recent writes still wait to be sorted into the indexes.
+This holds whatever the planner knows: with the values of parameters or without, with statistics or without, and also
+while the pending lists of the GIN indexes have entries.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ FROM generate_series(1, %(count)s) i
 @pytest.fixture(scope="module", params=["after ANALYZE", "without statistics", "with writes pending"])
 def connection(database_url: str, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(database_url, prepare_threshold=0) as connection:
-        # Each condition is found in 20 of 20,000: what is pending replaces what is not there yet.
+        # 20 of 20,000 resources fulfil each condition, whether or not 4,000 of them are in the pending lists.
         pending = 4_000 if request.param == "with writes pending" else 0
         insert = _INSERT.replace("1 + i % 3", "1 + i %% 3")
         connection.execute(insert, {"from": 0, "count": RESOURCES - pending})
@@ -94,7 +94,7 @@ READS: dict[str, Callable[[Any], str]] = {
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("name", READS)
-def test_little_more_is_read_than_is_found(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+def test_a_selective_read_reads_few_other_rows(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
     READS[name](connection)
@@ -103,20 +103,20 @@ def test_little_more_is_read_than_is_found(connection: psycopg.Connection[Any], 
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("name", SORTABLE)
-def test_a_page_of_all_reads_itself(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+def test_a_page_of_all_resources_reads_no_other_rows(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
     sort = (SortTerm(SORTABLE[name]),)
     page = store.page(connection, "p", Selection(), Paging(limit=500, sort=sort, with_total=False))
     assert '"count":500,' in page
-    # As often as there are parts: a field that is nowhere absent has none.
+    # Each part is read up to the limit.
     assert read(connection) - before <= 500 * max(1, len(SORTABLE[name].parts))
 
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("limit", [20, 500])
 @pytest.mark.parametrize("name", ["id", "version", "createdAt", "key"])
-def test_what_many_fulfil_is_met_in_the_order_of_the_page(
+def test_a_condition_that_many_fulfil_is_read_in_the_order_of_the_page(
     connection: psycopg.Connection[Any], plan: str, name: str, limit: int
 ) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
@@ -124,9 +124,9 @@ def test_what_many_fulfil_is_met_in_the_order_of_the_page(
     everywhere = Selection((Containment(('{"arrayOfStringExample":["common"]}',)),))
     page = store.page(connection, "p", everywhere, Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),)))
     assert '"total":10000,"totalCapped":true' in page
-    # Counted up to the cap, and then the page, whose resources are looked up by themselves.
+    # Counting stops at the cap; then the page is read, and each of its resources looked up once more.
     assert read(connection) - before <= 10_001 + 3 * limit
 
 
-def test_the_condition_on_the_project_stands_before_all_others() -> None:
+def test_the_condition_on_the_project_comes_first() -> None:
     assert Selected().where.startswith("r.project_key = ")

@@ -1,4 +1,4 @@
-"""That an index serves every order of the lists, and none of them sorts a project."""
+"""An index serves every order of the lists, so that no page sorts all resources of the project."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ FROM generate_series(1, 20000) i
 
 @pytest.fixture(scope="module")
 def planner(database_url: str) -> Iterator[Any]:
-    """A connection that sees twenty thousand resources, for which the planner would not always go to the trouble."""
+    """A connection that sees twenty thousand resources, without the scans that are cheaper for so few."""
     with psycopg.connect(database_url) as connection:
         connection.execute(_MANY)
         connection.execute("ANALYZE resource")
@@ -63,7 +63,7 @@ def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descendin
 
 
 @pytest.mark.parametrize("descending", [False, True])
-def test_long_and_short_texts_and_absent_ones_are_one_order(planner: Any, descending: bool) -> None:
+def test_the_parts_of_an_index_order_merge_into_one_order(planner: Any, descending: bool) -> None:
     sort = (SortTerm(SORTABLE["someProperty"], descending=descending),)
     page = json.loads(store.page(planner, "p", Selection(), Paging(limit=20_000, sort=sort)))
     expected = planner.execute(

@@ -194,14 +194,14 @@ def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
 
 
-def test_an_unknown_sort_field_is_told_with_the_known_ones(api: Api) -> None:
+def test_the_message_for_an_unknown_sort_field_lists_the_known_ones(api: Api) -> None:
     message = api.get(f"{PATH}?sort=orderHint").get_json()["message"]
     assert message.startswith("Malformed parameter: sort: Invalid query field 'orderHint' in sort path. ")
     for name in ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty"):
         assert f"`{name}`" in message
 
 
-def test_pages_meet_every_resource_once(api: Api) -> None:
+def test_pages_contain_every_resource_once(api: Api) -> None:
     made = {some_property(api, "same" if number % 2 else None)["id"] for number in range(11)}
     met = [
         result["id"]
@@ -212,7 +212,7 @@ def test_pages_meet_every_resource_once(api: Api) -> None:
     assert set(met) == made
 
 
-def test_nothing_of_another_project_is_seen_or_counted(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_resources_of_another_project_are_not_listed_or_counted(app: Flask, api: Api, token_for: TokenFor) -> None:
     api.create()
     other = Api(app, f"{api.project}-2", token_for(f"view_test:{api.project}-2"))
     assert page(other)["total"] == 0

@@ -93,7 +93,7 @@ def test_a_staged_write_that_changes_nothing_keeps_the_version(api: Api, method:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_a_write_that_says_nothing_of_staged_changes_both(api: Api, method: str) -> None:
+def test_a_write_without_staged_changes_both_projections(api: Api, method: str) -> None:
     api.create(key="a-key")
     staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})
     both = {"arrayOfFloatExample": [1.5]}
@@ -125,7 +125,7 @@ def test_an_overwrite_of_a_staged_change_by_the_same_in_both_publishes_it(api: A
     assert api.update(written, PUBLISH) == written
 
 
-def test_a_merge_that_the_current_projection_has_already_changes_the_staged_one(api: Api) -> None:
+def test_a_merge_can_change_the_staged_projection_alone(api: Api) -> None:
     created = api.create({"arrayOfIntExample": [1]}, key="a-key")
     staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": {}})
     merged = api.post(json={"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [1]}}).get_json()
@@ -159,7 +159,7 @@ def test_staging_back_to_the_current_value_leaves_nothing_to_publish(api: Api) -
     assert api.update(back, PUBLISH) == back
 
 
-def test_both_halves_of_a_projection_are_published_together(api: Api) -> None:
+def test_both_values_of_a_projection_are_published_together(api: Api) -> None:
     api.create(key="a-key")
     staged = staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})
     staged = api.update(staged, change("new", staged=True))
@@ -169,7 +169,7 @@ def test_both_halves_of_a_projection_are_published_together(api: Api) -> None:
     assert (updated["objectTypeProperty"], updated["someProperty"]) == (NEW, "new")
 
 
-def test_a_change_of_both_halves_keeps_the_staged_change_of_the_other(api: Api) -> None:
+def test_a_change_of_one_value_keeps_the_staged_change_of_the_other(api: Api) -> None:
     api.create(key="a-key")
     staged = staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})
     resource = api.update(staged, change("both", staged=False))
@@ -191,13 +191,13 @@ def test_staged_actions_and_publications_take_turns_in_one_request(api: Api) -> 
     assert api.update(resource, PUBLISH)["someProperty"] == "c"
 
 
-def test_a_deleted_resource_is_answered_as_it_currently_was(api: Api) -> None:
+def test_a_delete_answers_the_current_projection(api: Api) -> None:
     api.create(key="a-key")
     staged = staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})
     assert api.delete(f"/{staged['id']}").get_json() == staged
 
 
-def test_a_key_set_by_a_staged_write_counts_at_once(api: Api) -> None:
+def test_a_key_is_never_staged(api: Api) -> None:
     created = api.create()
     staged = staged_write(api, "PUT", {"id": created["id"], "key": "a-key", "objectTypeProperty": NEW})
     assert staged["key"] == "a-key"
@@ -212,7 +212,7 @@ def test_the_letter_case_of_the_parameter_does_not_matter(api: Api, staged: str)
 
 @pytest.mark.parametrize("query", ["staged=1", "staged=", "staged=yes", "staged=true&staged=true", "Staged=true"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_what_is_no_boolean_is_refused(api: Api, method: str, query: str) -> None:
+def test_a_value_that_is_no_boolean_is_refused(api: Api, method: str, query: str) -> None:
     created = api.create()
     answer = api.request(method, f"?{query}", json={"id": created["id"], "version": 1, "objectTypeProperty": NEW})
     assert answer.status_code == 400

@@ -22,7 +22,7 @@ def send(api: Api, resource: dict[str, Any], *actions: Any, **fields: Any) -> An
     return api.post(f"/{resource['id']}", json=body)
 
 
-def test_the_contract_s_example_is_one_step(app: Flask, api: Api, token_for: TokenFor) -> None:
+def test_the_example_of_the_interface_raises_the_version_by_one(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create(key="a-key")
     other = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id="other-client"))
     answer = send(other, created, DO, change("any string"))
@@ -40,7 +40,7 @@ def test_the_contract_s_example_is_one_step(app: Flask, api: Api, token_for: Tok
     assert api.get("/key=a-key").get_json() == updated
 
 
-def test_an_action_that_does_something_unseen_counts_as_a_change(api: Api) -> None:
+def test_do_some_thing_counts_as_a_change(api: Api) -> None:
     resource = api.create()
     for version in (2, 3):
         resource = api.update(resource, DO)
@@ -73,7 +73,7 @@ def test_any_text_is_kept(api: Api, text: str) -> None:
         [{"action": "publish"}, {"action": "revertStagedChanges"}],
     ],
 )
-def test_what_leaves_everything_as_it_was_keeps_version_and_time(api: Api, actions: list[dict[str, Any]]) -> None:
+def test_actions_that_change_nothing_keep_version_and_time(api: Api, actions: list[dict[str, Any]]) -> None:
     resource = api.update(api.create(key="a-key"), change("a"))
     assert api.update(resource, *actions) == resource
     assert api.get("/key=a-key").get_json() == resource
@@ -95,7 +95,7 @@ def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions:
     assert api.get(f"/{resource['id']}").get_json() == resource
 
 
-def test_the_conflict_is_told_as_the_platform_tells_it(api: Api) -> None:
+def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
     created = api.create()
     message = f"Object {created['id']} has a different version than expected. Expected: 7 - Actual: 1."
     assert send(api, created, version=7).get_json() == {
@@ -160,7 +160,7 @@ def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None
         ),
     ],
 )
-def test_a_malformed_body_is_told_with_the_place(api: Api, body: dict[str, Any], found: list[str]) -> None:
+def test_the_message_for_a_malformed_body_has_the_path(api: Api, body: dict[str, Any], found: list[str]) -> None:
     created = api.create()
     answer = api.post(f"/{created['id']}", json=body)
     assert answer.status_code == 400
@@ -170,7 +170,7 @@ def test_a_malformed_body_is_told_with_the_place(api: Api, body: dict[str, Any],
 
 
 @pytest.mark.parametrize("name", ["doSomething", "", "publish ", "setKey", 300 * "x"])
-def test_an_unknown_action_is_refused_and_the_known_ones_named(api: Api, name: str) -> None:
+def test_the_message_for_an_unknown_action_lists_the_known_ones(api: Api, name: str) -> None:
     created = api.create()
     answer = send(api, created, DO, {"action": name})
     assert answer.status_code == 400
@@ -206,7 +206,7 @@ def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800", "a\udfff"])
-def test_a_text_that_cannot_be_kept_is_refused(api: Api, text: str) -> None:
+def test_a_text_that_cannot_be_stored_is_refused(api: Api, text: str) -> None:
     created = api.create()
     answer = send(api, created, DO, change(text))
     assert answer.status_code == 400
@@ -215,7 +215,7 @@ def test_a_text_that_cannot_be_kept_is_refused(api: Api, text: str) -> None:
     assert api.get(f"/{created['id']}").get_json() == created
 
 
-def test_all_faulty_actions_are_told_at_once(api: Api) -> None:
+def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     answer = send(api, api.create(), {"action": "nothing"}, DO, change("\x00"), {"action": "changeSomeProperty"})
     assert answer.status_code == 400
     assert sorted(codes(answer)) == ["InvalidField", "InvalidJsonInput", "InvalidJsonInput"]
@@ -240,7 +240,7 @@ def test_a_resource_of_another_project_is_not_found(api: Api, other_project: Api
     assert api.get(f"/{created['id']}").get_json() == created
 
 
-def test_of_racing_updates_that_expect_one_version_one_wins(api: Api) -> None:
+def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(8, lambda number: send(api, created, change(str(number))))
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7

@@ -93,7 +93,7 @@ def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
         ("nl", "lichamelijk", "lichamelijke"),
     ],
 )
-def test_what_a_language_finds_is_what_its_configuration_finds(
+def test_a_language_matches_as_its_text_search_configuration_does(
     api: Api, find: Find, connection: Connection, language: str, stored: str, asked: str
 ) -> None:
     keep(api, there=f"x {stored} y", other="something else")
@@ -105,13 +105,13 @@ def test_what_a_language_finds_is_what_its_configuration_finds(
     assert (find(asked, language) == ["k-there"]) is row[0] is True
 
 
-def test_every_configuration_is_one_that_some_server_has(connection: Connection) -> None:
+def test_every_configuration_exists(connection: Connection) -> None:
     rows = connection.execute("SELECT cfgname FROM pg_ts_config").fetchall()
     missing = set(words.CONFIGURATIONS.values()) - {row[0] for row in rows}
     assert missing <= {"estonian"}  # since PostgreSQL 18
 
 
-def test_stop_words_alone_find_nothing_and_beside_others_make_no_difference(api: Api, find: Find) -> None:
+def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: Api, find: Find) -> None:
     keep(api, one="the dog and the cat", two="die Katze")
     assert find("the") == []
     assert find("the dog") == ["k-one"]
@@ -133,7 +133,7 @@ def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
 @pytest.mark.parametrize(
     "text", ["it's", "a\\b", "o'neill\\x", "x|y", "(a)", "a & b", "'quoted'", "foo-bar", "a.b/c'd", "<b>bold</b>"]
 )
-def test_texts_are_never_taken_for_operators(api: Api, find: Find, text: str) -> None:
+def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, text: str) -> None:
     keep(api, there=f"{text} zebra", other="zebra")
     assert find(f"{text} zebra", "xx") == ["k-there"]
 
@@ -148,12 +148,12 @@ def test_each_projection_has_its_words(api: Api, find: Find) -> None:
     assert find("new", stage=Stage.STAGED) == ["k-1"]
 
 
-def test_a_resource_with_the_words_nearer_together_is_more_relevant(api: Api, find: Find) -> None:
+def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find) -> None:
     keep(api, a=["dog", *["x"] * 30, "house"], b="dog house", c=["dog house", "dog house"])
     assert find("dog house") == ["k-c", "k-b", "k-a"]
 
 
-def test_nothing_is_known_of_another_project(api: Api, connection: Connection) -> None:
+def test_the_words_of_another_project_are_not_used(api: Api, connection: Connection) -> None:
     keep(api, one="dog")
     assert tsquery_of(connection, api.project, [SearchText("en", "dog")], None) == "('dog')"
     assert tsquery_of(connection, f"{api.project}x", [SearchText("en", "dog")], None) is None
@@ -184,7 +184,7 @@ def alternatives(query: str | None) -> set[str]:
 
 @pytest.fixture(scope="module")
 def vocabulary(database_url: str) -> Iterator[tuple[Connection, str, list[str]]]:
-    """A project whose dictionary has a thousand words of one to nine letters out of few, many of them alike."""
+    """A project with a thousand words in the dictionary, many similar: one to nine letters of a small alphabet."""
     chance = random.Random(4)  # noqa: S311 -- data, not secrets
     letters = "abcäö"
     made = {"".join(chance.choices(letters, k=chance.randrange(1, 10))) for _ in range(1000)}
@@ -213,8 +213,8 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(string.ascii_lowercase[:3], min_size=3, max_size=9), st.text(string.ascii_lowercase[:3], max_size=11))
-def test_words_that_are_written_alike_share_a_part(one: str, other: str) -> None:
-    """What the migration says of word_keys, computed from its rule."""
+def test_similar_words_share_a_key(one: str, other: str) -> None:
+    """The rule for word_keys that the migration states, computed in Python."""
     edits = edits_for(one, 2)
     if distance(one, other) > edits:
         return
@@ -230,7 +230,7 @@ def test_words_that_are_written_alike_share_a_part(one: str, other: str) -> None
     assert parts(one) & parts(other)
 
 
-def test_fuzzy_is_as_written_in_lower_case_and_in_addition(api: Api, find: Find) -> None:
+def test_a_fuzzy_search_also_matches_the_stem_and_the_word_in_lower_case(api: Api, find: Find) -> None:
     keep(api, one="running", two="runninx", three="Straße", four="ruinning")
     assert find("runs", fuzzy=2) == ["k-one"]
     assert find("RUNNING", fuzzy=2) == ["k-four", "k-one", "k-two"]
@@ -271,7 +271,7 @@ def test_words_and_characters_are_bounded(connection: Connection, project: str) 
     assert refused(SearchText("en", "x" * (CHARACTERS_AT_MOST + 1))) == f"Malformed parameter: text.en: {too_long}"
 
 
-def test_a_word_that_too_many_others_are_like_is_refused(connection: Connection, project: str) -> None:
+def test_a_word_that_too_many_words_match_is_refused(connection: Connection, project: str) -> None:
     letters = string.ascii_lowercase + string.digits
     alike = [f"abcdef{a}{b}{c}" for a in letters for b in letters for c in letters]
     connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, alike[:20_000]))
@@ -300,7 +300,7 @@ BODY = 2 * 1024 * 1024 - 200
     ],
     ids=["distinct words", "one word", "one long word", "underscores", "tags", "hyphens", "beyond ASCII"],
 )
-def test_whatever_a_body_holds_can_be_stored(api: Api, find: Find, text: str, found: str | None) -> None:
+def test_any_text_of_a_body_can_be_stored(api: Api, find: Find, text: str, found: str | None) -> None:
     body = json.dumps({"key": "big", "objectTypeProperty": {"arrayOfStringExample": [text]}}, ensure_ascii=False)
     answer = api.put(data=body.encode(), headers={"Content-Type": "application/json"})
     assert answer.status_code == 201, answer.text[:300]
@@ -308,13 +308,13 @@ def test_whatever_a_body_holds_can_be_stored(api: Api, find: Find, text: str, fo
         assert find(found, "xx") == ["big"]
 
 
-def test_as_many_short_texts_as_a_body_holds_can_be_stored(api: Api, find: Find) -> None:
+def test_a_body_full_of_short_texts_can_be_stored(api: Api, find: Find) -> None:
     api.create({"arrayOfStringExample": [f"w{number:x}" for number in range(200_000)]}, key="big")
     assert find("w1f", "xx") == ["big"]
     assert find("w30d3f", "xx") == []  # beyond the first 20,000 characters
 
 
-# The words of a text are those of its pieces, which is what the write path relies on when it skips what is known
+# The words of a text are the words of its pieces: WordCache relies on that
 
 
 def words_of(connection: Connection, *texts: str, some_property: str | None = None) -> set[str]:
@@ -338,7 +338,7 @@ AWKWARD = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(text=AWKWARD)
-def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
+def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         pieces = WordCache().new_words(connection, "p", [text]).pieces
         of_pieces = set[str]().union(*(words_of(connection, piece) for piece in pieces))
@@ -349,7 +349,7 @@ def test_no_word_reaches_over_a_blank(database_url: str, text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(texts=st.lists(AWKWARD.map(lambda text: text[:60]), max_size=6), some_property=st.none() | AWKWARD)
-def test_the_words_of_short_texts_are_those_of_the_texts_side_by_side(
+def test_the_fast_path_for_short_texts_finds_the_same_words(
     database_url: str, texts: list[str], some_property: str | None
 ) -> None:
     joined = ["".join(f" {text}" for text in texts), "" if some_property is None else f" {some_property}"]
@@ -363,7 +363,7 @@ def test_the_words_of_short_texts_are_those_of_the_texts_side_by_side(
     assert row[0] == row[1]
 
 
-# Learning
+# The dictionary
 
 
 def stored(key: str, *texts: str, staged: str | None = None) -> StoredResource:
@@ -401,7 +401,7 @@ def test_a_write_that_is_refused_adds_no_words(api: Api, connection: Connection)
     assert dictionary(connection, api.project) == {"refused"}
 
 
-def test_a_connection_keeps_in_mind_what_it_has_seen_committed(
+def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     connection: Connection, project: str, database_url: str
 ) -> None:
     cache = WordCache()
@@ -424,7 +424,7 @@ def test_a_connection_keeps_in_mind_what_it_has_seen_committed(
         assert may_be_new("red", by=another)
 
 
-def test_the_words_that_a_connection_keeps_in_mind_are_bounded(connection: Connection, project: str) -> None:
+def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: str) -> None:
     cache = WordCache()
     for number in range(25):
         many = " ".join(f"{number}-{other}" for other in range(1000))

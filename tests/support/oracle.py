@@ -1,4 +1,4 @@
-"""Small random libraries of resources, for tests that hold SQL against a naive reading in Python."""
+"""Small random sets of resources, for tests that compare SQL with an evaluator in Python."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.query.fields import Stage
 from app.values.strict_json import encode
 
-# Values: few, so that they meet each other often
+# Values: few, so that operands and stored values are often equal
 
 IDS = [f"0190a6d4-0000-7000-8000-00000000000{digit}" for digit in "0123456789ab"]
 ID_TEXTS = [*IDS[:8], IDS[3].upper(), IDS[5][:-1], "0", "g", "", "x"]
@@ -32,7 +32,7 @@ TIMES = {
     "2020-01-02": 86_400_000,
     "2019-12-31 12:00:00Z": -43_200_000,
 }
-"""Texts of moments, and their milliseconds since the first of them."""
+"""Times as texts, and as milliseconds since the first of them."""
 
 STORED_TIMES = {0: "2020-01-01T00:00:00Z", 1: "2020-01-01T00:00:00.001Z", 86_400_000: "2020-01-02T00:00:00Z"}
 
@@ -68,7 +68,7 @@ resources = st.fixed_dictionaries(
     },
     optional={"key": st.sampled_from(["a", "A", "b", "ab"]), "someProperty": texts},
 )
-"""Resources in their public form, times as milliseconds, and what differs in their staged projection."""
+"""Resources as answers show them, but with times in milliseconds."""
 
 staged_changes = st.none() | st.tuples(object_types, st.none() | texts)
 

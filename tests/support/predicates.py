@@ -1,4 +1,4 @@
-"""What the tests of the query language share: asking with predicates, and the fragment of an error they look at."""
+"""Helpers for tests of the query language: requests with predicates, and their results or error messages."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ SORTED = "/sorted-query-parameters"
 
 
 def ask(api: Api, *where: str, path: str = SORTED, **variables: str | list[str]) -> Any:
-    """Ask with predicates and variables, given by their names without ``var.``."""
+    """Send a request with predicates and variables; the names of variables lack ``var.``."""
     named = {f"var.{name}": value for name, value in variables.items()}
     return api.get(path, query_string={"where": list(where), "limit": "500", **named})
 
 
 def found(api: Api, *where: str, path: str = SORTED, **variables: str | list[str]) -> list[str]:
-    """The keys of what predicates find, in order; a resource without one is called by a dash."""
+    """The sorted keys of the resources that predicates find; a dash for a resource without a key."""
     answer = ask(api, *where, path=path, **variables)
     assert answer.status_code == 200, answer.text
     page = answer.get_json()
@@ -23,7 +23,7 @@ def found(api: Api, *where: str, path: str = SORTED, **variables: str | list[str
 
 
 def refusals(api: Api, *where: str, **variables: str | list[str]) -> list[str]:
-    """The messages of a refusal, without their common beginning."""
+    """The messages of a 400 answer, without their common beginning."""
     answer = ask(api, *where, **variables)
     assert answer.status_code == 400, answer.text
     assert set(codes(answer)) == {"InvalidInput"}

@@ -24,7 +24,6 @@ class CallSite:
 
     path: str
     """Relative to the package."""
-    function: str
     line: int
 
 
@@ -84,6 +83,6 @@ def _sender(frame: FrameType | None) -> CallSite | None:
     while frame is not None:
         path = Path(frame.f_code.co_filename)
         if path.is_relative_to(APP) and path != Path(connection.__file__):
-            return CallSite(path.relative_to(APP).as_posix(), frame.f_code.co_name, frame.f_lineno)
+            return CallSite(path.relative_to(APP).as_posix(), frame.f_lineno)
         frame = frame.f_back
     return None
