@@ -5,7 +5,7 @@ from typing import Any
 
 from app import errors
 from app.http.paths import PROJECT_KEY_PATTERN
-from app.resource.model import KEY_PATTERN
+from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
 from app.resource.search_params import SearchSchema
 from app.values.json_fields import STORABLE_TEXT
 from app.values.parameters import QuerySchema
@@ -153,7 +153,7 @@ def _page_of(result: str, **more: Document) -> Document:
             "limit": {"type": "integer", "minimum": 0},
             "offset": {"type": "integer", "minimum": 0},
             "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
-            "total": {"type": "integer", "minimum": 0, "description": "matches, exact up to 10,000"},
+            "total": {"type": "integer", "minimum": 0, "description": f"matches, exact up to {TOTAL_AT_MOST:,}"},
             "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
             **more,
@@ -219,7 +219,7 @@ SCHEMAS: Mapping[str, Document] = {
         other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
         terms={
             "type": "array",
-            "maxItems": 200,
+            "maxItems": FACET_TERMS_AT_MOST,
             "description": "those that most resources have, the commonest first",
             "items": _counted(term={"type": ["string", "number"]}),
         },

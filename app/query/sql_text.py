@@ -16,6 +16,11 @@ def numbered(name: LiteralString, number: int) -> LiteralString:
     return cast("LiteralString", f"{name}_{number:d}")
 
 
+def literal(number: int) -> LiteralString:
+    """A whole number as a literal of SQL."""
+    return cast("LiteralString", f"{number:d}")
+
+
 def placeholder(name: LiteralString) -> LiteralString:
     """The place of a parameter's value."""
     return f"%({name})s"

@@ -15,11 +15,11 @@ from app.query.fields import FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
 from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
-from app.query.sql_text import Parameters, numbered, placeholder, utc_time
+from app.query.sql_text import Parameters, literal, numbered, placeholder, utc_time
 from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
+from app.resource.model import FACET_TERMS_AT_MOST
 
-TERMS_AT_MOST: LiteralString = "200"
-"""Terms that a facet lists; ``other`` counts the remaining ones."""
+_TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 
 
 def compile_facet(
@@ -113,7 +113,7 @@ def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, L
 
 def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
     data_type, term = _term(facet.path.field.type, "t.value")
-    listed = f"t.value IS NOT NULL AND t.place <= {TERMS_AT_MOST}"
+    listed = f"t.value IS NOT NULL AND t.place <= {_TERMS_AT_MOST}"
     return f"""(
         SELECT {_terms_result(data_type)}
         FROM (

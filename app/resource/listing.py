@@ -15,14 +15,12 @@ from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
-from app.query.sql_text import Parameters, numbered
+from app.query.sql_text import Parameters, literal, numbered
 from app.resource.json_text import array_, concatenated, member, members
-from app.resource.model import Paging, SortTerm
+from app.resource.model import TOTAL_AT_MOST, Paging, SortTerm
 
-_COUNTED_AT_MOST: LiteralString = "10000"
-"""Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it.
-
-A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to be
+_COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
+"""A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to be
 read, and then no index looks cheaper than a scan.
 """
 

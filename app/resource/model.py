@@ -271,11 +271,21 @@ class SortTerm:
     descending: bool = False
 
 
+DEFAULT_LIMIT = 20
+"""Results of a page if ``limit`` is not given."""
+
+TOTAL_AT_MOST = 10_000
+"""Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it."""
+
+FACET_TERMS_AT_MOST = 200
+"""Terms that a facet lists; ``other`` counts the remaining ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paging:
     """Which of the matching resources a page contains."""
 
-    limit: int = 20
+    limit: int = DEFAULT_LIMIT
     offset: int = 0
     with_total: bool = True
     sort: tuple[SortTerm, ...] = ()

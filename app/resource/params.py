@@ -12,6 +12,7 @@ from app.query.fields import EXPANDABLE, SORTABLE
 from app.query.predicate import resolver
 from app.query.predicate.ast import Condition
 from app.resource.model import (
+    DEFAULT_LIMIT,
     Containment,
     ExpectedVersion,
     Paging,
@@ -153,7 +154,7 @@ class PagingSchema(QuerySchema):
     limit = Parameter(
         _read_limit,
         {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
-        meaning="results in the page; 20 if not given",
+        meaning=f"results in the page; {DEFAULT_LIMIT} if not given",
         example=5,
     )
     offset = Parameter(
