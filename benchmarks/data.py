@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 from app.bulk import seed
 from app.database import migrate
 from app.identity import signing_keys
-from app.resource import bulk_store
+from app.resource import bulk_store, words
 from app.resource.model import StoredResource
 from app.serving.embedded import EmbeddedPostgres
 
@@ -113,10 +113,10 @@ def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
     """The name of a filled database, "service" or "bare". It is created if it is missing or out of date."""
     digest = hashlib.sha256(f"{kind} {count}".encode())
     sources = {
-        "service": [*sorted((ROOT / "migrations").glob("*.sql")), ROOT / "app" / "words.py"],
+        "service": [*sorted((ROOT / "migrations").glob("*.sql")), Path(words.__file__)],
         "bare": [PEERS / "bare.sql"],
     }[kind]
-    for source in [*sources, ROOT / "app" / "seed.py"]:
+    for source in [*sources, Path(seed.__file__)]:
         digest.update(source.read_bytes())
     name = f"template_{kind}_{digest.hexdigest()[:12]}"
     if name not in _databases(server):

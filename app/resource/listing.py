@@ -20,8 +20,8 @@ from app.resource.json_text import array_, concatenated, member, members
 from app.resource.model import TOTAL_AT_MOST, Paging, SortTerm
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
-"""A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to be
-read, and then no index looks cheaper than a scan.
+"""A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to
+be read, and then no index looks cheaper than a scan.
 """
 
 

@@ -13,7 +13,7 @@ from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
 from app.query.language import LENGTH_AT_MOST
 from app.resource import words
-from app.resource.facets import TERMS_AT_MOST as LISTED_AT_MOST
+from app.resource.model import FACET_TERMS_AT_MOST
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.pages import Page, keys
@@ -108,4 +108,4 @@ def test_the_documented_search_limits_are_those_of_the_code() -> None:
         words.WORDS_AT_MOST,
         words.CHARACTERS_AT_MOST,
     ]
-    assert f"the {LISTED_AT_MOST} values" in PAGE.section("Facets")
+    assert f"the {FACET_TERMS_AT_MOST} values" in PAGE.section("Facets")
