@@ -17,6 +17,9 @@ from app.database import connection
 
 APP = Path(app.__file__).parent
 
+CURSOR_MODULE = Path(connection.__file__)
+"""The module of the cursor that the pool uses, which only passes statements on."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
@@ -79,10 +82,10 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
 
 
 def _sender(frame: FrameType | None) -> CallSite | None:
-    """The innermost line of the application; the cursor that the pool uses only passes statements on."""
+    """The innermost line of the application that does not only pass the statement on."""
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(APP) and path != Path(connection.__file__):
+        if path.is_relative_to(APP) and path != CURSOR_MODULE:
             return CallSite(path.relative_to(APP).as_posix(), frame.f_lineno)
         frame = frame.f_back
     return None
