@@ -1,11 +1,9 @@
-"""The words of resources, the dictionary of a project's words, and the queries made from texts."""
+"""The words of resources, and the queries that texts are turned into."""
 
 import json
 import random
 import string
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
@@ -17,10 +15,10 @@ from hypothesis import strategies as st
 from app.database.connection import Connection
 from app.errors import ApiError
 from app.query.fields import MATCHES, RELEVANCE, Stage
-from app.resource import bulk_store, words
-from app.resource.model import SearchText, StoredResource
+from app.resource import words
+from app.resource.model import SearchText
 from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, WordCache, tsquery_of
-from tests.support.api import Api, send_concurrently
+from tests.support.api import Api
 
 Find = Callable[..., list[str]]
 
@@ -50,11 +48,6 @@ def keep(api: Api, **texts: str | list[str]) -> None:
     """Create a resource for each key, with its texts."""
     for key, text in texts.items():
         api.create({"arrayOfStringExample": [text] if isinstance(text, str) else text}, key=f"k-{key}")
-
-
-def dictionary(connection: Connection, project: str) -> set[str]:
-    rows = connection.execute("SELECT w.word FROM word w WHERE w.project_key = %s", (project,)).fetchall()
-    return {row[0] for row in rows}
 
 
 # Languages
@@ -361,114 +354,3 @@ def test_the_fast_path_for_short_texts_finds_the_same_words(
         ).fetchone()
     assert row is not None
     assert row[0] == row[1]
-
-
-# The dictionary
-
-
-def stored(key: str, *texts: str, staged: str | None = None) -> StoredResource:
-    at = "2030-01-01T00:00:00.000Z"
-    array = json.dumps({"arrayOfStringExample": texts}, separators=(",", ":"))
-    staged_array = None if staged is None else f'{{"arrayOfStringExample":["{staged}"]}}'
-    return StoredResource(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
-
-
-def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -> None:
-    created = api.create({"arrayOfStringExample": ["created"]}, key="k-1")
-    created = api.update(created, {"action": "changeSomeProperty", "someProperty": "updated"})
-    api.update(created, {"action": "changeSomeProperty", "someProperty": "stagedupdate", "staged": True})
-    for method, word in (("POST", "posted"), ("PUT", "put")):
-        for query in ("", "?staged=true"):
-            body = {"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": [word + query[1:7]]}}
-            assert api.request(method, query, json=body).status_code == 200
-    api.post("?staged=true", json={"key": "k-2", "objectTypeProperty": {"arrayOfStringExample": ["stagedcreate"]}})
-    expected = {"created", "updated", "stagedupdate", "posted", "postedstaged", "put", "putstaged", "stagedcreate"}
-    assert dictionary(connection, api.project) == expected
-    bulk_store.copy_in(connection, api.project, [stored("k-3", "Copied", staged="copiedstaged")])
-    with connection.transaction():
-        inserted = bulk_store.insert_many(connection, api.project, [stored("k-4", "imported"), stored("k-3", "taken")])
-    assert len(inserted) == 1
-    expected |= {"copied", "copiedstaged", "imported", "of", "property"}
-    assert dictionary(connection, api.project) == expected
-
-
-def test_a_write_that_is_refused_adds_no_words(api: Api, connection: Connection) -> None:
-    api.create({}, key="k-1")
-    body = {"key": "k-1", "version": 7, "objectTypeProperty": {"arrayOfStringExample": ["refused"]}}
-    assert api.patch(json=body).status_code == 409
-    assert dictionary(connection, api.project) == set()
-    assert api.patch(json={**body, "version": 1}).status_code == 200
-    assert dictionary(connection, api.project) == {"refused"}
-
-
-def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
-    connection: Connection, project: str, database_url: str
-) -> None:
-    cache = WordCache()
-
-    def may_be_new(*texts: str, of: str = project, by: Connection = connection) -> bool:
-        return cache.new_words(by, of, texts).possible
-
-    added = cache.new_words(connection, project, ["red dog", "blue"])
-    assert added.possible
-    with connection.transaction():
-        cache.add(connection, project, added)
-    assert may_be_new("red")
-    cache.add(connection, project, added)
-    assert not may_be_new("blue dog", "red\tred")
-    assert may_be_new("Red")
-    assert may_be_new("red cat")
-    assert may_be_new("red", of=f"{project}x")
-    assert may_be_new("red " * 5000)
-    with psycopg.connect(database_url, autocommit=True) as another:
-        assert may_be_new("red", by=another)
-
-
-def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: str) -> None:
-    cache = WordCache()
-    for number in range(25):
-        many = " ".join(f"{number}-{other}" for other in range(1000))
-        for text in (many, "x" * 65):
-            cache.add(connection, project, cache.new_words(connection, project, [text]))
-    assert 0 < cache.size(connection) <= 10_000
-    assert cache.new_words(connection, project, ["x" * 65]).possible
-
-
-def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(
-    api: Api, find: Find, connection: Connection
-) -> None:
-    chance = random.Random(7)  # noqa: S311 -- data, not secrets
-    vocabulary = [f"word{number}" for number in range(60)]
-
-    def write(number: int) -> Any:
-        chosen = chance.sample(vocabulary, 40)
-        return api.post(json={"key": f"k-{number}", "objectTypeProperty": {"arrayOfStringExample": chosen}})
-
-    for begin in (0, 16, 32):
-        answers = send_concurrently(16, lambda number, begin=begin: write(begin + number))
-        assert {answer.status_code for answer in answers} == {201}
-    row = connection.execute(
-        "SELECT count(*) FROM resource r, unnest(tsvector_to_array(r.words)) w"
-        " WHERE r.project_key = %s AND NOT EXISTS (SELECT FROM word k WHERE k.project_key = %s AND k.word = w)",
-        (api.project, api.project),
-    ).fetchone()
-    assert row == (0,)
-    assert len(find("word7", "xx")) > 0
-
-
-def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_url: str, project: str) -> None:
-    def batch(number: int) -> None:
-        chance = random.Random(number)  # noqa: S311 -- data, not secrets
-        barrier.wait(timeout=30)
-        with psycopg.connect(database_url, autocommit=True) as connection:
-            for step in range(8):
-                made = [
-                    stored(f"k-{number}-{step}-{one}", *chance.sample([f"w{step}x{n}" for n in range(50)], 30))
-                    for one in range(chance.choice((1, 20)))
-                ]
-                with connection.transaction():
-                    bulk_store.insert_many(connection, project, made)
-
-    barrier = Barrier(6)
-    with ThreadPoolExecutor(6) as threads:
-        list(threads.map(batch, range(6)))
