@@ -29,6 +29,8 @@ def read_answer(resource: Resource) -> Response:
     :raises ApiError: 412 if it is another version than If-Match lists.
     """
     conditions = preconditions()
+    if conditions.if_match is None and conditions.if_none_match is None:
+        return resource_answer(resource)
     failed = failed_precondition(replace(conditions, if_none_match=None), resource.id, resource.version)
     if failed is not None:
         raise failed
