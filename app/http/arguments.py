@@ -12,7 +12,7 @@ from flask.views import MethodView
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema, ValidationError
 from webargs.flaskparser import FlaskParser
-from werkzeug.datastructures import MultiDict
+from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
 from app.http.bodies import read_form, read_json
@@ -23,6 +23,8 @@ from app.values.json_fields import faults_of
 # unknown=None: the schemas' own setting holds for every location; webargs would drop unknown parameters of a query.
 _parser = FlaskParser(unknown=None)
 
+_NO_PARAMETERS: MultiDict[str, str] = ImmutableMultiDict()
+
 
 @_parser.location_loader("query")
 def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str, str]:  # noqa: ARG001 -- webargs' signature
@@ -31,6 +33,8 @@ def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str,
     :raises ApiError: 400 if it is not UTF-8.
     """
     query = request.query_string
+    if not query:
+        return _NO_PARAMETERS
     if b"%" in query or not query.isascii():
         try:
             unquote_to_bytes(query).decode("utf-8")
@@ -79,4 +83,5 @@ def preconditions(expected: ExpectedVersion | None = None) -> Preconditions:
 
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
-    return parse(request.headers.get("If-Match"), request.headers.get("If-None-Match"), expected)
+    headers = request.headers  # each use of the proxy costs more than a look into the headers
+    return parse(headers.get("If-Match"), headers.get("If-None-Match"), expected)

@@ -28,14 +28,29 @@ def route_template(rule: str) -> str:
     return re.sub("<(?:[^:>]+:)?([^>]+)>", r"{\1}", rule)
 
 
+class RequestRecord:
+    """What is known of the current request for its log line; ``g.record`` has it."""
+
+    __slots__ = ("correlation_id", "fields", "sql", "started")
+
+    def __init__(self, correlation_id: str) -> None:
+        self.correlation_id = correlation_id
+        self.fields: dict[str, str] = {}
+        """Further fields of the log line."""
+        self.sql = count_sql()
+        self.started = time.perf_counter()
+
+
 def add_log_fields(**fields: str) -> None:
     """Add fields to the log line of the current request."""
-    g.log_fields.update(fields)
+    record: RequestRecord = g.record
+    record.fields.update(fields)
 
 
 def correlation_fields() -> dict[str, str]:
     """The correlation id of the current request, as a field for other log lines."""
-    return {"correlation_id": g.correlation_id}
+    record: RequestRecord = g.record
+    return {"correlation_id": record.correlation_id}
 
 
 def announce_labels() -> None:
@@ -53,32 +68,33 @@ def announce_labels() -> None:
 def start() -> None:
     """Give the request its correlation id, and start its clock and its count of SQL statements."""
     given = request.headers.get("X-Correlation-ID", "")
-    g.correlation_id = given if _CORRELATION_ID.fullmatch(given) else str(uuid4())
-    g.log_fields = {}
-    g.sql_spent = count_sql()
-    g.started = time.perf_counter()
+    g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
 
 
 def finish(answer: Response) -> Response:
     """Put the correlation id into the answer, count the request and log it."""
-    answer.headers["X-Correlation-ID"] = g.correlation_id
-    seconds = time.perf_counter() - g.started
-    rule, spent, status = request.url_rule, g.sql_spent, answer.status_code
-    route = None if rule is None else route_template(rule.rule)
-    metrics.count_request(request.method, route or UNKNOWN_URL, status, seconds, spent.seconds if spent.count else None)
+    record: RequestRecord = g.record
+    answer.headers["X-Correlation-ID"] = record.correlation_id
+    seconds = time.perf_counter() - record.started
+    method, rule, status, sql = request.method, request.url_rule, answer.status_code, record.sql
+    route = UNKNOWN_URL if rule is None else route_template(rule.rule)
+    metrics.count_request(method, route, status, seconds, sql.seconds if sql.count else None)
     # Probes come every few seconds; at INFO they would hide the other lines.
-    level = logging.DEBUG if status == 200 and request.path.startswith("/health/") else logging.INFO
+    level = logging.DEBUG if status == 200 and route.startswith("/health/") else logging.INFO
     if not REQUESTS.isEnabledFor(level):
         return answer
-    fields: dict[str, Any] = {"method": request.method}
-    if route is not None:
+    fields: dict[str, Any] = {"method": method}
+    if rule is not None:
         fields["route"] = route
     fields["status"] = status
     fields["duration_ms"] = round(seconds * 1000, 2)
-    if spent.count:
-        fields["sql_ms"] = round(spent.seconds * 1000, 2)
-        fields["sql_count"] = spent.count
-    if request.view_args and "project_key" in request.view_args:
-        fields["project"] = request.view_args["project_key"]
-    write_request_line(level, fields | g.log_fields | correlation_fields())
+    if sql.count:
+        fields["sql_ms"] = round(sql.seconds * 1000, 2)
+        fields["sql_count"] = sql.count
+    arguments = request.view_args
+    if arguments and "project_key" in arguments:
+        fields["project"] = arguments["project_key"]
+    fields |= record.fields
+    fields["correlation_id"] = record.correlation_id
+    write_request_line(level, fields)
     return answer

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Any, cast
 
-from flask import Flask, Request, g, request
+from flask import Flask, g, request
 from flask.views import View
 from werkzeug.routing import Rule
 
@@ -44,14 +44,14 @@ class Gate:
             available.
         """
         rule, method = request.url_rule, request.method
-        if rule is None or request.routing_exception is not None or _is_automatic_options(rule, method):
-            return
+        if rule is None or _is_automatic_options(rule, method):
+            return  # no view will be called
         view = self._view_of(rule.endpoint, method)
         accepted = accepted_scopes(view)
         if accepted == ():
             return
         project_key = str((request.view_args or {}).get("project_key", ""))
-        principal = _authenticate(self._verifier, request, project_key)
+        principal = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
         if not any(f"{name}:{project_key}" in principal.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or ())
         g.principal = principal
@@ -94,9 +94,8 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
         raise errors.unauthorized(realm, "invalid_token", token_given=True)
 
 
-def _authenticate(verifier: TokenVerifier, request: Request, realm: str) -> Principal:
+def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> Principal:
     # Two Authorization headers arrive joined by a comma, which no token contains, and so are refused.
-    header = request.headers.get("Authorization", "")
     match = _AUTHORIZATION.fullmatch(header)
     if match is None and header.partition(" ")[0].lower() != "bearer":
         # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).

@@ -12,6 +12,8 @@ from app.values.strict_json import INT64_MAX
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
 """An entity tag of a list and the comma after it; empty elements are skipped (RFC 9110, section 5.6.1.2)."""
 
+_NONE = Preconditions()
+
 _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
@@ -21,7 +23,7 @@ def parse(if_match: str | None, if_none_match: str | None, expected: ExpectedVer
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
     if if_match is None and if_none_match is None:
-        return Preconditions(expected=expected)
+        return _NONE if expected is None else Preconditions(expected=expected)
     return Preconditions(
         if_match=None if if_match is None else _entity_tags("If-Match", if_match, weak_counts=False),
         if_none_match=None if if_none_match is None else _entity_tags("If-None-Match", if_none_match, weak_counts=True),
