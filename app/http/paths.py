@@ -5,7 +5,7 @@ The fixed words of the interface's paths stand here, since the ``{id}`` segment 
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import request
@@ -111,9 +111,10 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 """The converters by the names that URL rules give them."""
 
 
-def raise_if_path_is_not_text(parameters: Mapping[str, str]) -> None:
+def raise_if_path_is_not_text(**variables: str) -> None:
     """Refuse path parameters that are no UTF-8 or that hold what no text of the service can hold.
 
+    :param variables: the names of path parameters in the interface, to those in the URL rule.
     :raises ApiError: 400 with a fault for each.
     """
     path: str = request.environ["PATH_INFO"]
@@ -122,7 +123,8 @@ def raise_if_path_is_not_text(parameters: Mapping[str, str]) -> None:
             path.encode("latin-1").decode("utf-8")
         except UnicodeDecodeError:
             raise errors.invalid_input("Malformed path: it is not UTF-8.") from None
-    found = {name: strict_json.unstorable_character(text) for name, text in parameters.items()}
+    arguments = cast("dict[str, str]", request.view_args)
+    found = {name: strict_json.unstorable_character(arguments[variable]) for name, variable in variables.items()}
     errors.raise_if_any(
         [errors.parameter_fault(name, f"A text cannot hold {what}.") for name, what in found.items() if what]
     )

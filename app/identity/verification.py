@@ -4,6 +4,7 @@ Tokens are accepted from the issuers in a list of :class:`TrustedIssuer`, which 
 """
 
 import hashlib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ class TokenVerifier:
             self._cache.pop(digest, None)
 
     def _decode(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
-        _raise_if_oversized_or_not_ascii(token)
+        _raise_if_oversized_or_malformed(token)
         header = _header(token)
         kid = header.get("kid")
         if kid is not None and not isinstance(kid, str):
@@ -189,10 +190,14 @@ class TokenVerifier:
         raise InvalidToken("unknown key")
 
 
-def _raise_if_oversized_or_not_ascii(token: str) -> None:
+_TOKEN = re.compile("[A-Za-z0-9._~+/-]+=*", re.ASCII)
+"""The syntax of a bearer token (RFC 6750, section 2.1)."""
+
+
+def _raise_if_oversized_or_malformed(token: str) -> None:
     if len(token) > TOKEN_LENGTH_AT_MOST:
         raise InvalidToken("oversized")
-    if not token.isascii():
+    if _TOKEN.fullmatch(token) is None:
         raise InvalidToken("malformed")
 
 

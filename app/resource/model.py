@@ -1,7 +1,7 @@
 """The values that the modules of this package exchange. All are frozen, and their types say what has been checked."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from uuid import UUID
 
@@ -57,6 +57,10 @@ class Preconditions:
     if_match: EntityTags | None = None
     if_none_match: EntityTags | None = None
     expected: ExpectedVersion | None = None
+
+    def expecting(self, version: ExpectedVersion | None) -> "Preconditions":
+        """These and, unless it is None, an expected version."""
+        return self if version is None else replace(self, expected=version)
 
     @property
     def allows_creation(self) -> bool:

@@ -6,7 +6,7 @@ The entity tag of a resource is its version in quotes.
 import re
 
 from app import errors
-from app.resource.model import AnyVersion, EntityTags, ExpectedVersion, Preconditions
+from app.resource.model import AnyVersion, EntityTags, Preconditions
 from app.values.strict_json import INT64_MAX
 
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
@@ -17,17 +17,16 @@ _NONE = Preconditions()
 _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
-def parse(if_match: str | None, if_none_match: str | None, expected: ExpectedVersion | None = None) -> Preconditions:
-    """Preconditions from the headers of a request and the expected version in its body or query.
+def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
+    """Preconditions from the headers of a request.
 
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
     if if_match is None and if_none_match is None:
-        return _NONE if expected is None else Preconditions(expected=expected)
+        return _NONE
     return Preconditions(
         if_match=None if if_match is None else _entity_tags("If-Match", if_match, weak_counts=False),
         if_none_match=None if if_none_match is None else _entity_tags("If-None-Match", if_none_match, weak_counts=True),
-        expected=expected,
     )
 
 

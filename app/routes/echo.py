@@ -1,5 +1,7 @@
 """The echo endpoints (interface 4.9 and 4.13)."""
 
+from functools import partial
+
 from flask import Response, request
 from werkzeug.http import parse_list_header
 
@@ -23,6 +25,11 @@ def _echo(status: int, *media_types: str) -> Answer:
     return Answer(status, "ObjectType", "what arrived", ("Preference-Applied",), media_types)
 
 
+_raise_if_path_is_not_text = partial(
+    raise_if_path_is_not_text, uriParameterOne="uri_parameter_one", uriParameterTwo="uri_parameter_two"
+)
+
+
 @blueprint.route(
     "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
 )
@@ -38,6 +45,7 @@ class AllOptions(Endpoint):
     )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")
+    @blueprint.checks("path", _raise_if_path_is_not_text)
     def post(
         self,
         record: ComplexRecord,
@@ -51,7 +59,6 @@ class AllOptions(Endpoint):
         Keeps nothing: every value that arrived stands in the array of its type. `Prefer: code=201` and the like choose
         between the statuses, `Accept` between JSON and a form.
         """
-        raise_if_path_is_not_text({"uriParameterOne": uri_parameter_one, "uriParameterTwo": uri_parameter_two})
         media_type = request.accept_mimetypes.best_match([JSON, FORM]) if request.accept_mimetypes else JSON
         if media_type is None:
             raise errors.not_acceptable([JSON, FORM])

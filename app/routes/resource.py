@@ -12,7 +12,7 @@ from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
 from app.resource import store, writes
-from app.resource.model import Caller, ExpectedVersion
+from app.resource.model import Caller, ExpectedVersion, Preconditions
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
@@ -91,13 +91,14 @@ class Collection(Endpoint):
     @_upsert("createOrUpdateResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
-    def post(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def post(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or update a resource (4.6).
 
         The body's `id`, else its `key`, says which resource is meant; without both a new one is created. The fields of
         `objectTypeProperty` that are sent replace the stored ones, the others stay.
         """
-        conditions = preconditions(draft.version)
+        conditions = conditions.expecting(draft.version)
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -105,13 +106,14 @@ class Collection(Endpoint):
     @_upsert("createOrOverwriteResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
-    def put(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
         The body's `id`, else its `key`, says which resource is meant; without both it is the project's only one, which
         is created if there is none. The whole `objectTypeProperty` is replaced.
         """
-        conditions = preconditions(draft.version)
+        conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -119,13 +121,14 @@ class Collection(Endpoint):
     @_upsert("overwriteResource", WRITTEN)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
-    def patch(self, draft: ResourceDraft, staged: bool, project_key: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
         As PUT, but for a resource that is there. The version that the client expects is needed, as `version` in the
         body or in `If-Match`.
         """
-        conditions = preconditions(draft.version)
+        conditions = conditions.expecting(draft.version)
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -190,13 +193,16 @@ class Item(Endpoint):
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))
     @blueprint.arguments(UpdateSchema())
     @blueprint.arguments(QuerySchema(), location="query")
-    def post(self, update: Update, query: None, project_key: str, resource_id: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def post(
+        self, update: Update, query: None, conditions: Preconditions, project_key: str, resource_id: str
+    ) -> Response:
         """Update a resource by actions (4.10).
 
         The actions apply in their order, all or none, and raise the version by one. If `version` is not the actual
         one, nothing changes and the answer is 409, whose `currentVersion` says what it is.
         """
-        conditions = preconditions(update.version)
+        conditions = conditions.expecting(update.version)
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return written_answer(written, project_key)
 
@@ -208,10 +214,13 @@ class Item(Endpoint):
         error_codes=("ResourceNotFound", *CONFLICTS),
     )
     @blueprint.arguments(VersionSchema(), location="query")
-    def delete(self, expected: ExpectedVersion | None, project_key: str, resource_id: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def delete(
+        self, expected: ExpectedVersion | None, conditions: Preconditions, project_key: str, resource_id: str
+    ) -> Response:
         """Delete a resource (4.11).
 
         Answers the resource as it was. With `version` or `If-Match` only if it has not changed since.
         """
-        deleted = writes.delete(database(), _caller(project_key), resource_id, preconditions(expected))
+        deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return resource_answer(deleted)
