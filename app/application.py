@@ -59,10 +59,11 @@ def create_app(settings: Settings | None = None) -> Flask:
         "authorization_server": authorization_server,
     }
 
+    host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
     before_the_view = (
         request_log.start,  # correlation id, clock and count of SQL statements: every answer has them
-        HostCheck(settings.base_domain).check,  # a host that is not served learns nothing else
+        *host_check,  # a host that is not served learns nothing else
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
     )
     for hook in before_the_view:

@@ -38,8 +38,6 @@ def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str,
     :raises ApiError: 400 if it is not UTF-8.
     """
     query = request.query_string
-    if not query:
-        return _NO_PARAMETERS
     if b"%" in query or not query.isascii():
         try:
             unquote_to_bytes(query).decode("utf-8")
@@ -107,9 +105,11 @@ class Blueprint(SmorestBlueprint):
         :param location: ``json``, ``query`` or ``form``.
         """
         describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
+        parse = partial(_parser.parse, schema, location=location)
+        load = _unless_empty(parse, schema) if location == "query" else parse
 
         def decorate(view: AnyView) -> AnyView:
-            return _loading(view, _Part(location, partial(_parser.parse, schema, location=location)), describe(view))
+            return _loading(view, _Part(location, load), describe(view))
 
         return decorate
 
@@ -124,6 +124,12 @@ class Blueprint(SmorestBlueprint):
     def checks(self, location: str, check: Callable[[], object]) -> Callable[[AnyView], AnyView]:
         """As :meth:`loads`, without passing anything."""
         return lambda view: _loading(view, _Part(location, check, is_argument=False), view)
+
+
+def _unless_empty(parse: Callable[[], Any], schema: Schema) -> Callable[[], Any]:
+    """Most reads have no query string, so what that loads to is computed once; it is never changed."""
+    empty: Any = schema.load(_NO_PARAMETERS)
+    return lambda: parse() if request.query_string else empty
 
 
 _LOCATIONS = ("path", "query", "headers", "form", "json")

@@ -13,13 +13,13 @@ _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 class HostCheck:
     """Serves only hosts of the form above, and puts region and cloudProvider into the request's log line.
 
-    :param base_domain: the end of the hosts; None: every host is served.
+    :param base_domain: the end of the hosts.
     """
 
-    def __init__(self, base_domain: str | None) -> None:
+    def __init__(self, base_domain: str) -> None:
         self._base_domain = base_domain
         self._pattern = re.compile(
-            rf"api\.(?P<region>{_LABEL})\.(?P<cloudProvider>{_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]+)?",
+            rf"api\.(?P<region>{_LABEL})\.(?P<cloudProvider>{_LABEL})\.{re.escape(base_domain)}(?::[0-9]+)?",
             re.IGNORECASE | re.ASCII,
         )
 
@@ -28,8 +28,6 @@ class HostCheck:
 
         :raises ApiError: 400 for another host.
         """
-        if self._base_domain is None:
-            return
         match = self._pattern.fullmatch(request.host)
         if match is None:
             expected = f"api.{{region}}.{{cloudProvider}}.{self._base_domain}"

@@ -164,16 +164,11 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
 class QuerySchema(Schema):
     """The parameters of an endpoint; the class itself is for endpoints that take none.
 
-    Every parameter is optional, so an empty query string always loads. Its result is computed once, since most reads
-    have no query string; results are frozen or never changed.
+    Every parameter is optional, so an empty query string always loads.
     """
 
     class Meta:
         unknown = RAISE
-
-    @cached_property
-    def _empty(self) -> Any:
-        return super().load({})
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
@@ -186,8 +181,6 @@ class QuerySchema(Schema):
 
         :raises ApiError: 400 with a fault for each undeclared name and for each malformed value.
         """
-        if not data:
-            return self._empty
         known, families = self._known
         declared: dict[str, Any] = {}
         faults: list[errors.Fault] = []
