@@ -31,7 +31,7 @@ _PUBLIC: tuple[str, ...] = ()
 class ConditionalScope:
     """A scope that only some requests to a view need.
 
-    :param applies: whether a request needs it; may raise an ApiError for a malformed request.
+    :param applies: whether a request needs it.
     """
 
     name: str

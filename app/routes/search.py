@@ -2,6 +2,7 @@
 
 from flask import Request, Response
 
+from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint, load_form
 from app.http.paths import PROJECTION_SEARCH, SEARCH
@@ -20,7 +21,11 @@ ERROR_CODES = ("SearchFacetPathNotFound",)
 
 def asks_for_staged(request: Request) -> bool:
     """Whether the query string or the form asks for the staged projection; looked at before any value is checked."""
-    return any(text.lower() == "true" for text in load_form(request).getlist("staged"))
+    try:
+        fields = load_form(request)
+    except errors.ApiError:
+        fields = request.args  # the view will refuse the form, with the faults of the query string
+    return any(text.lower() == "true" for text in fields.getlist("staged"))
 
 
 @blueprint.route(f"/{SEARCH}")

@@ -1,0 +1,247 @@
+"""Measures what overrides of libraries save: ``python -m benchmarks.overrides``.
+
+One process calls the application without HTTP, in turns with an override and without it, ten requests at a time, so
+that other work on the machine slows down both alike. The figures are of processor time, which does not include waits.
+A whole request takes about half as much again, for gunicorn and PostgreSQL, so its share is smaller than the ratio
+says. ``docs/architecture.md`` has the results: overrides that stay because of what they save, and variants that were
+dropped because of what they do not.
+"""
+
+# ruff: noqa: E402 -- gevent patches modules before they are imported, as gunicorn.conf.py does
+from gevent import monkey
+
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
+
+import gc
+import json
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import click
+import psycopg
+from flask import Flask, Response
+from marshmallow import ValidationError
+from werkzeug.routing import MapAdapter
+
+from app import create_app
+from app.config import Settings
+from app.database import connection, migrate
+from app.http import bodies
+from app.identity import issued_tokens, signing_keys
+from app.serving.embedded import EmbeddedPostgres
+from app.values.json_fields import StrictSchema
+from benchmarks.operations import EXAMPLE
+
+REQUESTS_AT_ONCE = 10
+"""Requests between two changes of the variant: few, since the speed of a shared machine changes within a second."""
+
+Variant = Callable[[Flask], AbstractContextManager[object]]
+
+
+# Overrides that the service has; the variant is without
+
+
+def _without_wait(_: Flask) -> AbstractContextManager[object]:
+    """With psycopg's own wait, to which the limit can be passed, but which costs a poll() object and a timer."""
+
+    def wait(self: connection.PooledConnection, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        return psycopg.Connection.wait(self, gen, interval, self.statement_limit_s if timeout is None else timeout)
+
+    return patch.object(connection.PooledConnection, "wait", wait)
+
+
+def _without_fast_load(_: Flask) -> AbstractContextManager[object]:
+    def give_up(_: StrictSchema, _data: Any) -> Any:
+        raise ValidationError("")
+
+    return patch.object(StrictSchema, "fast_load", give_up)
+
+
+def _without_log_line(_: Flask) -> AbstractContextManager[object]:
+    """With a second handler, which discards records, the line goes the ordinary way."""
+    application_log = logging.getLogger("app")
+    return patch.object(application_log, "handlers", [*application_log.handlers, logging.NullHandler()])
+
+
+# Variants that the service does not have
+
+
+def _own_url_adapter(app: Flask) -> AbstractContextManager[object]:
+    def create_url_adapter(request: Any) -> MapAdapter | None:
+        if request is None:
+            return None
+        environ = request.environ
+        return MapAdapter(
+            app.url_map,
+            server_name=environ.get("HTTP_HOST", ""),
+            script_name=environ.get("SCRIPT_NAME", "").rstrip("/") + "/",
+            subdomain="",
+            url_scheme=environ["wsgi.url_scheme"],
+            path_info=environ["PATH_INFO"].encode("latin-1").decode(errors="replace"),
+            default_method=environ["REQUEST_METHOD"],
+            query_args=environ.get("QUERY_STRING", ""),
+        )
+
+    return patch.object(app, "create_url_adapter", create_url_adapter)
+
+
+def _own_ensure_sync(app: Flask) -> AbstractContextManager[object]:
+    def ensure_sync(function: Any) -> Any:
+        return function
+
+    return patch.object(app, "ensure_sync", ensure_sync)
+
+
+def _headers_past_werkzeug(_: Flask) -> AbstractContextManager[object]:
+    def get_wsgi_headers(response: Response, _environ: object) -> Any:
+        return response.headers
+
+    return patch.object(Response, "get_wsgi_headers", get_wsgi_headers)
+
+
+def _bodies_past_werkzeug(_: Flask) -> AbstractContextManager[object]:
+    def read_body(request: Any, limit: int) -> bytes:
+        environ = request.environ
+        return environ["wsgi.input"].read(min(int(environ.get("CONTENT_LENGTH") or 0), limit))
+
+    return patch.object(bodies, "read_body", read_body)
+
+
+def _nothing(_: Flask) -> AbstractContextManager[object]:
+    """The same code twice: how far the ratio lies from 1 is the error of the measurement."""
+    return nullcontext()
+
+
+VARIANTS: dict[str, Variant] = {
+    "nothing changed": _nothing,
+    "without the own wait in a greenlet": _without_wait,
+    "without the fast load of bodies": _without_fast_load,
+    "without the short way of the log line": _without_log_line,
+    "own create_url_adapter": _own_url_adapter,
+    "own ensure_sync": _own_ensure_sync,
+    "response headers past werkzeug": _headers_past_werkzeug,
+    "bodies past werkzeug": _bodies_past_werkzeug,
+}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--rounds", type=click.IntRange(3), default=5, show_default=True)
+@click.option("--seconds", type=click.IntRange(1), default=4, show_default=True, help="Of each round and variant.")
+def main(rounds: int, seconds: int) -> None:
+    """Measure what overrides of libraries save."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "data", {"fsync": "off"}) as server:
+            measure(server.conninfo(), rounds, seconds)
+
+
+def measure(url: str, rounds: int, seconds: int) -> None:
+    """Print one line for each variant and operation: the processor time of both, and the ratio."""
+    migrate.upgrade(url)
+    settings = Settings(database_url=url, log_format="json")
+    with psycopg.connect(url, autocommit=True) as database:
+        signing_keys.ensure_signing_key(database)
+        token = issued_tokens.issue_token(database, settings.token_issuer, "benchmark", ("manage_test:p",), 86400)
+    stderr = sys.stderr
+    with Path(os.devnull).open("w") as nowhere:
+        sys.stderr = nowhere  # discards the log lines of the application
+        try:
+            app = create_app(settings)
+        finally:
+            sys.stderr = stderr
+        gc.collect()
+        gc.freeze()
+        body = json.dumps({"objectTypeProperty": EXAMPLE}).encode()
+        create = _caller(app, token, "POST", "/p/resource", body)
+        path = f"/p/resource/{json.loads(create())['id']}"
+        operations = {"get by id": _caller(app, token, "GET", path), "create": create}
+        try:
+            for title, variant in VARIANTS.items():
+                for name, call in operations.items():
+                    click.echo(_line(title, name, [compare(app, variant, call, seconds) for _ in range(rounds)]))
+        finally:
+            app.extensions["database"].close()
+
+
+def compare(app: Flask, variant: Variant, call: Callable[[], object], seconds: int) -> tuple[float, float]:
+    """The processor time of a call as the service is and in the variant, in microseconds: medians of the turns."""
+    plain: list[float] = []
+    changed: list[float] = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:  # each follows the other as often as itself
+        plain.append(_processor_us(call))
+        with variant(app):
+            changed.append(_processor_us(call))
+            changed.append(_processor_us(call))
+        plain.append(_processor_us(call))
+    return statistics.median(plain), statistics.median(changed)
+
+
+def _processor_us(call: Callable[[], object]) -> float:
+    began = time.thread_time()
+    for _ in range(REQUESTS_AT_ONCE):
+        call()
+    return (time.thread_time() - began) / REQUESTS_AT_ONCE * 1e6
+
+
+def _line(title: str, operation: str, rounds: list[tuple[float, float]]) -> str:
+    ratios = sorted(changed / plain for plain, changed in rounds)
+    plain_us, changed_us = (statistics.median(times) for times in zip(*rounds, strict=True))
+    return (
+        f"{title:<38} {operation:<10} {plain_us:6.0f} µs, so {changed_us:6.0f} µs:"
+        f" {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})"
+    )
+
+
+def _caller(app: Flask, token: str, method: str, path: str, body: bytes = b"") -> Callable[[], bytes]:
+    """A function that calls the application as gunicorn would, and returns the body of the answer."""
+    environ = {
+        "REQUEST_METHOD": method,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "8000",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path,
+        "RAW_URI": path,
+        "QUERY_STRING": "",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": "127.0.0.1:8000",
+        "HTTP_AUTHORIZATION": f"Bearer {token}",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    if body:
+        environ |= {"CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body))}
+    status = ""
+
+    def start_response(answered: str, _headers: list[tuple[str, str]], _error: Any = None) -> Any:
+        nonlocal status
+        status = answered
+
+    def call() -> bytes:
+        answer: Any = app.wsgi_app({**environ, "wsgi.input": BytesIO(body)}, start_response)
+        text = b"".join(answer)
+        answer.close()
+        if not status.startswith("20"):
+            raise click.ClickException(f"{path}: {status} {text.decode()}")
+        return text
+
+    return call
+
+
+if __name__ == "__main__":
+    main()

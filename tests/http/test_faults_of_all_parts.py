@@ -1,0 +1,81 @@
+"""All faults of a request are told together: of its path, query string, headers and body, in this order."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import UNKNOWN_ID, Api, details
+
+UNKNOWN = "Malformed parameter: bogus: "
+NO_BODY = "JSON object expected."
+FIELD = "objectTypeProperty"
+
+
+def messages(answer: Any) -> list[str]:
+    """What each fault says: of a body's structure the detail, else the message."""
+    assert answer.status_code == 400, answer.text
+    return [fault.get("detailedErrorMessage", fault["message"]) for fault in answer.get_json()["errors"]]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_an_undeclared_parameter_is_told_also_if_the_body_is_missing_or_wrong(api: Api, method: str) -> None:
+    for body, expected in (
+        (None, NO_BODY),
+        (b"{", "Expecting property name"),
+        (b"[]", NO_BODY),
+        (b"{}", f"{FIELD}: Missing required value"),
+    ):
+        told = messages(api.request(method, "?bogus=1", data=body, content_type="application/json"))
+        assert len(told) == 2
+        assert told[0].startswith(UNKNOWN)
+        assert told[1].startswith(expected)
+
+
+def test_an_update_tells_of_query_header_and_body(api: Api) -> None:
+    answer = api.post(
+        f"/{UNKNOWN_ID}?bogus=1&other=2", json={"version": "x", "actions": 1}, headers={"If-Match": "unquoted"}
+    )
+    told = messages(answer)
+    assert [text.split(":")[1] for text in told[:3]] == [" bogus", " other", " If-Match"]
+    assert [text.split(":")[0] for text in told[3:]] == ["version", "actions"]
+
+
+def test_a_delete_tells_of_query_and_header(api: Api) -> None:
+    answer = api.delete(f"/{UNKNOWN_ID}?version=x", headers={"If-None-Match": "unquoted"})
+    assert [text.split(":")[1] for text in messages(answer)] == [" version", " If-None-Match"]
+
+
+def test_an_echo_tells_of_path_query_and_body(api: Api) -> None:
+    path = "/artificially-complex/path/uri-parameter-one=a%00/b%00"
+    told = messages(api.post(f"{path}?bogus=1", json=[]))
+    assert [text.split(":")[1] for text in told[:3]] == [" uriParameterOne", " uriParameterTwo", " bogus"]
+    assert told[3:] == [NO_BODY]
+
+
+@pytest.fixture(params=["view_products", "view_published_products"])
+def searcher(request: pytest.FixtureRequest, app: Flask, project: str, token_for: TokenFor) -> Api:
+    """A client with one of the scopes of the search by form."""
+    return Api(app, project, token_for(f"{request.param}:{project}"))
+
+
+def test_a_search_tells_of_its_query_string_if_the_form_is_malformed(searcher: Api) -> None:
+    answer = searcher.post(
+        "/product-projection-search?limit=x", data=b"limit=%ff", content_type="application/x-www-form-urlencoded"
+    )
+    assert [text.split(":")[0] for text in messages(answer)] == ["Malformed parameter", "Malformed form"]
+
+
+def test_too_large_and_of_another_media_type_come_before_all_faults(api: Api, searcher: Api) -> None:
+    large = b"x" * (2 * 1024 * 1024 + 1)
+    assert api.request("POST", "?bogus=1", data=large, content_type="application/json").status_code == 413
+    assert api.request("POST", "?bogus=1", data=b"{}", content_type="text/plain").status_code == 415
+    form = "/product-projection-search?bogus=1"
+    assert searcher.request("POST", form, data=b"a=1", content_type="text/plain").status_code == 415
+
+
+def test_a_request_without_faults_in_other_parts_tells_those_of_one(api: Api) -> None:
+    answer = api.post("?bogus=1", json={FIELD: {}})
+    assert [text.split(":")[1] for text in messages(answer)] == [" bogus"]
+    assert details(api.post("?staged=true", json={FIELD: 1})) == [f"{FIELD}: {NO_BODY}"]
