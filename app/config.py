@@ -83,16 +83,42 @@ def _jwks_url(text: str) -> str:
         raise ValueError("a URL is expected") from None
     if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
         raise ValueError("a URL without user name and fragment is expected")
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
         raise ValueError("https is expected; http only for a loopback address")
     return text
 
 
-def _is_loopback(host: str) -> bool:
+def _public_url(text: str) -> str:
+    """A URL that addresses can be joined to: https, or http in a network of one's own."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError("a URL is expected, as in https://api.example.com") from None
+    if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
+        raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
+        raise ValueError("https is expected; http only for a private address or a name without a dot")
+    return text.rstrip("/")
+
+
+_NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host in a URL is the machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is this machine or one of a private network, where names often have no dot."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
 
 
 _ENCRYPTION_KEY_BYTES = 32
@@ -230,8 +256,15 @@ class Settings:
         None,
         "serve only the hosts api.{region}.{cloudProvider}.<BASE_DOMAIN>; unset: every host",
     )
-    token_issuer: str = _setting(
-        "TOKEN_ISSUER", _text, "sample-resource", "the iss claim of the tokens that the service signs"
+    public_url: str | None = _setting(
+        "PUBLIC_URL",
+        _public_url,
+        None,
+        "the URL at which clients reach the service, behind a proxy the proxy's: https, or http in a private network;"
+        " default: the address that gunicorn listens on",
+    )
+    token_issuer: str | None = _setting(
+        "TOKEN_ISSUER", _text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
     )
     key_encryption_key: str | None = _setting(
         "KEY_ENCRYPTION_KEY",
@@ -284,7 +317,7 @@ class Settings:
         for variable, value in outside.items():
             if value is None and any(outside.values()):
                 raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
-        if self.auth_issuer == self.token_issuer:
+        if self.auth_issuer == self.issuer:
             raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
 
     @property
@@ -299,9 +332,16 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The URL of the service for a client on this machine, without a slash at its end."""
+        """``PUBLIC_URL``, else the address that gunicorn listens on as a URL; without a slash at its end."""
+        if self.public_url is not None:
+            return self.public_url
         host = "127.0.0.1" if self.listen_host in ("", "0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared, not bound
         return f"http://{_address_of(host, self.port)}"
+
+    @property
+    def issuer(self) -> str:
+        """The issuer of the service's tokens: ``TOKEN_ISSUER``, else the URL of the service (RFC 8414, section 2)."""
+        return self.token_issuer or self.base_url
 
     @property
     def key_encryption_keys(self) -> tuple[bytes, ...]:

@@ -41,7 +41,7 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
         ErrorCode("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
         ErrorCode("UnsupportedMediaType", 415, "the body has another Content-Type than the endpoint takes"),
-        ErrorCode("RequestRejected", 431, "the request line or the headers are too large"),
+        ErrorCode("RequestRejected", 431, "the headers are too large"),
         ErrorCode("General", 500, "a fault of the service"),
         ErrorCode("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
     )
@@ -63,15 +63,18 @@ class ApiError(Exception):
 
     :param faults: at least one; all of the same status.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
+    :param status: if it is not that of the first fault's code.
     """
 
-    def __init__(self, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, faults: Sequence[Fault], headers: Mapping[str, str] | None = None, status: int | None = None
+    ) -> None:
         if not faults:
             raise ValueError("an error needs at least one fault")
         super().__init__(faults[0].message)
         self.faults = tuple(faults)
         self.headers = dict(headers or {})
-        self.status = CATALOGUE[faults[0].code].status
+        self.status = status or CATALOGUE[faults[0].code].status
 
     def payload(self) -> dict[str, Any]:
         """The body: ``statusCode``, ``message``, ``errors``, and for OAuth codes ``error``, ``error_description``."""
@@ -238,6 +241,16 @@ def precondition_failed(header: str) -> ApiError:
     return ApiError([Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")])
 
 
+def target_too_long() -> ApiError:
+    """414 (RFC 9110, section 15.5.15). The platform has no code of its own for it."""
+    return ApiError([Fault("InvalidInput", "The request target is too long.")], status=414)
+
+
+def headers_too_large() -> ApiError:
+    """431 (RFC 6585, section 5)."""
+    return ApiError([Fault("RequestRejected", "The request headers are too large.")])
+
+
 def content_too_large(limit: int) -> ApiError:
     """413 with the limit in bytes."""
     return ApiError([Fault("ContentTooLarge", f"Content too large. At most {limit} bytes are accepted.")])
@@ -314,7 +327,7 @@ EXAMPLES: Mapping[str, ApiError] = {
         precondition_failed("If-Match"),
         content_too_large(2_097_152),
         unsupported_media_type("application/json"),
-        ApiError([Fault("RequestRejected", "The request line is too large.")]),
+        headers_too_large(),
         general(),
         over_capacity("The database is not available."),
     )

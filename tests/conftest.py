@@ -133,7 +133,7 @@ def token_for(database_url: str) -> Iterator[TokenFor]:
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
-            return issued_tokens.issue_token(connection, Settings().token_issuer, client_id, scopes, lifetime_s)
+            return issued_tokens.issue_token(connection, Settings().issuer, client_id, scopes, lifetime_s)
 
         yield make
 

@@ -157,7 +157,7 @@ def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     encryption = KeyEncryption(settings.key_encryption_keys)
     with open_connection(settings) as connection:
         signing_keys.ensure_signing_key(connection, encryption)
-        text = issued_tokens.issue_token(connection, settings.token_issuer, _COMMAND_LINE, scopes, lifetime, encryption)
+        text = issued_tokens.issue_token(connection, settings.issuer, _COMMAND_LINE, scopes, lifetime, encryption)
     click.echo(text)
 
 
@@ -171,7 +171,7 @@ def revoke_token(settings: Settings) -> None:
     """
     text = sys.stdin.read().strip()
     with open_connection(settings) as connection:
-        issuer = OwnIssuer(settings.token_issuer, partial(issued_tokens.load_trust, connection))
+        issuer = OwnIssuer(settings.issuer, partial(issued_tokens.load_trust, connection))
         try:
             verified = TokenVerifier([issuer]).verify(text)
         except InvalidToken as error:

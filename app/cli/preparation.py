@@ -11,6 +11,9 @@ from app.identity.token_profile import TOKEN_LIFETIME_S
 DEMO_PROJECT = "demo"
 """The project that the demo client, and the token in the command that ``serve`` prints, give access to."""
 
+DEMO_CLIENT = "demo"
+"""The name of the demo client. The token that ``serve`` prints belongs to it, unless it was revoked."""
+
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 
 
@@ -28,14 +31,17 @@ def prepare(url: str, settings: Settings) -> str:
         encryption = KeyEncryption(settings.key_encryption_keys)
         signing_keys.ensure_signing_key(connection, encryption)
         demo_client: list[str] = []
-        if not clients.has_clients(connection):
-            client = clients.create_client(connection, "demo", DEMO_SCOPES)
+        if clients.has_clients(connection):
+            client_id = clients.find_client(connection, DEMO_CLIENT, DEMO_SCOPES) or DEMO_CLIENT
+        else:
+            client = clients.create_client(connection, DEMO_CLIENT, DEMO_SCOPES)
+            client_id = client.client_id
             demo_client = [
-                f"Demo client    {client.client_id}",
+                f"Demo client    {client_id}",
                 f"Its secret     {client.client_secret}  (shown this once)",
             ]
         token = issued_tokens.issue_token(
-            connection, settings.token_issuer, DEMO_PROJECT, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
+            connection, settings.issuer, client_id, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
         )
     return "\n".join(
         (

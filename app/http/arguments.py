@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any, NoReturn, TypeVar, cast
-from urllib.parse import unquote_to_bytes
 
 from flask import Request, current_app, request
 from flask.views import MethodView
@@ -18,7 +17,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
-from app.http.bodies import read_form, read_json
+from app.http.bodies import faults_of_encoding, read_form, read_json
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -32,17 +31,18 @@ _NO_PARAMETERS: MultiDict[str, str] = ImmutableMultiDict()
 
 
 @_parser.location_loader("query")
-def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str, str]:  # noqa: ARG001 -- webargs' signature
+def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str, str]:
     """All parameters of the query string.
 
-    :raises ApiError: 400 if it is not UTF-8.
+    :param schema: if it is given, an error has the faults of the other parameters too.
+    :raises ApiError: 400 naming the parameters that are not UTF-8.
     """
     query = request.query_string
     if b"%" in query or not query.isascii():
-        try:
-            unquote_to_bytes(query).decode("utf-8")
-        except UnicodeDecodeError:
-            raise errors.invalid_input("Malformed query string: it is not UTF-8.") from None
+        faults = faults_of_encoding(query)
+        if faults:
+            others = MultiDict(pair for pair in request.args.items(multi=True) if "\ufffd" not in "".join(pair))
+            raise errors.ApiError([*faults, *_faults_in(others, schema)])
     return request.args
 
 
@@ -51,9 +51,9 @@ def load_form(request: Request, schema: Schema | None = None) -> MultiDict[str, 
     """The parameters of the query string, and then the fields of a form, which may be the same.
 
     :raises ApiError: as :func:`app.http.bodies.read_form` does, with the faults of the query string before its own;
-        and 400 if the query string is not UTF-8.
+        and 400 naming the parameters of the query string that are not UTF-8.
     """
-    fields = MultiDict(load_query(request))
+    fields = MultiDict(load_query(request, schema))
     try:
         form = read_form(request, current_app.config["MAX_CONTENT_LENGTH"])
     except errors.ApiError as error:

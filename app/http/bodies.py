@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from flask import Request
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
@@ -10,7 +10,7 @@ from werkzeug.http import parse_options_header
 
 from app import errors
 from app.values import strict_json
-from app.values.json_fields import OBJECT_EXPECTED
+from app.values.json_fields import FAULTS_AT_MOST, OBJECT_EXPECTED
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -57,7 +57,8 @@ def read_json(request: Request, limit: int) -> Any:
 def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
     """The fields of a form in their order; none if there is no body.
 
-    :raises ApiError: 400 if it is not UTF-8 or has more than :data:`FIELDS_AT_MOST` fields, 413, 415.
+    :raises ApiError: 400 naming the fields that are not UTF-8, or if there are more than :data:`FIELDS_AT_MOST`; 413,
+        415.
     """
     data = read_body(request, limit)
     if not data:
@@ -67,9 +68,26 @@ def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
     try:
         return parse_qsl(data.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:
-        raise errors.invalid_input("Malformed form: it is not UTF-8.") from None
+        raise errors.ApiError(faults_of_encoding(data)) from None
     except ValueError:
         raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.") from None
+
+
+def faults_of_encoding(data: bytes) -> list[errors.Fault]:
+    """A fault for each name in a query string or form that is not UTF-8 or has such a value; none if all are UTF-8.
+
+    The bytes that are not UTF-8 are shown as ``\\xff``.
+    """
+    wrong: dict[str, errors.Fault] = {}
+    for pair in data.split(b"&"):
+        encoded, _, value = (unquote_to_bytes(part) for part in pair.replace(b"+", b" ").partition(b"="))
+        name = encoded.decode(errors="backslashreplace")[:100]
+        for part, what in ((encoded, "name"), (value, "value")):
+            try:
+                part.decode()
+            except UnicodeDecodeError:
+                wrong.setdefault(name, errors.parameter_fault(name, f"The {what} is not UTF-8."))
+    return list(wrong.values())[:FAULTS_AT_MOST]
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,8 @@ class RawPath:
 
     A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
     replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
-    again, but for ``%2F`` and ``%25``; the path converters decode these two.
+    again, but for ``%2F`` and ``%25``; the path converters decode these two. An empty first segment becomes ``%2F``,
+    which no route has.
     """
 
     def __init__(self, application: Any) -> None:
@@ -43,6 +44,9 @@ class RawPath:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
+        if environ["PATH_INFO"].startswith("//"):
+            # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
+            environ["PATH_INFO"] = "/%2F" + environ["PATH_INFO"][2:]
         return self._application(environ, start_response)
 
 

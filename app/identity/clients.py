@@ -19,6 +19,10 @@ VALUES (%(id)s, %(name)s, %(secret_hash)s, %(scopes)s, now())"""
 
 _ANY_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM api_client)"
 
+_FIND: LiteralString = """
+SELECT id FROM api_client WHERE name = %(name)s AND scopes = %(scopes)s AND revoked_at IS NULL
+ORDER BY created_at, id LIMIT 1"""
+
 _SELECT_ALL: LiteralString = """
 SELECT id, name, scopes, created_at, revoked_at FROM api_client ORDER BY created_at, id"""
 
@@ -84,6 +88,12 @@ def has_clients(connection: Connection) -> bool:
     """Whether a client was ever created; revoked ones count too."""
     row = connection.execute(_ANY_EXISTS).fetchone()
     return row is not None and row[0]
+
+
+def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> str | None:
+    """The id of the oldest client with this name and these scopes that is not revoked; None if there is none."""
+    row = connection.execute(_FIND, {"name": name, "scopes": list(scopes)}).fetchone()
+    return None if row is None else row[0]
 
 
 _HASH_OF_NO_SECRET = secrets.token_bytes(32)

@@ -16,14 +16,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import cast
+from urllib.parse import urlsplit
 
 from joserfc import jws, jwt
+from joserfc.errors import InvalidClaimError
 from joserfc.jwk import ECKey
 
 from app import errors
+from app.config import is_loopback
 from app.identity.issued_tokens import TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
-from app.identity.verification import VerifiedToken, claims_registry
+from app.identity.verification import CLOCK_DIFFERENCE_AT_MOST_S, VerifiedToken
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
@@ -38,7 +42,46 @@ _LOAD_ALL_AFTER_S = 300.0
 _COMMIT_DELAY_AT_MOST = timedelta(seconds=60)
 """A revocation becomes visible when its transaction commits, later than the time that it carries."""
 
+_FORMER_NAME = "sample-resource"
+"""The issuer of tokens of version 0.1 without ``TOKEN_ISSUER``."""
+
 _log = logging.getLogger("app.identity")
+
+
+class OwnClaims(jwt.JWTClaimsRegistry):
+    """The claims of the service's own tokens (RFC 9068, section 2.2).
+
+    Issuer and audience are the service, by its present name, its former one, or an address on this machine: a token
+    that the command line issues for a service on another port has the address of the default port. The signature proves
+    that the token comes from whoever can read the signing keys in the database.
+
+    :param issuer: the present name.
+    """
+
+    def __init__(self, issuer: str) -> None:
+        required: jwt.ClaimsOption = {"essential": True}
+        names = ("iss", "aud", "exp", "client_id", "scope", "jti", "iat")
+        super().__init__(None, CLOCK_DIFFERENCE_AT_MOST_S, **dict.fromkeys(names, required))
+        self._names = (issuer, _FORMER_NAME)
+
+    def check_value(self, claim_name: str, value: object) -> None:
+        """Check a claim whose type is right.
+
+        :raises InvalidClaimError: if its value is not.
+        """
+        if claim_name in ("iss", "aud"):
+            names = cast("list[str]", value if isinstance(value, list) else [value])
+            if not any(name in self._names or _is_url_on_this_machine(name) for name in names):
+                raise InvalidClaimError(claim_name)
+        super().check_value(claim_name, value)
+
+
+def _is_url_on_this_machine(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +116,7 @@ class OwnIssuer:
     client_claims = ("client_id",)
 
     def __init__(self, issuer: str, load: Callable[[datetime | None], TrustRecords]) -> None:
-        self.claims: jwt.JWTClaimsRegistry = claims_registry(issuer, issuer, "client_id", "scope", "jti", "iat")
+        self.claims: jwt.JWTClaimsRegistry = OwnClaims(issuer)
         self._load = load
         self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")

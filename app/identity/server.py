@@ -64,10 +64,12 @@ class AuthorizationServer:
             with database.connection() as connection:
                 return issued_tokens.load_trust(connection, since)
 
-        self._issuer = settings.token_issuer
+        self._issuer = settings.issuer
+        issuer_is_url = settings.issuer.startswith(("https://", "http://"))
+        self._base_url = settings.issuer if settings.public_url is None and issuer_is_url else settings.base_url
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
-        self._own = OwnIssuer(settings.token_issuer, load)
+        self._own = OwnIssuer(settings.issuer, load)
         outside = settings.outside_issuer
         self.verifier = TokenVerifier([self._own] if outside is None else [self._own, OutsideIssuer(outside)])
 
@@ -142,18 +144,12 @@ class AuthorizationServer:
         """The public keys as JSON (RFC 7517), also those that do not sign yet."""
         return f'{{"keys":[{",".join(self._own.snapshot().jwks)}]}}'
 
-    def metadata(self, request_root: str) -> dict[str, Any]:
-        """The server's metadata (RFC 8414).
-
-        :param request_root: the root URL of the request. It stands in for the issuer if ``TOKEN_ISSUER`` is no URL,
-            since the metadata need one.
-        """
-        is_url = self._issuer.startswith(("https://", "http://"))
-        issuer = self._issuer if is_url else request_root.rstrip("/")
-        base = issuer.rstrip("/")
+    def metadata(self) -> dict[str, Any]:
+        """The server's metadata (RFC 8414)."""
+        base = self._base_url.rstrip("/")
         methods = ["client_secret_basic", "client_secret_post"]
         return {
-            "issuer": issuer,
+            "issuer": self._issuer,
             "token_endpoint": f"{base}/oauth/token",
             "token_endpoint_auth_methods_supported": methods,
             "grant_types_supported": ["client_credentials"],

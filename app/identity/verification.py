@@ -234,15 +234,11 @@ def _checked_client_id(client_id: Any) -> str:
     return client_id
 
 
-def claims_registry(issuer: str, audience: str, *essential: str) -> jwt.JWTClaimsRegistry:
-    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry.
-
-    :param essential: names of further claims that must be present.
-    """
+def claims_registry(issuer: str, audience: str) -> jwt.JWTClaimsRegistry:
+    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry."""
     options: dict[str, jwt.ClaimsOption] = {
         "iss": {"essential": True, "value": issuer},
         "aud": {"essential": True, "value": audience},
         "exp": {"essential": True},
     }
-    options |= {name: {"essential": True} for name in essential}
     return jwt.JWTClaimsRegistry(None, CLOCK_DIFFERENCE_AT_MOST_S, **options)

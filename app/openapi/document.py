@@ -70,6 +70,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     }
     paths = _paths(app, made["paths"])
     examples = {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()}
+    examples[_TARGET_TOO_LONG] = {"value": errors.target_too_long().payload()}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -93,7 +94,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
                     "description": "An API client's id and secret, as `sample-resource client create` prints them.",
                     "flows": {
                         "clientCredentials": {
-                            "tokenUrl": "/oauth/token",
+                            "tokenUrl": f"{settings.base_url}/oauth/token",
                             "scopes": {f"{name}:{{projectKey}}": meaning for name, meaning in _SCOPES.items()},
                         }
                     },
@@ -135,8 +136,8 @@ _SCOPES = dict(
 
 
 def _servers(settings: Settings) -> list[Document]:
-    if settings.base_domain is None:
-        return [{"url": "/", "description": "this server"}]
+    if settings.base_domain is None or settings.public_url is not None:
+        return [{"url": settings.base_url, "description": "this server"}]
     return [
         {
             "url": f"https://api.{{region}}.{{cloudProvider}}.{settings.base_domain}",
@@ -359,18 +360,28 @@ def _errors(codes: Sequence[str]) -> Document:
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)
+    answers = {
+        status: _error(status, "; ".join(errors.CATALOGUE[code].meaning for code in of_status), of_status)
+        for status, of_status in by_status.items()
+    }
+    answers[414] = _error(414, "the request target is too long", [_TARGET_TOO_LONG])
+    return {str(status): answers[status] for status in sorted(answers)}
+
+
+_TARGET_TOO_LONG = "InvalidInput-414"
+"""The example of the one error whose code has another status too."""
+
+
+def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
     return {
-        str(status): {
-            "description": "; ".join(errors.CATALOGUE[code].meaning for code in of_status),
-            "headers": _header_references(_ERROR_HEADERS.get(status, ())),
-            "content": {
-                JSON: {
-                    "schema": _reference("Error"),
-                    "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in of_status},
-                }
-            },
-        }
-        for status, of_status in sorted(by_status.items())
+        "description": meaning,
+        "headers": _header_references(_ERROR_HEADERS.get(status, ())),
+        "content": {
+            JSON: {
+                "schema": _reference("Error"),
+                "examples": {name: {"$ref": f"#/components/examples/{name}"} for name in examples},
+            }
+        },
     }
 
 

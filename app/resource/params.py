@@ -20,7 +20,7 @@ from app.resource.model import (
     SortTerm,
 )
 from app.resource.schemas import ContainedObjectTypeSchema
-from app.values.json_fields import RefusedValue
+from app.values.json_fields import STORABLE_TEXT, RefusedValue
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -120,7 +120,7 @@ class Where(Parameter):
         reasons: list[str] = []
         for text in value:
             try:
-                texts.append(self._read(text))
+                texts.append(self.read(text))
             except ValidationError as error:
                 reasons += cast("list[str]", error.messages)
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
@@ -254,7 +254,7 @@ class FilteredListSchema(ConditionsSchema):
     )
     all_of = Parameter(
         read_text,
-        FILLED_TEXT_SCHEMA,
+        dict(STORABLE_TEXT),
         repeatable=True,
         data_key="arrayOfString",
         meaning="arrayOfStringExample has all of them",
@@ -262,7 +262,7 @@ class FilteredListSchema(ConditionsSchema):
     )
     any_of = Parameter(
         read_text,
-        FILLED_TEXT_SCHEMA,
+        dict(STORABLE_TEXT),
         repeatable=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",

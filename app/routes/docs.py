@@ -3,7 +3,6 @@
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from flask import Response, current_app, request, send_from_directory
 from markupsafe import escape
@@ -50,20 +49,7 @@ class OpenApi(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the OpenAPI document."""
-        return json_answer(json.dumps(_below(request.script_root, current_app.extensions["openapi"])))
-
-
-def _below(prefix: str, document: dict[str, Any]) -> dict[str, Any]:
-    """The document of a service whose proxy has it below a path."""
-    if not prefix:
-        return document
-    components = document["components"]
-    schemes = components["securitySchemes"]
-    flow = {"tokenUrl": f"{prefix}/oauth/token"}
-    own = {"flows": {"clientCredentials": schemes["clientCredentials"]["flows"]["clientCredentials"] | flow}}
-    schemes = schemes | {"clientCredentials": schemes["clientCredentials"] | own}
-    servers = [server | {"url": server["url"].rstrip("/") + prefix} for server in document["servers"]]
-    return document | {"servers": servers, "components": components | {"securitySchemes": schemes}}
+        return json_answer(json.dumps(current_app.extensions["openapi"]))
 
 
 @blueprint.route("/docs")

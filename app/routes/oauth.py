@@ -112,8 +112,8 @@ class Metadata(Endpoint):
         Where the endpoints are and what they can do (RFC 8414).
         """
         if not request.host:
-            # So werkzeug tells of one that is malformed.
-            raise errors.invalid_parameter("Host", "It is no host, and the addresses to answer begin with it.")
-        answer = json_answer(json.dumps(authorization_server().metadata(request.url_root)))
+            # So werkzeug tells of one that is malformed (RFC 9112, section 3.2).
+            raise errors.invalid_parameter("Host", "It is no host.")
+        answer = json_answer(json.dumps(authorization_server().metadata()))
         answer.headers["Cache-Control"] = "no-cache"
         return answer

@@ -267,17 +267,13 @@ def error_for(exception: BaseException) -> errors.ApiError:
     if isinstance(exception, ConfigurationProblem) or type(exception).__name__.startswith("InvalidResponse"):
         return errors.general()
     if isinstance(exception, LimitRequestLine):
-        return _rejected("The request line is too large.")
+        return errors.target_too_long()
     if isinstance(exception, LimitRequestHeaders):
-        return _rejected("The request headers are too large.")
+        return errors.headers_too_large()
     if isinstance(exception, ParseException):
         # Not its text: it quotes the line, which may be an Authorization header without its colon.
         return errors.invalid_input(f"Malformed request: {type(exception).__name__}.")
     return errors.general()
-
-
-def _rejected(message: str) -> errors.ApiError:
-    return errors.ApiError([errors.Fault("RequestRejected", message)])
 
 
 def error_response(error: errors.ApiError, correlation_id: str, *, head_only: bool = False) -> bytes:

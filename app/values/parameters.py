@@ -75,7 +75,7 @@ BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
 class Parameter(fields.Field[Any]):
-    """One parameter; a repeatable one loads to a tuple of values.
+    """One parameter; a repeatable one loads to a tuple of values, one that is not may not be empty.
 
     :param read: turns a text into a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value, for the OpenAPI document.
@@ -102,15 +102,12 @@ class Parameter(fields.Field[Any]):
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
-            return tuple(self._read(text) for text in value)
+            return tuple(self.read(text) for text in value)
         if len(value) > 1:
             raise ValidationError("The parameter can be given only once.")
-        return self._read(value[0])
-
-    def _read(self, text: str) -> Any:
-        if not text:
+        if not value[0]:
             raise ValidationError("The value is empty.")
-        return self.read(text)
+        return self.read(value[0])
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):

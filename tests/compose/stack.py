@@ -89,11 +89,12 @@ def test_the_proxy_forwards_encoded_paths_and_its_own_address(stack: Stack) -> N
         ("GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
         ("GET /p/resource HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", 400, "InvalidInput"),
         ("GET /a/../../b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (f"GET /{'a' * 9000} HTTP/1.1\r\nHost: x\r\n\r\n", 431, "RequestRejected"),
-        (f"GET /{'a' * 40_000} HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (f"GET /{'a' * 9000} HTTP/1.1\r\nHost: x\r\n\r\n", 414, "InvalidInput"),
+        (f"GET /{'a' * 40_000} HTTP/1.1\r\nHost: x\r\n\r\n", 414, "InvalidInput"),
+        (f"GET / HTTP/1.1\r\nHost: x\r\nLong: {'a' * 40_000}\r\n\r\n", 431, "RequestRejected"),
         ("POST /p/resource HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n", 413, "ContentTooLarge"),
     ],
-    ids=["control", "length", "above-the-root", "long", "very-long", "large"],
+    ids=["control", "length", "above-the-root", "long", "very-long", "long-header", "large"],
 )
 def test_errors_of_the_proxy_have_the_error_body_of_the_service(
     stack: Stack, head: str, status: int, code: str

@@ -144,7 +144,7 @@ def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
-            token = issued_tokens.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+            token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
         app = create_app(Settings(database_url=url, pool_size=4))
         api = Api(app, "p", token)
         created = api.create()

@@ -294,7 +294,7 @@ def test_a_duplicate_key_is_recognized_without_the_name_of_the_constraint(
         """)
     with psycopg.connect(empty_url, autocommit=True) as connection:
         signing_keys.ensure_signing_key(connection)
-        token = issued_tokens.issue_token(connection, Settings().token_issuer, "t", (f"manage_test:{project}",), 60)
+        token = issued_tokens.issue_token(connection, Settings().issuer, "t", (f"manage_test:{project}",), 60)
     app = create_app(Settings(database_url=empty_url))
     try:
         api = Api(app, project, token)

@@ -87,7 +87,7 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return issued_tokens.issue_token(connection, Settings().token_issuer, "faults", scopes, 3600)
+            return issued_tokens.issue_token(connection, Settings().issuer, "faults", scopes, 3600)
 
     def request(self, method: str, path: str, body: Any = None, token: str | None = None) -> "Answer":
         """Send a request on a new connection."""

@@ -46,8 +46,8 @@ def forge(key: ECKey, project: str) -> Forge:
     def make(header: dict[str, Any] | None = None, signing_key: Any = None, alg: str = ALGORITHM, **claims: Any) -> str:
         now = int(time.time())
         right = {
-            "iss": Settings().token_issuer,
-            "aud": Settings().token_issuer,
+            "iss": Settings().issuer,
+            "aud": Settings().issuer,
             "sub": "someone",
             "client_id": "someone",
             "iat": now,
@@ -80,7 +80,7 @@ def encoded(value: Any) -> str:
 
 def test_the_valid_token_that_the_forged_ones_differ_from_is_accepted(app: Flask, project: str, forge: Forge) -> None:
     assert Api(app, project, forge()).get().status_code == 200
-    assert Api(app, project, forge(aud=["other", Settings().token_issuer])).get().status_code == 200
+    assert Api(app, project, forge(aud=["other", Settings().issuer])).get().status_code == 200
     assert Api(app, project, forge(header={"typ": "application/AT+JWT"})).get().status_code == 200
     assert Api(app, project, forge(nbf=int(time.time()) - 5)).get().status_code == 200
 
@@ -166,7 +166,7 @@ def test_issuer_and_audience(app: Flask, project: str, forge: Forge) -> None:
         {"iss": "someone-else"},
         {"iss": None},
         {"iss": ""},
-        {"iss": [Settings().token_issuer]},
+        {"iss": [Settings().issuer]},
         {"aud": "someone-else"},
         {"aud": ["someone", "else"]},
         {"aud": []},
@@ -335,7 +335,7 @@ def test_other_schemes_and_forms_of_the_header(app: Flask, project: str, token_f
 
 def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: TokenFor) -> None:
     with psycopg.connect(database_url, autocommit=True) as opened:
-        issuer = OwnIssuer(Settings().token_issuer, lambda since: issued_tokens.load_trust(opened, since))
+        issuer = OwnIssuer(Settings().issuer, lambda since: issued_tokens.load_trust(opened, since))
         verifier = TokenVerifier([issuer], cache_size=3)
         tokens = [token_for("view_test:p") for _ in range(10)]
         for token in tokens:

@@ -26,9 +26,9 @@ def test_a_valid_token_is_described_with_times_in_seconds(client: OAuthClient, p
         "client_id": client.id,
         "token_type": "Bearer",
         "exp": claims["exp"],
-        "iss": Settings().token_issuer,
+        "iss": Settings().issuer,
         "sub": client.id,
-        "aud": Settings().token_issuer,
+        "aud": Settings().issuer,
         "iat": claims["iat"],
         "jti": claims["jti"],
     }

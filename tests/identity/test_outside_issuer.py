@@ -84,7 +84,7 @@ def test_tokens_with_wrong_claims_are_refused(service: Flask, issuer: Issuer, pr
     now = int(time.time())
     for claims in (
         {"iss": "https://another.example"},
-        {"iss": Settings().token_issuer},
+        {"iss": Settings().issuer},
         {"iss": None},
         {"aud": "another-service"},
         {"aud": ["another-service"]},
@@ -118,7 +118,7 @@ def test_hmac_and_unsigned_tokens_are_refused(service: Flask, issuer: Issuer, pr
 
 def test_one_issuer_cannot_sign_for_the_other(service: Flask, issuer: Issuer, project: str) -> None:
     """A key is valid only for the issuer that published it, even if the signature is correct."""
-    own = {"iss": Settings().token_issuer, "aud": Settings().token_issuer, "jti": "x"}
+    own = {"iss": Settings().issuer, "aud": Settings().issuer, "jti": "x"}
     assert_refused(service, project, issuer.sign(header={"typ": "at+jwt"}, scope=for_(project), **own))
 
 

@@ -184,7 +184,7 @@ def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_
 
     clock = time.monotonic()
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     away = True
@@ -221,7 +221,7 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
             return issued_tokens.load_trust(connection, since)
 
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().token_issuer, load)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     clock += own_issuer.REFRESH_AFTER_S

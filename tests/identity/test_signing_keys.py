@@ -57,7 +57,7 @@ def workers(settings: Settings, own_database: str, keys: Connection) -> Iterator
 
 def issue(keys: Connection, lifetime_s: int = 60, encryption: KeyEncryption = signing_keys.NO_ENCRYPTION) -> str:
     scopes = (f"manage_test:{PROJECT}",)
-    return issued_tokens.issue_token(keys, Settings().token_issuer, "someone", scopes, lifetime_s, encryption)
+    return issued_tokens.issue_token(keys, Settings().issuer, "someone", scopes, lifetime_s, encryption)
 
 
 def statuses(workers: list[Flask], token: str) -> list[int]:

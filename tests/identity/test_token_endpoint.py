@@ -9,10 +9,12 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask
 
+from app.config import Settings
 from app.database.connection import Connection
 from app.http.bodies import FORM
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from tests.support.api import Api, codes
+from tests.support.applications import open_app
 from tests.support.oauth import OAuthClient, basic, part, refused
 
 
@@ -223,8 +225,10 @@ def test_wrong_credentials_cost_no_slow_hash(client: OAuthClient) -> None:
     assert (time.process_time() - spent) / 100 < 0.02
 
 
-def test_metadata_names_the_endpoints(app: Flask) -> None:
-    answer = app.test_client().get("/.well-known/oauth-authorization-server", base_url="https://api.example.com")
+def test_metadata_names_the_endpoints_below_the_public_url(settings: Settings) -> None:
+    with open_app(settings, public_url="https://api.example.com") as app:
+        address = "/.well-known/oauth-authorization-server"
+        answer = app.test_client().get(address, base_url="https://other.example.com")
     body = answer.get_json()
     assert answer.content_type == "application/json; charset=utf-8"
     assert body["issuer"] == "https://api.example.com"

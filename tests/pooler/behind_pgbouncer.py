@@ -162,7 +162,7 @@ def pooled(pooled_settings: Settings) -> Iterator[Flask]:
 def api(pooled: Flask, limited_url: str, project: str) -> Api:
     with psycopg.connect(limited_url, autocommit=True) as connection:
         token = issued_tokens.issue_token(
-            connection, Settings().token_issuer, "test", (f"manage_test:{project}",), 3600
+            connection, Settings().issuer, "test", (f"manage_test:{project}",), 3600
         )
     return Api(pooled, project, token)
 
@@ -262,7 +262,7 @@ def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
-            token = issued_tokens.issue_token(connection, Settings().token_issuer, "test", ("manage_test:p",), 3600)
+            token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
         with pgbouncer(url) as pooled_url:
             app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", pool_size=4))
             api = Api(app, "p", token)

@@ -275,7 +275,7 @@ def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     for body in (b"facet=k\xffy", b"facet=k%FFy"):
         answer = api.post(FORM, data=body, content_type=FORM_TYPE)
         assert answer.status_code == 400
-        assert answer.get_json()["message"] == "Malformed form: it is not UTF-8."
+        assert answer.get_json()["message"] == "Malformed parameter: facet: The value is not UTF-8."
     assert api.post(FORM, data="text.en=a%00b", content_type=FORM_TYPE).status_code == 400
     assert api.post(FORM, data="text.en=%F0%9F%90%8D", content_type=FORM_TYPE).status_code == 200
 

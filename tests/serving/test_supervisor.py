@@ -322,7 +322,7 @@ def shared(new_cluster: Path) -> Generator[Service]:
         (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 431, "RequestRejected"),
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
         (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
     ],

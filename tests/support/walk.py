@@ -83,7 +83,7 @@ class _Walk:
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
         scopes = [f"{scope}:{project}" for project in (PROJECT, "sole") for scope in ("manage_test", "view_products")]
-        token = issued_tokens.issue_token(self.connection, Settings().token_issuer, "walker", tuple(scopes), 3600)
+        token = issued_tokens.issue_token(self.connection, Settings().issuer, "walker", tuple(scopes), 3600)
         api = Api(self.app, PROJECT, token)
         self.creates(api)
         self.reads(api)

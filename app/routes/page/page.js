@@ -46,7 +46,12 @@ function read(response) {
   const { pathname } = new URL(response.url, location.href);
   if (pathname === `${root}/openapi.json`) {
     // Scopes are for a project: those that the dialog offers, for that of the examples.
-    response.text = response.text.replaceAll(":{projectKey}", `:${project}`);
+    const contract = JSON.parse(response.text.replaceAll(":{projectKey}", `:${project}`));
+    // The page talks to the server that it comes from, by whichever name the reader knows it.
+    contract.servers = [{ url: `${root}/`, description: "this server" }];
+    const { clientCredentials } = contract.components.securitySchemes.clientCredentials.flows;
+    clientCredentials.tokenUrl = `${root}/oauth/token`;
+    response.text = JSON.stringify(contract);
   } else if (response.ok && answersResource.test(pathname)) {
     const { id, version, key } = response.body ?? {};
     if (id && version) {
