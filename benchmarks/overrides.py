@@ -35,7 +35,8 @@ from werkzeug.routing import MapAdapter
 
 from app import create_app
 from app.config import Settings
-from app.database import connection, migrate
+from app.database import migrate
+from app.database.pooled_connection import PooledConnection
 from app.http import bodies
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
@@ -54,10 +55,10 @@ Variant = Callable[[Flask], AbstractContextManager[object]]
 def _without_wait(_: Flask) -> AbstractContextManager[object]:
     """With psycopg's own wait, to which the limit can be passed, but which costs a poll() object and a timer."""
 
-    def wait(self: connection.PooledConnection, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+    def wait(self: PooledConnection, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         return psycopg.Connection.wait(self, gen, interval, self.statement_limit_s if timeout is None else timeout)
 
-    return patch.object(connection.PooledConnection, "wait", wait)
+    return patch.object(PooledConnection, "wait", wait)
 
 
 def _without_fast_load(_: Flask) -> AbstractContextManager[object]:
@@ -151,7 +152,7 @@ def measure(url: str, rounds: int, seconds: int) -> None:
     settings = Settings(database_url=url, log_format="json")
     with psycopg.connect(url, autocommit=True) as database:
         signing_keys.ensure_signing_key(database)
-        token = issued_tokens.issue_token(database, settings.token_issuer, "benchmark", ("manage_test:p",), 86400)
+        token = issued_tokens.issue_token(database, settings.issuer, "benchmark", ("manage_test:p",), 86400)
     stderr = sys.stderr
     with Path(os.devnull).open("w") as nowhere:
         sys.stderr = nowhere  # discards the log lines of the application

@@ -295,7 +295,7 @@ class Service(_ResourceServer):
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = issued_tokens.issue_token(connection, Settings().token_issuer, "benchmark", scopes, 86_400)
+            self._token = issued_tokens.issue_token(connection, Settings().issuer, "benchmark", scopes, 86_400)
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

@@ -82,7 +82,7 @@ def measure(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         signing_keys.ensure_signing_key(connection)
         token = issued_tokens.issue_token(
-            connection, settings.token_issuer, "benchmark", ("manage_test:p", "view_test:p"), 3600
+            connection, settings.issuer, "benchmark", ("manage_test:p", "view_test:p"), 3600
         )
     plain, plain_verifier = app_that_remembers(settings, 0)
     keeping, keeping_verifier = app_that_remembers(settings, 4096)

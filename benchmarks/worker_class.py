@@ -100,7 +100,7 @@ def main(rounds: int, seconds: int, slow: int) -> None:
             with psycopg.connect(url, autocommit=True) as connection:
                 signing_keys.ensure_signing_key(connection)
                 scopes = ("manage_test:bench",)
-                token = issued_tokens.issue_token(connection, Settings().token_issuer, "bench", scopes, 86400)
+                token = issued_tokens.issue_token(connection, Settings().issuer, "bench", scopes, 86400)
             try:
                 for name in CLASSES:
                     servers[name] = _Server(name, url)

@@ -1,38 +1,65 @@
 """The command line: ``sample-resource``.
 
 Only ``serve`` is defined here, and this module imports little: its process supervises the service and stays in memory
-as long as that runs. The other commands are in :mod:`app.cli.commands`, which is imported when one of them is called.
+as long as that runs, and ``--help`` is there at once. Each other command is imported when it is called.
 """
 
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import NamedTuple
 
 import click
 
 from app.config import InvalidSetting, Settings
-from app.serving import supervisor
-from app.serving.errors import ServeError
-from app.serving.gunicorn_process import REPOSITORY
+
+
+class _Elsewhere(NamedTuple):
+    """A command of another module of this package, in its ``COMMANDS``."""
+
+    module: str
+    summary: str | None
+    """How the command's help begins, which a test compares; None: not listed."""
+
+
+_COMMANDS: Mapping[str, _Elsewhere] = {
+    "client": _Elsewhere("identity_commands", "API clients."),
+    "db": _Elsewhere("commands", "Migrations."),
+    "export": _Elsewhere("data_commands", "Write the project's resources as lines of JSON."),
+    "import": _Elsewhere("data_commands", "Read resources as lines of JSON."),
+    "key": _Elsewhere("identity_commands", "Keys that sign access tokens."),
+    "openapi": _Elsewhere("commands", "Print the document of /openapi.json."),
+    "prepare": _Elsewhere("commands", None),
+    "revoke-token": _Elsewhere("identity_commands", "Revoke the access token on standard input."),
+    "seed": _Elsewhere("data_commands", "Load generated resources."),
+    "token": _Elsewhere("identity_commands", "Print one access token, and nothing else."),
+}
 
 
 class _LazyGroup(click.Group):
-    """The commands of this module, and those of :mod:`app.cli.commands`, which is imported on demand.
+    """The commands of this module, and those elsewhere, which are imported on demand.
 
-    ``tests/cli/test_upstream.py`` checks the two methods of click that are overridden.
+    ``tests/cli/test_upstream.py`` checks the three methods of click that are overridden.
     """
 
-    @property
-    def _lazy_commands(self) -> click.Group:
-        from app.cli.commands import commands
-
-        return commands
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *self._lazy_commands.list_commands(ctx)])
+        return sorted([*super().list_commands(ctx), *_COMMANDS])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, cmd_name) or self._lazy_commands.get_command(ctx, cmd_name)
+        found = super().get_command(ctx, cmd_name)
+        if found is None and cmd_name in _COMMANDS:
+            module = import_module(f"app.cli.{_COMMANDS[cmd_name].module}")
+            found = next(command for command in module.COMMANDS if command.name == cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- click's signature
+        """List the commands without importing them."""
+        rows = [(name, command.get_short_help_str(60)) for name, command in self.commands.items()]
+        rows += [(name, where.summary) for name, where in _COMMANDS.items() if where.summary is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(rows))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,6 +77,8 @@ def main(context: click.Context) -> None:
 @click.pass_obj
 def serve(settings: Settings) -> None:
     """Run the service: the embedded PostgreSQL unless DATABASE_URL is set, migrations, gunicorn."""
+    from app.serving import supervisor
+
     sys.exit(supervisor.serve(settings, prepare_in_subprocess))
 
 
@@ -60,6 +89,9 @@ def prepare_in_subprocess(url: str) -> str:
 
     :raises ServeError: if the preparation fails.
     """
+    from app.serving.errors import ServeError
+    from app.serving.gunicorn_process import REPOSITORY
+
     done = subprocess.run(
         [sys.executable, "-m", "app.cli", "prepare"],
         cwd=REPOSITORY,

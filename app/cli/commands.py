@@ -1,7 +1,7 @@
-"""All commands of ``sample-resource`` but ``serve``.
+"""Commands for the database and the OpenAPI document.
 
-Here are those for the database and the OpenAPI document; those for clients, keys and tokens are in
-:mod:`app.cli.identity_commands`, those for resources in :mod:`app.cli.data_commands`.
+Those for clients, keys and tokens are in :mod:`app.cli.identity_commands`, those for resources in
+:mod:`app.cli.data_commands`.
 """
 
 import json
@@ -11,23 +11,13 @@ from dataclasses import replace
 import click
 
 from app import create_app
-from app.cli import data_commands, identity_commands
 from app.cli.common import database_url, errors_in_one_line, open_connection
 from app.cli.preparation import prepare
 from app.config import Settings
 from app.database import distribute, migrate
 
 
-@click.group()
-def commands() -> None:
-    """The commands that :mod:`app.cli` adds to its own."""
-
-
-for command in (*identity_commands.COMMANDS, *data_commands.COMMANDS):
-    commands.add_command(command)
-
-
-@commands.command("prepare", hidden=True)
+@click.command("prepare", hidden=True)
 @click.pass_obj
 @errors_in_one_line
 def print_prepared(settings: Settings) -> None:
@@ -36,7 +26,7 @@ def print_prepared(settings: Settings) -> None:
         click.echo(prepare(url, settings))
 
 
-@commands.group()
+@click.group()
 def db() -> None:
     """Migrations."""
 
@@ -86,9 +76,12 @@ def distribute_(settings: Settings, shards: int) -> None:
             raise click.ClickException(str(error)) from None
 
 
-@commands.command()
+@click.command()
 @click.pass_obj
 def openapi(settings: Settings) -> None:
     """Print the document of /openapi.json."""
     app = create_app(replace(settings, database_url=settings.database_url or "dbname=none"))
     click.echo(json.dumps(app.extensions["openapi"], indent=2))
+
+
+COMMANDS = (print_prepared, db, openapi)

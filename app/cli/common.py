@@ -12,11 +12,11 @@ import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.database.migrate import UnsupportedServer
-from app.http.paths import PROJECT_KEY_PATTERN
+from app.database.migration_files import UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
-from app.identity.scopes import SCOPE, SCOPE_NAMES
+from app.identity.token_profile import SCOPE, SCOPE_NAMES
 from app.serving import embedded
+from app.values.project_keys import PROJECT_KEY_PATTERN
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from functools import partial
 
 import click
 
@@ -10,10 +9,8 @@ from app.cli.common import ScopesParameter, echo_json_line, errors_in_one_line, 
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import clients, issued_tokens, signing_keys
-from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
-from app.identity.verification import InvalidToken, TokenVerifier
 
 _COMMAND_LINE = "command-line"
 """The client id in tokens that no client has asked for."""
@@ -169,9 +166,13 @@ def revoke_token(settings: Settings) -> None:
 
     Within 5 seconds no process accepts it any more.
     """
+    # They need much of the service, and the other commands need not wait for that.
+    from app.identity.own_issuer import OwnIssuer
+    from app.identity.verification import InvalidToken, TokenVerifier
+
     text = sys.stdin.read().strip()
     with open_connection(settings) as connection:
-        issuer = OwnIssuer(settings.issuer, partial(issued_tokens.load_trust, connection))
+        issuer = OwnIssuer(settings.issuer, lambda since: issued_tokens.load_trust(connection, since))
         try:
             verified = TokenVerifier([issuer]).verify(text)
         except InvalidToken as error:

@@ -4,9 +4,8 @@ from app.config import Settings
 from app.database import migrate
 from app.database.connection import connect
 from app.identity import clients, issued_tokens, signing_keys
-from app.identity.scopes import SCOPE_NAMES
 from app.identity.signing_keys import KeyEncryption
-from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 
 DEMO_PROJECT = "demo"
 """The project that the demo client, and the token in the command that ``serve`` prints, give access to."""

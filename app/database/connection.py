@@ -1,24 +1,11 @@
-"""Connections: how they are opened, and all that is overridden of psycopg.
+"""Connections: how they are opened, and the time limits that PostgreSQL enforces for them.
 
-Two methods of psycopg are overridden here and nowhere else; ``tests/database/test_upstream.py`` checks what they rely
-on, and ``setup.cfg`` names the lowest version that has it:
-
-- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics;
-- :meth:`PooledConnection.wait` ends a statement that gets no answer, and lets other greenlets run during the wait.
-
-PostgreSQL enforces the time limits that :func:`conninfo_with_timeouts` sets. A server that is stopped or cut off from
-the network enforces nothing, so a pooled connection has a limit of its own, a little above the server's. When that
-limit is reached, the connection is closed, and it is unknown whether the statement was carried out.
+Commands import this module and not :mod:`app.database.pooled_connection`, which needs gevent.
 """
 
-import math
-from contextvars import ContextVar
-from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import psycopg
-from gevent import get_hub, getcurrent, monkey
-from psycopg.abc import RV, PQGen
 from psycopg.conninfo import make_conninfo
 
 from app.config import Settings
@@ -26,9 +13,6 @@ from app.config import Settings
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
-
-
-# Opening connections
 
 
 def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:
@@ -69,96 +53,3 @@ def _server_limits(settings: Settings) -> str:
         f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
         " -c timezone=UTC"
     )
-
-
-# The SQL of a request, counted
-
-
-class SqlUsage:
-    """The SQL that a request has sent so far."""
-
-    __slots__ = ("count", "seconds")
-
-    def __init__(self) -> None:
-        self.count = 0
-        """Number of statements."""
-        self.seconds = 0.0
-        """Time from sending each statement until its whole result has arrived, without the wait for a connection."""
-
-
-_usage: ContextVar[SqlUsage | None] = ContextVar("sql_usage", default=None)
-
-
-def count_sql() -> SqlUsage:
-    """Start to count the SQL of the current request; the object that is returned keeps being updated."""
-    usage = SqlUsage()
-    _usage.set(usage)
-    return usage
-
-
-class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
-    """A cursor that counts what it executes, which costs half a microsecond a statement."""
-
-    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
-        """Execute a statement, and add it to the usage of the request, also if it fails."""
-        usage = _usage.get()
-        if usage is None:
-            return super().execute(query, params, **options)
-        began = perf_counter()
-        try:
-            return super().execute(query, params, **options)
-        finally:
-            usage.count += 1
-            usage.seconds += perf_counter() - began
-
-
-# The wait for the server
-
-
-class PooledConnection(Connection):
-    """A connection with a time limit of its own, whose wait lets other greenlets run."""
-
-    statement_limit_s = math.inf
-
-    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators, which does a statement's network traffic, to its end.
-
-        :raises OperationalError: if that takes longer than ``timeout`` or, without one, than ``statement_limit_s``;
-            the connection is closed then.
-        """
-        limit = self.statement_limit_s if timeout is None else timeout
-        try:
-            if monkey.is_module_patched("select"):
-                return _wait_in_greenlet(gen, self.fileno(), limit)
-            return super().wait(gen, interval, limit)
-        except psycopg.OperationalError as error:
-            if error.sqlstate is None:
-                self.close()
-            raise
-
-
-def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
-    """Like :func:`psycopg.waiting.wait`, with one I/O watcher and one switch of greenlets for each wait.
-
-    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, which costs a
-    tenth of a read. The bits for reading and writing are the same in psycopg and in gevent.
-    """
-    try:
-        events = next(gen)
-    except StopIteration as done:
-        return done.value
-    hub = get_hub()
-    limit = hub.loop.timer(limit_s)
-    try:
-        limit.start(getcurrent().throw, psycopg.OperationalError, "the server is silent")
-        while True:
-            watcher = hub.loop.io(descriptor, events)
-            try:
-                hub.wait(watcher)
-            finally:
-                watcher.close()
-            events = gen.send(events)
-    except StopIteration as done:
-        return done.value
-    finally:
-        limit.close()

@@ -29,10 +29,6 @@ _LOCK_ID = 0x5265736F75726365
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 
-class UnsupportedServer(Exception):
-    """The database server is older than :data:`OLDEST_SERVER`."""
-
-
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
     """A migration and whether it is applied."""
@@ -96,7 +92,9 @@ def raise_if_too_old(server_version: int) -> None:
     """
     major = server_version // 10_000
     if major < OLDEST_SERVER:
-        raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
+        raise migration_files.UnsupportedServer(
+            f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed."
+        )
 
 
 def status(url: str) -> list[MigrationStatus]:

@@ -3,6 +3,11 @@
 from functools import cache
 from pathlib import Path
 
+
+class UnsupportedServer(Exception):
+    """The database server is older than :data:`OLDEST_SERVER`."""
+
+
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
 
 

@@ -16,8 +16,9 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app.config import Settings
 from app.database import failures
-from app.database.connection import Connection, MeteredCursor, PooledConnection, conninfo_with_timeouts
+from app.database.connection import Connection, conninfo_with_timeouts
 from app.database.failures import Unavailable
+from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
 _RECONNECT_TIMEOUT_S = 5.0

@@ -13,6 +13,7 @@ from werkzeug.routing import BaseConverter
 
 from app import errors
 from app.values import strict_json
+from app.values.project_keys import PROJECT_KEY_PATTERN
 
 SEARCH = "searchApiPattern"
 SORTED_LIST = "sorted-query-parameters"
@@ -21,9 +22,6 @@ PROJECTION_SEARCH = "product-projection-search"
 
 FIXED_WORDS = (SEARCH, SORTED_LIST, DESCRIPTION, PROJECTION_SEARCH)
 """Segments that name an endpoint where an ``{id}`` could stand (interface 4)."""
-
-PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
-"""What the key of a project looks like."""
 
 
 class RawPath:

@@ -13,8 +13,8 @@ from typing import Any
 from flask import Response, g, request
 from uuid_utils import uuid4
 
-from app.database.connection import count_sql
 from app.database.failures import UNAVAILABLE_REASONS
+from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
 from app.telemetry.logs import REQUESTS, write_request_line
 from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, metrics

@@ -5,22 +5,13 @@ A view has one of two marks, :func:`scopes` or :func:`public`, and may have :fun
 reached.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from flask import Request
 
-from app.http.paths import PROJECT_KEY_PATTERN
-
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
-
-SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
-"""The names of all scopes (interface 5). No scope includes another."""
-
-SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
-"""A scope: its name and the project that it is for."""
 
 _ACCEPTED = "accepted_scopes"
 _CONDITIONAL = "conditional_scope"

@@ -32,9 +32,8 @@ from app.identity.clients import Client
 from app.identity.issued_tokens import TrustRecords
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
-from app.identity.scopes import SCOPE
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable
-from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, TokenVerifier
 
 BODY_BYTES_AT_MOST = 32 * 1024

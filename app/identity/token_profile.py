@@ -1,4 +1,8 @@
-"""What an access token of the service is: a JWT in the profile of RFC 9068, signed with ES256."""
+"""What an access token of the service is: a JWT in the profile of RFC 9068, signed with ES256, with scopes."""
+
+import re
+
+from app.values.project_keys import PROJECT_KEY_PATTERN
 
 ALGORITHM = "ES256"
 
@@ -6,3 +10,9 @@ TOKEN_TYPE = "at+jwt"  # noqa: S105 -- the media type of RFC 9068, section 2.1
 
 TOKEN_LIFETIME_S = 172_800
 """Two days, as on the platform."""
+
+SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""The names of all scopes (interface 5). No scope includes another."""
+
+SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
+"""A scope: its name and the project that it is for."""

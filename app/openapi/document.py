@@ -16,7 +16,8 @@ from werkzeug.routing import Rule
 from app import errors
 from app.config import Settings
 from app.http.bodies import FORM, JSON
-from app.identity.scopes import SCOPE_NAMES, accepted_scopes
+from app.identity.scopes import accepted_scopes
+from app.identity.token_profile import SCOPE_NAMES
 from app.openapi.components import (
     DESCRIPTION,
     FORMS,

@@ -234,7 +234,7 @@ class Scalar(StrictField):
     """A text, a number or a boolean, kept as it was sent."""
 
     def __init__(self) -> None:
-        metadata = {"type": ["string", "number", "boolean"]}
+        metadata = {**STORABLE_TEXT, "type": ["string", "number", "boolean"]}
         super().__init__(_check_scalar, SCALAR_EXPECTED, metadata=metadata)
 
 

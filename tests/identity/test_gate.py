@@ -9,7 +9,8 @@ from flask.views import MethodView
 
 from app import create_app
 from app.config import Settings
-from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public, scopes
+from app.identity.scopes import accepted_scopes, public, scopes
+from app.identity.token_profile import SCOPE_NAMES
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public

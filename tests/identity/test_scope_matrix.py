@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from app.identity.scopes import SCOPE_NAMES
+from app.identity.token_profile import SCOPE_NAMES
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints_of_a_project

@@ -161,9 +161,7 @@ def pooled(pooled_settings: Settings) -> Iterator[Flask]:
 @pytest.fixture
 def api(pooled: Flask, limited_url: str, project: str) -> Api:
     with psycopg.connect(limited_url, autocommit=True) as connection:
-        token = issued_tokens.issue_token(
-            connection, Settings().issuer, "test", (f"manage_test:{project}",), 3600
-        )
+        token = issued_tokens.issue_token(connection, Settings().issuer, "test", (f"manage_test:{project}",), 3600)
     return Api(pooled, project, token)
 
 

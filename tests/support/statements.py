@@ -13,11 +13,11 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 import app
-from app.database import connection
+from app.database import pooled_connection
 
 APP = Path(app.__file__).parent
 
-CURSOR_MODULE = Path(connection.__file__)
+CURSOR_MODULE = Path(pooled_connection.__file__)
 """The module of the cursor that the pool uses, which only passes statements on."""
 
 
