@@ -17,7 +17,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
-from app.http.bodies import faults_of_encoding, read_form, read_json
+from app.http.bodies import decoded_pairs, read_form, read_json
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -39,10 +39,9 @@ def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str,
     """
     query = request.query_string
     if b"%" in query or not query.isascii():
-        faults = faults_of_encoding(query)
+        pairs, faults = decoded_pairs(query)
         if faults:
-            others = MultiDict(pair for pair in request.args.items(multi=True) if "\ufffd" not in "".join(pair))
-            raise errors.ApiError([*faults, *_faults_in(others, schema)])
+            raise errors.ApiError([*faults, *_faults_in(MultiDict(pairs), schema)])
     return request.args
 
 

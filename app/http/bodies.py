@@ -68,26 +68,36 @@ def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
     try:
         return parse_qsl(data.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:
-        raise errors.ApiError(faults_of_encoding(data)) from None
+        raise errors.ApiError(decoded_pairs(data)[1]) from None
     except ValueError:
         raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.") from None
 
 
-def faults_of_encoding(data: bytes) -> list[errors.Fault]:
-    """A fault for each name in a query string or form that is not UTF-8 or has such a value; none if all are UTF-8.
+def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
+    """The pairs of a query string or form that are UTF-8, and a fault for each name that is not or has such a value.
 
-    The bytes that are not UTF-8 are shown as ``\\xff``.
+    The bytes of a name that are not UTF-8 are shown as ``\\xff``.
     """
+    pairs: list[tuple[str, str]] = []
     wrong: dict[str, errors.Fault] = {}
     for pair in data.split(b"&"):
-        encoded, _, value = (unquote_to_bytes(part) for part in pair.replace(b"+", b" ").partition(b"="))
-        name = encoded.decode(errors="backslashreplace")[:100]
-        for part, what in ((encoded, "name"), (value, "value")):
-            try:
-                part.decode()
-            except UnicodeDecodeError:
-                wrong.setdefault(name, errors.parameter_fault(name, f"The {what} is not UTF-8."))
-    return list(wrong.values())[:FAULTS_AT_MOST]
+        name, _, value = (unquote_to_bytes(part) for part in pair.replace(b"+", b" ").partition(b"="))
+        shown = name.decode(errors="backslashreplace")[:100]
+        if not _is_utf8(name):
+            wrong.setdefault(shown, errors.parameter_fault(shown, "The name is not UTF-8."))
+        elif not _is_utf8(value):
+            wrong.setdefault(shown, errors.parameter_fault(shown, "The value is not UTF-8."))
+        elif pair:
+            pairs.append((name.decode(), value.decode()))
+    return pairs, list(wrong.values())[:FAULTS_AT_MOST]
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=64)

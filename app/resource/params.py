@@ -120,7 +120,7 @@ class Where(Parameter):
         reasons: list[str] = []
         for text in value:
             try:
-                texts.append(self.read(text))
+                texts.append(self.read_one(text))
             except ValidationError as error:
                 reasons += cast("list[str]", error.messages)
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
@@ -256,6 +256,7 @@ class FilteredListSchema(ConditionsSchema):
         read_text,
         dict(STORABLE_TEXT),
         repeatable=True,
+        may_be_empty=True,
         data_key="arrayOfString",
         meaning="arrayOfStringExample has all of them",
         example=["dog", "cat"],
@@ -264,6 +265,7 @@ class FilteredListSchema(ConditionsSchema):
         read_text,
         dict(STORABLE_TEXT),
         repeatable=True,
+        may_be_empty=True,
         data_key="arrayOfStringWithDescription",
         meaning="arrayOfStringExample has at least one of them",
         example=["bird", "fish"],

@@ -75,10 +75,11 @@ BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
 class Parameter(fields.Field[Any]):
-    """One parameter; a repeatable one loads to a tuple of values, one that is not may not be empty.
+    """One parameter; a repeatable one loads to a tuple of values.
 
     :param read: turns a text into a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value, for the OpenAPI document.
+    :param may_be_empty: whether the empty text is a value.
     :param meaning: the description in the OpenAPI document.
     :param example: a value that finds something in the example data.
     """
@@ -89,6 +90,7 @@ class Parameter(fields.Field[Any]):
         schema: JsonSchema,
         *,
         repeatable: bool = False,
+        may_be_empty: bool = False,
         meaning: str = "",
         example: Any = None,
         **arguments: Any,
@@ -96,18 +98,26 @@ class Parameter(fields.Field[Any]):
         super().__init__(allow_none=False, **arguments)
         self.read = read
         self.repeatable = repeatable
+        self.may_be_empty = may_be_empty
         self.meaning = meaning
         self.example = example
         self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
-            return tuple(self.read(text) for text in value)
+            return tuple(self.read_one(text) for text in value)
         if len(value) > 1:
             raise ValidationError("The parameter can be given only once.")
-        if not value[0]:
+        return self.read_one(value[0])
+
+    def read_one(self, text: str) -> Any:
+        """The value that one text means.
+
+        :raises ValidationError: for a text that means none.
+        """
+        if not text and not self.may_be_empty:
             raise ValidationError("The value is empty.")
-        return self.read(value[0])
+        return self.read(text)
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):

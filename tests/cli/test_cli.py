@@ -1,6 +1,7 @@
 """The command line."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.identity import clients
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.errors import ServeError
 from tests.support.api import Api
+from tests.support.applications import open_app
 
 
 def run(*arguments: str, url: str | None = None, **environment: str) -> Result:
@@ -123,6 +125,27 @@ def test_preparing_a_database_twice_creates_one_demo_client(empty_database: str)
     for text in (first, second):
         assert f"http://[::1]:8123/{DEMO_PROJECT}/resource" in text or "127.0.0.1:8123" in text
         assert "http://127.0.0.1:8123/docs" in text
+
+
+def test_the_printed_token_belongs_to_the_demo_client(empty_database: str) -> None:
+    settings = Settings(database_url=empty_database)
+    printed = [prepare(empty_database, settings) for _ in range(2)]
+    client_id = re.findall("Demo client +([^ \n]+)", printed[0])[0]
+    tokens = [re.findall("Bearer ([^']+)'", text)[0] for text in printed]
+    with open_app(settings) as app:
+        for token in tokens:
+            created = Api(app, DEMO_PROJECT, token).create()
+            assert created["createdBy"] == {"typeId": "api-client", "id": client_id}
+        answer = Api(app, DEMO_PROJECT, tokens[0]).get("/sorted-query-parameters?expand=createdBy")
+        for result in answer.get_json()["results"]:
+            assert result["createdBy"]["obj"]["id"] == client_id
+            assert result["createdBy"]["obj"]["name"] == "demo"
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        clients.revoke_client(connection, client_id)
+    token = re.findall("Bearer ([^']+)'", prepare(empty_database, settings))[0]
+    with open_app(settings) as app:
+        # Without the demo client, the command that is printed still works.
+        assert Api(app, DEMO_PROJECT, token).get().status_code == 200
 
 
 def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) -> None:

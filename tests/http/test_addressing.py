@@ -104,6 +104,20 @@ def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api:
         assert "Location" not in answer.headers
 
 
+@pytest.mark.parametrize(
+    "path", ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
+def test_an_empty_first_segment_makes_an_unknown_url(app: Flask, api: Api, path: str, method: str) -> None:
+    # The path as WSGI has it: a test client would take the first segment for a host.
+    target = path.format(project=api.project)
+    headers = {"Authorization": f"Bearer {api.token}"}
+    answer = app.test_client().open(method=method, headers=headers, environ_overrides={"PATH_INFO": target})
+    assert answer.status_code == 404
+    if method != "HEAD":
+        assert codes(answer) == ["ResourceNotFound"]
+
+
 def test_every_response_has_a_correlation_id_and_a_malformed_one_is_replaced(api: Api) -> None:
     for path in ("", "/nothing", "//unknown"):
         sent = api.get(path, headers={"X-Correlation-ID": "project/request_1-a"})

@@ -67,6 +67,28 @@ def test_a_search_tells_of_its_query_string_if_the_form_is_malformed(searcher: A
     assert [text.split(":")[1] for text in messages(answer)] == [" limit", " sort"]
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("?stringParameter=%ff", ["stringParameter: The value is not UTF-8."]),
+        ("?stringParameter=a%ffb&limit=x", ["stringParameter: The value is not UTF-8.", 'limit: "x" is not a number.']),
+        ("?a%c3=b&limit=%ff&limit=1", ["a\\xc3: The name is not UTF-8.", "limit: The value is not UTF-8."]),
+        ("?limit=%ff&limit=%fe&offset=1", ["limit: The value is not UTF-8."]),
+        ("?stringParameter=%ED%A0%80", ["stringParameter: The value is not UTF-8."]),
+    ],
+)
+def test_a_query_string_that_is_not_utf_8_names_the_parameters(api: Api, query: str, expected: list[str]) -> None:
+    assert messages(api.get(query)) == [f"Malformed parameter: {text}" for text in expected]
+
+
+def test_a_form_that_is_not_utf_8_names_the_fields(searcher: Api) -> None:
+    for body in (b"facet=k\xffy&limit=1", b"facet=k%FFy", b"fac+et=%41&facet=%ff"):
+        answer = searcher.post(
+            "/product-projection-search", data=body, content_type="application/x-www-form-urlencoded"
+        )
+        assert messages(answer) == ["Malformed parameter: facet: The value is not UTF-8."]
+
+
 def test_too_large_and_of_another_media_type_come_before_all_faults(api: Api, searcher: Api) -> None:
     large = b"x" * (2 * 1024 * 1024 + 1)
     assert api.request("POST", "?bogus=1", data=large, content_type="application/json").status_code == 413

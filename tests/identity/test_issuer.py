@@ -23,7 +23,7 @@ def metadata_of(app: Flask) -> dict[str, Any]:
     ("changes", "issuer", "base"),
     [
         ({}, "http://127.0.0.1:8000", "http://127.0.0.1:8000"),
-        ({"port": 9000, "bind": "0.0.0.0"}, "http://127.0.0.1:9000", "http://127.0.0.1:9000"),
+        ({"port": 9000, "bind": "::"}, "http://127.0.0.1:9000", "http://127.0.0.1:9000"),
         ({"bind": "::1"}, "http://[::1]:8000", "http://[::1]:8000"),
         ({"public_url": PUBLIC}, PUBLIC, PUBLIC),
         ({"public_url": PUBLIC, "token_issuer": "urn:shop"}, "urn:shop", PUBLIC),

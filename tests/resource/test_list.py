@@ -129,6 +129,27 @@ def test_object_parameter_filters_by_containment(pair: Api, contained: dict[str,
     assert found(pair, objectParameter=json.dumps(contained)) == keys
 
 
+@pytest.mark.parametrize("name", ["arrayOfString", "arrayOfStringWithDescription"])
+def test_an_empty_value_of_a_repeatable_parameter_is_the_empty_text(api: Api, name: str) -> None:
+    empty = api.create({"arrayOfStringExample": ["", "dog"]})
+    api.create({"arrayOfStringExample": ["dog", " "]})
+    for query in (f"?{name}=", f"?{name}"):
+        assert [result["id"] for result in api.get(query).get_json()["results"]] == [empty["id"]]
+        assert api.head(query).status_code == 200
+    both = api.get("?arrayOfString=&arrayOfString=dog").get_json()
+    assert [result["id"] for result in both["results"]] == [empty["id"]]
+    assert api.get("?arrayOfStringWithDescription=&arrayOfStringWithDescription=dog").get_json()["total"] == 2
+
+
+@pytest.mark.parametrize("query", ["?stringParameter=", "?limit=", "?withTotal=", "?sort=", "?expand=", "?where="])
+def test_an_empty_value_of_any_other_parameter_is_refused(api: Api, query: str) -> None:
+    path = "/sorted-query-parameters" if query in ("?sort=", "?expand=") else ""
+    answer = api.get(path + query)
+    assert answer.status_code == 400
+    assert codes(answer) == ["InvalidInput"]
+    assert answer.get_json()["message"].startswith(f"Malformed parameter: {query[1:-1]}: ")
+
+
 def test_an_empty_array_in_object_parameter_requires_the_field(api: Api) -> None:
     api.create({"arrayOfIntExample": []}, key="has-it")
     api.create({"arrayOfFloatExample": [1]}, key="has-another")

@@ -119,7 +119,7 @@ def test_a_request_that_waits_for_the_database_does_not_block_others(
 def test_a_connection_to_a_silent_database_is_closed(
     database_url: str, monkeypatch: pytest.MonkeyPatch, as_greenlet: bool
 ) -> None:
-    monkeypatch.setattr("app.database.connection.monkey.is_module_patched", lambda _: as_greenlet)
+    monkeypatch.setattr("app.database.pooled_connection.monkey.is_module_patched", lambda _: as_greenlet)
     database = Database(database_url, Settings(statement_timeout_ms=2000))
     try:
         with database.connection() as connection:

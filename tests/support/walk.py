@@ -119,6 +119,8 @@ class _Walk:
             client = clients.create_client(connection, "a client", (f"view_test:{PROJECT}",))
         with self.step("client.has_clients"):
             assert clients.has_clients(connection)
+        with self.step("client.find"):
+            assert clients.find_client(connection, client.name, client.scopes) == client.client_id
         with self.step("client.list"):
             assert [found.client_id for found in clients.list_clients(connection)] == [client.client_id]
         with self.step("client.revoke"):
