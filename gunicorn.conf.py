@@ -138,7 +138,11 @@ def _freeze() -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Start the threads that share this worker's metrics, and answer on the port for metrics for all workers."""
+    """Open the connections before the first request is accepted, and start the threads that share metrics."""
+    extensions = getattr(worker.wsgi, "extensions", {})
+    if "database" in extensions:
+        extensions["database"].open_ahead()
+        extensions["authorization_server"].load_ahead()
     _freeze()
     if _settings.metrics_are_on:
         metrics.flush_periodically()

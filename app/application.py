@@ -12,6 +12,7 @@ from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.http import request_log
 from app.http.failures import install_error_answers
+from app.http.hangups import client_is_gone
 from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
@@ -48,9 +49,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.converters |= CONVERTERS
 
-    database = Database(settings.database_url, settings)
+    database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
     read_url = settings.database_read_url
-    replica = None if read_url is None else Database(read_url, settings, "replica")
+    replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
     authorization_server = AuthorizationServer(settings, database)
     app.extensions |= {
         "database": database,

@@ -236,7 +236,13 @@ class Settings:
         "POOL_TIMEOUT_MS",
         _integer(1, 60_000),
         500,
-        "longest wait for a free database connection, then 503",
+        "longest wait for a connection while the database is away, then 503",
+    )
+    queue_timeout_ms: int = _setting(
+        "QUEUE_TIMEOUT_MS",
+        _integer(1, 60_000),
+        5_000,
+        "longest wait for a connection that others use while the database answers, then 503",
     )
     connect_timeout_s: int = _setting(
         "CONNECT_TIMEOUT_S", _integer(1, 60), 3, "longest wait for a new connection to the database"

@@ -24,7 +24,9 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
 """Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
 
 UNAVAILABLE_REASONS = (
-    "pool_exhausted",
+    "queue_full",
+    "queue_timeout",
+    "client_gone",
     "away",
     *dict.fromkeys(reason for reason, _ in _UNAVAILABLE_BY_SQLSTATE.values()),
 )
@@ -62,9 +64,19 @@ def away() -> Unavailable:
     return Unavailable("away", _AWAY)
 
 
-def pool_exhausted() -> Unavailable:
-    """The error for a request that got no connection, since all are in use."""
-    return Unavailable("pool_exhausted", "No database connection is available.")
+def queue_full() -> Unavailable:
+    """The error for a request whose project has as many requests waiting as it may."""
+    return Unavailable("queue_full", "Too many requests of this project are waiting.")
+
+
+def queue_timeout() -> Unavailable:
+    """The error for a request that has waited too long for a connection that others use."""
+    return Unavailable("queue_timeout", "The service is busy: no database connection became free in time.")
+
+
+def client_gone() -> Unavailable:
+    """The error for a request whose client hung up while it waited; nobody reads it."""
+    return Unavailable("client_gone", "The client has closed the connection.")
 
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:

@@ -1,14 +1,20 @@
 """The pool of database connections of each process, and the checkout of a connection for a statement.
 
+A request is first admitted (:mod:`app.database.admission`), then it takes a connection. So there is always one for it,
+unless connections are being opened, or cannot be opened because the database is away.
+
 The pool is opened on first use and not when the application is made: gunicorn forks after that, and a libpq
 connection must not be used on both sides of a fork. Connections are in autocommit mode, so a read is one statement
 without BEGIN and COMMIT around it, and so is a write of one statement.
 """
 
 import os
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from threading import Lock, Thread
+from time import monotonic
 from types import TracebackType
+from typing import Any, cast
 from weakref import WeakSet
 
 import psycopg
@@ -16,9 +22,9 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app.config import Settings
 from app.database import failures
+from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
 from app.database.connection import Connection, conninfo_with_timeouts
-from app.database.failures import Unavailable
-from app.database.pooled_connection import MeteredCursor, PooledConnection
+from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
 _RECONNECT_TIMEOUT_S = 5.0
@@ -33,50 +39,129 @@ class Database:
 
     :param url: anything that libpq takes: a URL or ``key=value`` pairs.
     :param name: the pool's name in the metrics.
+    :param client_is_gone: whether nobody waits for the current request any more; asked after a wait.
     """
 
-    def __init__(self, url: str, settings: Settings, name: str = "primary") -> None:
+    def __init__(
+        self,
+        url: str,
+        settings: Settings,
+        name: str = "primary",
+        *,
+        client_is_gone: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._settings = settings
         self._url = url
         self._name = name
-        self._checked_out: set[Connection] = set()
-        """Needs no lock: adding to a set and removing from it are atomic."""
+        self._client_is_gone = client_is_gone
+        self._admission = Admission(settings.connections)
+        self._is_away = False
+        self._connected_at = self._failed_at = float("-inf")
+        """When an attempt to connect last succeeded and last failed."""
+        self._watched: _WatchedPool | None = None
+        self._own: PooledConnection | None = None
+        self._own_lock = Lock()
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._inherited: ConnectionPool[PooledConnection] | None = None
+        self._inherited_own: PooledConnection | None = None
         self._lock = Lock()
         self._checking = Lock()
 
-    def connection(self) -> "Checkout":
-        """A connection for a statement or a transaction: ``with database.connection() as connection``."""
-        return Checkout(self, self._opened())
+    def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
+        """A connection for a statement or a transaction: ``with database.connection(project) as connection``.
 
-    def check_out(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
-        """Take a connection out of the pool; :meth:`return_connection` has to follow.
-
-        :raises Unavailable: if no connection becomes free within the pool's timeout.
+        :param project: the project that asks; empty for the service itself, which shares as one more project.
         """
-        try:
-            # Not pool.connection(), which would also commit: connections are in autocommit mode.
-            connection = pool.getconn()
-        except PoolTimeout:
-            raise self._timeout_error() from None
-        except PoolClosed:
-            raise failures.away() from None
-        self._checked_out.add(connection)
-        return connection
+        return Checkout(self, self._opened(), project, lane)
 
-    def return_connection(self, pool: ConnectionPool[PooledConnection], connection: PooledConnection) -> None:
+    def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
+        """Be admitted, and take a connection out of the pool; :meth:`return_connection` has to follow.
+
+        :raises Unavailable: if too many requests of the project wait, if none becomes free within the timeout, if the
+            database is away, or if the client has hung up meanwhile.
+        """
+        timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
+        try:
+            waited_s = self._admission.enter(project, lane, timeout_ms / 1000)
+        except QueueFull:
+            raise failures.queue_full() from None
+        except QueueTimeout:
+            raise (failures.away() if self._is_away else failures.queue_timeout()) from None
+        except QueueClosed:
+            raise failures.away() from None
+        try:
+            if waited_s:
+                note_wait(waited_s, lane.value)
+                if self._client_is_gone():
+                    raise failures.client_gone()
+            return self._take(pool)
+        except BaseException:
+            self._admission.leave(project, lane)
+            raise
+
+    def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
+        """Take a connection; wait while one is being opened, but not if that fails."""
+        slice_s = self._settings.pool_timeout_ms / 1000
+        deadline = None
+        while True:
+            try:
+                # Not pool.connection(), which would also commit: connections are in autocommit mode.
+                connection = pool.getconn()
+            except PoolClosed:
+                raise failures.away() from None
+            except PoolTimeout:
+                now = monotonic()
+                deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
+                # A server that is busy, or a machine that is, takes its time to open a connection.
+                if now < deadline and self._connected_at >= self._failed_at and not self._is_away:
+                    continue
+                self._is_away = True
+                self._admission.send_away()
+                raise failures.away() from None
+            self._is_away = False
+            return connection
+
+    def return_connection(
+        self, pool: ConnectionPool[PooledConnection], connection: PooledConnection, project: str, lane: Lane
+    ) -> None:
         """Return a connection to the pool, which replaces it if it is broken."""
-        self._checked_out.discard(connection)
         pool.putconn(connection)
+        self._admission.leave(project, lane)
         if connection.closed:
             self._replace_broken_connections(pool)
 
+    @contextmanager
+    def own_connection(self) -> Generator[Connection]:
+        """The connection for what the service itself has to know: it waits for no request.
+
+        :raises Unavailable: as :meth:`connection` does, if the database is away.
+        """
+        with self._own_lock:
+            try:
+                connection = self._own
+                if connection is None or connection.closed:
+                    conninfo = conninfo_with_timeouts(self._url, self._settings)
+                    connection = self._own = PooledConnection.connect(conninfo, **self._options())
+                    self._configure(connection)
+                yield connection
+            except psycopg.Error as error:
+                unavailable = failures.error_for(error)
+                if unavailable is None:
+                    raise
+                raise unavailable from error
+
+    def open_ahead(self) -> None:
+        """Open all connections now, and wait a moment for them: a worker does before it accepts requests."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._open(self._settings.connections)
+                _with_pools.add(self)
+        with suppress(PoolTimeout):
+            self._pool.wait(self._settings.connect_timeout_s)
+
     def is_exhausted(self) -> bool:
-        """Whether all connections are checked out and requests wait for one."""
-        if len(self._checked_out) < self._settings.connections:
-            return False
-        return self._opened().get_stats().get("requests_waiting", 0) > 0
+        """Whether all connections are in use and requests wait for one."""
+        return self._admission.is_exhausted
 
     def close(self) -> None:
         """Close the pool, if this process has opened one."""
@@ -84,6 +169,10 @@ class Database:
             if self._pool is not None:
                 self._pool.close(timeout=2)
             self._pool = None
+        with self._own_lock:
+            if self._own is not None:
+                self._own.close()
+            self._own = None
 
     def reset_after_fork(self) -> None:
         """In a forked child: leave the pool to the parent.
@@ -91,8 +180,9 @@ class Database:
         The reference is kept, since the pool would close the parent's connections when it is garbage-collected.
         """
         self._inherited, self._pool = self._pool, None
-        self._checked_out = set()
-        self._lock, self._checking = Lock(), Lock()
+        self._inherited_own, self._own = self._own, None
+        self._admission = Admission(self._settings.connections)
+        self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
 
     def _opened(self) -> ConnectionPool[PooledConnection]:
         pool = self._pool
@@ -100,24 +190,33 @@ class Database:
             return pool
         with self._lock:
             if self._pool is None:
-                self._pool = self._open()
+                self._pool = self._open(min(2, self._settings.connections))
                 _with_pools.add(self)
             return self._pool
 
-    def _open(self) -> ConnectionPool[PooledConnection]:
-        settings = self._settings
+    def _open(self, opened_at_once: int) -> ConnectionPool[PooledConnection]:
+        settings, database = self._settings, self
+
+        class NotedConnection(PooledConnection):
+            """Tells the database whether connecting succeeds."""
+
+            @classmethod
+            def connect(cls, *arguments: Any, **options: Any) -> Any:
+                try:
+                    made = super().connect(*arguments, **options)
+                except psycopg.OperationalError:
+                    database.note_connecting(succeeded=False)
+                    raise
+                database.note_connecting(succeeded=True)
+                return made
+
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
-            connection_class=PooledConnection,
+            connection_class=cast(type[PooledConnection], NotedConnection),
             configure=self._configure,
-            kwargs={
-                "autocommit": True,
-                "prepare_threshold": settings.prepare_threshold,
-                "cursor_factory": MeteredCursor,
-            },
-            min_size=min(2, settings.connections),
+            kwargs=self._options(),
+            min_size=opened_at_once,
             max_size=settings.connections,
-            # This limits how long a request waits, and gunicorn's limit of connections how many wait: no max_waiting.
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
             open=False,
@@ -125,8 +224,23 @@ class Database:
         )
         pool.open()
         if settings.metrics_are_on:
-            metrics.watch_pool(self._name, pool)
+            self._watched = _WatchedPool(pool, self._admission)
+            metrics.watch_pool(self._name, self._watched)
         return pool
+
+    def note_connecting(self, *, succeeded: bool) -> None:
+        """Note the result of an attempt to connect."""
+        if succeeded:
+            self._connected_at = monotonic()
+        else:
+            self._failed_at = monotonic()
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "autocommit": True,
+            "prepare_threshold": self._settings.prepare_threshold,
+            "cursor_factory": MeteredCursor,
+        }
 
     def _configure(self, connection: PooledConnection) -> None:
         connection.statement_limit_s = self._settings.statement_timeout_ms / 1000 + ANSWER_GRACE_S
@@ -147,11 +261,20 @@ class Database:
         if self._checking.acquire(blocking=False):
             Thread(target=check, name="check-connections", daemon=True).start()
 
-    def _timeout_error(self) -> Unavailable:
-        """The error of a request that waited in vain: all connections are in use, or no connection can be made."""
-        if len(self._checked_out) >= self._settings.connections:
-            return failures.pool_exhausted()
-        return failures.away()
+
+class _WatchedPool:
+    """The statistics of a pool, with those of the queue before it in place of the pool's own, which is always empty."""
+
+    def __init__(self, pool: ConnectionPool[PooledConnection], admission: Admission) -> None:
+        self._pool = pool
+        self._admission = admission
+
+    @property
+    def closed(self) -> bool:
+        return self._pool.closed
+
+    def get_stats(self) -> dict[str, int]:
+        return {**self._pool.get_stats(), **self._admission.stats()}
 
 
 _with_pools = WeakSet[Database]()
@@ -168,25 +291,27 @@ os.register_at_fork(after_in_child=_reset_all_after_fork)
 class Checkout:
     """A context manager that checks a connection out and returns it; a generator would make a read 2 % slower.
 
-    Entering raises :class:`~app.database.failures.Unavailable` if no connection becomes free within the pool's
-    timeout. Leaving raises it in place of a driver's error that is temporary: the database went away, a statement or
-    lock timeout struck, two writes collided.
+    Entering raises :class:`~app.database.failures.Unavailable` if the request gets no connection. Leaving raises it in
+    place of a driver's error that is temporary: the database went away, a statement or lock timeout struck, two writes
+    collided.
     """
 
-    __slots__ = ("_connection", "_database", "_pool")
+    __slots__ = ("_connection", "_database", "_lane", "_pool", "_project")
 
-    def __init__(self, database: Database, pool: ConnectionPool[PooledConnection]) -> None:
+    def __init__(self, database: Database, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> None:
         self._database = database
         self._pool = pool
+        self._project = project
+        self._lane = lane
 
     def __enter__(self) -> Connection:
-        self._connection = self._database.check_out(self._pool)
+        self._connection = self._database.check_out(self._pool, self._project, self._lane)
         return self._connection
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._database.return_connection(self._pool, self._connection)
+        self._database.return_connection(self._pool, self._connection, self._project, self._lane)
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:

@@ -28,9 +28,13 @@ from app.database.connection import Connection
 class SqlUsage:
     """The SQL that a request has sent so far."""
 
-    __slots__ = ("count", "seconds")
+    __slots__ = ("count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
+        self.waited_s = 0.0
+        """Time that the request has waited for connections that others used."""
+        self.lane = ""
+        """The lane that it waited in, if it did."""
         self.count = 0
         """Number of statements."""
         self.seconds = 0.0
@@ -45,6 +49,14 @@ def count_sql() -> SqlUsage:
     usage = SqlUsage()
     _usage.set(usage)
     return usage
+
+
+def note_wait(seconds: float, lane: str) -> None:
+    """Add a wait for a connection to the usage of the current request."""
+    usage = _usage.get()
+    if usage is not None:
+        usage.waited_s += seconds
+        usage.lane = lane
 
 
 class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):

@@ -2,7 +2,8 @@
 
 A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond at all: the query runs in a
 thread of its own, and the probe stops waiting for it after that time. There is at most one such thread, so probes do
-not pile up. While requests wait for a connection no query is sent, so probes do not join their queue.
+not pile up. The probe asks for a connection as a project that holds none, so it gets the next free one, and the process
+stays ready while only some projects wait.
 """
 
 from collections.abc import Mapping
@@ -35,14 +36,16 @@ class Readiness:
 
     def faults(self) -> Faults:
         """What keeps this process from serving requests at the moment. Sets the metric ``ready`` too."""
-        if self._database.is_exhausted():
-            metrics.ready.labels("pool").set(0)
-            return {"pool": "All database connections are in use, and requests wait for one."}
-        metrics.ready.labels("pool").set(1)
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
-            found = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
+            if self._database.is_exhausted():
+                found = {"pool": f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."}
+            else:
+                found = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
+        metrics.ready.labels("pool").set("pool" not in found)
+        if "pool" in found:
+            return found
         metrics.ready.labels("database").set("database" not in found)
         if "database" not in found:
             metrics.ready.labels("migrations").set("migrations" not in found)

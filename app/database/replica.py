@@ -19,6 +19,7 @@ from typing import LiteralString, TypeVar
 import psycopg
 
 from app import errors
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
@@ -48,16 +49,17 @@ class ReadingDatabase:
         self._lock = Lock()
         self._closed = Event()
 
-    def read(self, query: Callable[[Connection], Result]) -> Result:
+    def read(self, query: Callable[[Connection], Result], project: str = "", lane: Lane = Lane.FAST) -> Result:
         """Run a query on the replica, or on the primary if that fails, and return its result.
 
         :param query: must only read, since it may be called twice.
+        :param project: the project that asks; empty for the service itself.
         :raises Unavailable: as :meth:`app.database.pool.Database.connection` does.
         """
         replica = self._replica
         if replica is not None and not self._is_away:
             try:
-                with replica.connection() as connection:
+                with replica.connection(project, lane) as connection:
                     found = query(connection)
             except Unavailable as error:
                 if not error.may_succeed_elsewhere:
@@ -73,7 +75,7 @@ class ReadingDatabase:
             else:
                 metrics.replica_reads.labels("replica").inc()
                 return found
-        with self._primary.connection() as connection:
+        with self._primary.connection(project, lane) as connection:
             found = query(connection)
         if replica is not None:
             metrics.replica_reads.labels("primary").inc()

@@ -91,6 +91,10 @@ def finish(answer: Response) -> Response:
     if sql.count:
         fields["sql_ms"] = round(sql.seconds * 1000, 2)
         fields["sql_count"] = sql.count
+    if sql.waited_s:
+        fields["wait_ms"] = round(sql.waited_s * 1000, 2)
+        fields["lane"] = sql.lane
+        metrics.waits.labels(sql.lane).observe(sql.waited_s)
     arguments = request.view_args
     if arguments and "project_key" in arguments:
         fields["project"] = arguments["project_key"]

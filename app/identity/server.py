@@ -14,7 +14,7 @@ import binascii
 import logging
 import re
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,7 +60,7 @@ class AuthorizationServer:
 
     def __init__(self, settings: Settings, database: Database) -> None:
         def load(since: datetime | None) -> TrustRecords:
-            with database.connection() as connection:
+            with database.own_connection() as connection:
                 return issued_tokens.load_trust(connection, since)
 
         self._issuer = settings.issuer
@@ -71,6 +71,11 @@ class AuthorizationServer:
         self._own = OwnIssuer(settings.issuer, load)
         outside = settings.outside_issuer
         self.verifier = TokenVerifier([self._own] if outside is None else [self._own, OutsideIssuer(outside)])
+
+    def load_ahead(self) -> None:
+        """Read keys and revocations before the first request needs them, if the database is there."""
+        with suppress(errors.ApiError):
+            self._own.refresh_if_older_than(0)
 
     def grant(self, request: Request) -> dict[str, Any]:
         """Answer a token request (RFC 6749, section 4.4).

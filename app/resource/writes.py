@@ -57,7 +57,7 @@ def create_or_update(
     if draft.id is None and draft.key is None:
         if not conditions.allows_creation:
             raise errors.precondition_failed("If-Match")
-        with database.connection() as connection:
+        with database.connection(caller.project_key) as connection:
             created = store.create(
                 connection, caller.project_key, _new(draft, staged=staged, sole=False), caller.client_id
             )
@@ -103,7 +103,7 @@ def overwrite(
     target = _target(draft)
     change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
     for _ in range(_ATTEMPTS_AT_MOST):
-        with database.connection() as connection:
+        with database.connection(caller.project_key) as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
         if isinstance(outcome, Written):
             return outcome
@@ -115,7 +115,7 @@ def overwrite(
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
     """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
     target = _by_id(resource_id)
-    with database.connection() as connection:
+    with database.connection(caller.project_key) as connection:
         outcome = store.write(
             connection, caller.project_key, target, change_of(body.actions), conditions, caller.client_id
         )
@@ -127,7 +127,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
     """DELETE (interface 4.11): returns the resource as it was."""
     target = _by_id(resource_id)
-    with database.connection() as connection:
+    with database.connection(caller.project_key) as connection:
         outcome = store.delete(connection, caller.project_key, target, conditions)
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
@@ -150,7 +150,7 @@ def _upsert(
     change = replace(change, key=_key_change(draft))
     new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
     for _ in range(_ATTEMPTS_AT_MOST):
-        with database.connection() as connection:
+        with database.connection(caller.project_key) as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
             if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
                 if not conditions.allows_creation:

@@ -12,6 +12,7 @@ from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
 from app.resource import store, writes
+from app.resource.lanes import lane_of_list
 from app.resource.model import Caller, ExpectedVersion, Preconditions
 from app.resource.params import (
     FilteredListSchema,
@@ -69,7 +70,11 @@ class Collection(Endpoint):
         the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
         """
         return json_answer(
-            reading_database().read(lambda reader: store.flat_page(reader, project_key, query.selection, query.paging))
+            reading_database().read(
+                lambda reader: store.flat_page(reader, project_key, query.selection, query.paging),
+                project_key,
+                lane_of_list(query.selection, query.paging),
+            )
         )
 
     @for_readers
@@ -84,7 +89,11 @@ class Collection(Endpoint):
 
         Takes what the list takes, and answers with the status alone.
         """
-        found = reading_database().read(lambda reader: store.exists(reader, project_key, query.selection))
+        found = reading_database().read(
+            lambda reader: store.exists(reader, project_key, query.selection),
+            project_key,
+            lane_of_list(query.selection),
+        )
         return json_answer("", 200 if found else 404)
 
     @for_writers
@@ -145,7 +154,7 @@ class ItemByKey(Endpoint):
 
         The path segment begins with `key=`. Shows the current projection.
         """
-        with database().connection() as connection:
+        with database().connection(project_key) as connection:
             resource = store.get_by_key(connection, project_key, key)
         if resource is None:
             raise errors.not_found_by_key(key)
@@ -166,7 +175,9 @@ class SortedList(Endpoint):
         """
         return json_answer(
             reading_database().read(
-                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded)
+                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded),
+                project_key,
+                lane_of_list(query.selection, query.paging),
             )
         )
 
@@ -183,7 +194,7 @@ class Item(Endpoint):
 
         Shows the current projection. The two query parameters make no difference.
         """
-        with database().connection() as connection:
+        with database().connection(project_key) as connection:
             resource = store.get_by_id(connection, project_key, resource_id)
         if resource is None:
             raise errors.not_found_by_id(resource_id)

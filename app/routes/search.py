@@ -8,6 +8,7 @@ from app.http.arguments import Blueprint, Endpoint, load_form
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scope_if, scopes
 from app.openapi.marks import Answer, operation
+from app.resource.lanes import lane_of_search
 from app.resource.model import Search
 from app.resource.search import search
 from app.resource.search_params import SearchSchema
@@ -28,6 +29,12 @@ def asks_for_staged(request: Request) -> bool:
     return any(text.lower() == "true" for text in fields.getlist("staged"))
 
 
+def _found(project_key: str, query: Search) -> str:
+    return reading_database().read(
+        lambda reader: search(reader, project_key, query), project_key, lane_of_search(query)
+    )
+
+
 @blueprint.route(f"/{SEARCH}")
 class SearchByQuery(Endpoint):
     """Search with everything in the query string."""
@@ -40,7 +47,7 @@ class SearchByQuery(Endpoint):
 
         Texts, filters and facets over one of the two projections. Without `sort`, what matches best comes first.
         """
-        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
+        return json_answer(_found(project_key, query))
 
 
 @blueprint.route(f"/{PROJECTION_SEARCH}")
@@ -57,4 +64,4 @@ class SearchByForm(Endpoint):
         As the other search, with the parameters in a form. A repeatable one may stand in the query string too. The
         staged projection needs `view_products`.
         """
-        return json_answer(reading_database().read(lambda reader: search(reader, project_key, query)))
+        return json_answer(_found(project_key, query))

@@ -100,6 +100,13 @@ class Metrics:
         self.replica_reads = Counter(
             "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",), **common
         )
+        self.waits = Histogram(
+            "admission_wait_seconds",
+            "Time that requests waited for connections that others used, of those that waited.",
+            ("lane",),
+            buckets=_SECONDS,
+            **common,
+        )
         self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
         self.ready = Gauge(
             "ready",

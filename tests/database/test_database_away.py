@@ -32,7 +32,9 @@ SOON_S = 5.0
 @pytest.fixture
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
-    app = create_app(replace(settings, pool_size=1, pool_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100))
+    app = create_app(
+        replace(settings, pool_size=1, queue_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100)
+    )
     yield app
     app.extensions["database"].close()
 

@@ -144,7 +144,7 @@ def test_both_away_is_503(settings: Settings, api: Api) -> None:
 
 
 def test_the_primary_does_not_take_over_for_a_busy_replica(replica_url: str, settings: Settings, api: Api) -> None:
-    with reading_from(replica_url, settings, pool_size=1, pool_timeout_ms=100, statement_timeout_ms=200) as app:
+    with reading_from(replica_url, settings, pool_size=1, queue_timeout_ms=100, statement_timeout_ms=200) as app:
         reading: ReadingDatabase = app.extensions["reading_database"]
         replicated = Api(app, api.project, api.token)
         before = reads("primary")

@@ -363,7 +363,7 @@ def _away_at_first(database: Database) -> Any:
     class Replica:
         reached = False
 
-        def connection(self) -> Any:
+        def connection(self, *_: Any) -> Any:
             if not self.reached:
                 self.reached = True
                 raise Unavailable("away", "The database is not available.")

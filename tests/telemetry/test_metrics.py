@@ -99,14 +99,14 @@ def test_token_checks_are_counted(app: Flask, project: str, token_for: TokenFor,
 
 
 def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Counted) -> None:
-    app = create_app(replace(settings, pool_size=1, pool_timeout_ms=50, statement_timeout_ms=100))
+    app = create_app(replace(settings, pool_size=1, queue_timeout_ms=50, statement_timeout_ms=100))
     database = app.extensions["database"]
     with contextlib.closing(database):
         with pytest.raises(Exception, match="took too long"), database.connection() as connection:
             connection.execute("SELECT pg_sleep(5)")
         with (
             database.connection(),
-            pytest.raises(Exception, match="No database connection"),
+            pytest.raises(Exception, match="no database connection"),
             database.connection(),
         ):
             pass
@@ -116,9 +116,9 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
             pass
     reasons = {
         reason: counted("database_refusals_total", reason=reason)
-        for reason in ("statement_timeout", "pool_exhausted", "away")
+        for reason in ("statement_timeout", "queue_timeout", "away")
     }
-    assert reasons == {"statement_timeout": 1, "pool_exhausted": 1, "away": 1}
+    assert reasons == {"statement_timeout": 1, "queue_timeout": 1, "away": 1}
 
 
 def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:

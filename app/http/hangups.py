@@ -1,0 +1,22 @@
+"""Clients that hang up: noticed where a request has waited, so that nobody works for them."""
+
+import select
+import socket
+
+from flask import has_request_context, request
+from gevent import monkey
+
+# The poll of the system and not gevent's: it returns at once, and knows the half that the client has closed.
+_poll = monkey.get_original("select", "poll")
+
+_HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
+
+
+def client_is_gone() -> bool:
+    """Whether the client of the current request has closed its connection, or its sending half."""
+    client: socket.socket | None = request.environ.get("gunicorn.socket") if has_request_context() else None
+    if client is None:
+        return False
+    waiting = _poll()
+    waiting.register(client.fileno(), _HUNG_UP)
+    return bool(waiting.poll(0))

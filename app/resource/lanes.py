@@ -1,0 +1,59 @@
+"""The lane of a read: whether it may be slow, by what it asks and not by what it costs."""
+
+from app.database.admission import Lane
+from app.query.fields import FieldType
+from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
+from app.query.predicate.operators import OPERATORS, ArraySearch
+from app.resource.model import Paging, Search, Selection
+
+FAR_OFFSET = 1_000
+"""A page behind more results than these may be slow, since they all have to be read."""
+
+_RANGES = tuple(OPERATORS[token] for token in ("<", "<=", ">", ">="))
+
+
+def lane_of_list(selection: Selection, paging: Paging | None = None) -> Lane:
+    """The lane of a list or, without paging, of an existence check."""
+    if paging is not None and paging.offset > FAR_OFFSET:
+        return Lane.SLOW
+    if selection.containments or selection.predicate is None or is_served_by_index(selection.predicate):
+        return Lane.FAST
+    return Lane.SLOW
+
+
+def lane_of_search(search: Search) -> Lane:
+    """The lane of a search."""
+    if search.texts or search.facets or search.paging.offset > FAR_OFFSET:
+        return Lane.SLOW
+    conditions = [found.condition for found in (*search.query_filters, *search.filters)]
+    return Lane.FAST if not conditions or is_served_by_index(AllOf(tuple(conditions))) else Lane.SLOW
+
+
+def is_served_by_index(condition: Condition) -> bool:
+    """Whether an index finds the resources that a condition holds for."""
+    match condition:
+        case AllOf(conditions):
+            return any(map(is_served_by_index, conditions))
+        case AnyOf(conditions):
+            return bool(conditions) and all(map(is_served_by_index, conditions))
+        case HasElement(negated=negated):
+            return not negated and _is_equality_of_element(condition.condition)
+        case Holds(negated=True):
+            return False
+        case Holds(field=field, operator=operator):
+            if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+                return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
+            return field.sortable and (operator.equality or operator in _RANGES)
+
+
+def _is_equality_of_element(condition: Condition) -> bool:
+    """Whether a condition on an element means one of few elements, so that arrays with them are found by the index."""
+    match condition:
+        case AllOf(conditions):
+            return any(map(_is_equality_of_element, conditions))
+        case AnyOf(conditions):
+            return bool(conditions) and all(map(_is_equality_of_element, conditions))
+        case Holds(negated=negated, operator=operator):
+            return not negated and operator.equality
+        case HasElement():
+            return False

@@ -1,0 +1,168 @@
+"""Who gets the next free connection: by project, then by arrival, with a lane for what may be slow."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+
+import pytest
+
+from app.database import admission
+from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
+
+FAST, SLOW = Lane.FAST, Lane.SLOW
+
+
+class Queue:
+    """Requests that wait in threads, and the order in which they are admitted."""
+
+    def __init__(self, connections: int) -> None:
+        self.admission = Admission(connections)
+        self.admitted: list[str] = []
+
+    def enter(self, name: str, lane: Lane = FAST) -> Thread:
+        """Let a request wait; its project is the first letter of its name. Returns when it waits or is admitted."""
+
+        def wait() -> None:
+            self.admission.enter(name[0], lane, 10)
+            self.admitted.append(name)
+
+        before = self.count()
+        thread = Thread(target=wait)
+        thread.start()
+        until(lambda: self.count() > before)
+        return thread
+
+    def count(self) -> int:
+        waiting = self.admission._queues.values()
+        return len(self.admitted) + sum(len(queue) for queues in waiting for queue in queues.values())
+
+    def leave(self, name: str, lane: Lane = FAST) -> None:
+        """Give a place back, and wait until the next request has it."""
+        before, waiting = len(self.admitted), self.admission.is_exhausted
+        self.admission.leave(name[0], lane)
+        if waiting:
+            until(lambda: len(self.admitted) > before)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_a_project_that_is_alone_may_hold_every_connection() -> None:
+    queue = Admission(4)
+    assert [queue.enter("a", FAST, 1) for _ in range(4)] == [0.0] * 4
+    assert not queue.is_exhausted
+    with pytest.raises(QueueTimeout):
+        queue.enter("a", FAST, 0.01)
+
+
+def test_the_next_place_goes_to_the_project_that_holds_the_fewest_then_to_the_first() -> None:
+    queue = Queue(4)
+    for name in ("a1", "a2", "a3", "b1"):
+        queue.enter(name)
+    for name in ("a4", "a5", "b2", "c1", "b3"):
+        queue.enter(name)
+    assert queue.admitted == ["a1", "a2", "a3", "b1"]
+    for _ in range(3):
+        queue.leave("a")
+    assert queue.admitted[4:] == ["c1", "a4", "a5"]  # a and b hold one each when a4 and a5 are chosen
+    for name in ("b", "b"):
+        queue.leave(name)
+    assert queue.admitted[7:] == ["b2", "b3"]
+
+
+def test_within_a_project_the_first_comes_first() -> None:
+    queue = Queue(1)
+    for number in range(6):
+        queue.enter(f"a{number}")
+    for _ in range(5):
+        queue.leave("a")
+    assert queue.admitted == [f"a{number}" for number in range(6)]
+
+
+@pytest.mark.parametrize(("connections", "slow"), [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (20, 15)])
+def test_slow_requests_never_hold_the_last_quarter(connections: int, slow: int) -> None:
+    queue = Admission(connections)
+    for _ in range(slow):
+        assert queue.enter("a", SLOW, 1) == 0.0
+    for lane in (SLOW, *([FAST] if connections == slow else [])):
+        with pytest.raises(QueueTimeout):
+            queue.enter("b", lane, 0.01)
+    for _ in range(connections - slow):
+        assert queue.enter("a", FAST, 1) == 0.0
+
+
+def test_a_fast_request_overtakes_slow_ones_that_wait_for_their_lane() -> None:
+    queue = Queue(4)
+    for number in range(4):
+        queue.enter(f"a{number}", SLOW)
+    queue.enter("a4")
+    queue.enter("a5")
+    assert queue.admitted == ["a0", "a1", "a2", "a4"]
+    queue.leave("a", SLOW)
+    assert queue.admitted[4:] == ["a3"]
+    queue.leave("a", FAST)
+    assert queue.admitted[5:] == ["a5"]
+
+
+def test_a_projects_queue_is_bounded_and_those_of_others_are_not_affected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "QUEUE_LENGTH", 3)
+    queue = Queue(1)
+    waiting = [queue.enter(name) for name in ("a0", "a1", "a2", "a3")]
+    with pytest.raises(QueueFull):
+        queue.admission.enter("a", FAST, 1)
+    with pytest.raises(QueueFull):
+        queue.admission.enter("a", SLOW, 1)
+    waiting.append(queue.enter("b0"))
+    for name in ("a", "a", "a", "a"):
+        queue.leave(name)
+    assert queue.admitted == ["a0", "a1", "a2", "a3", "b0"]
+
+
+def test_one_that_gives_up_is_not_admitted_later() -> None:
+    queue = Admission(1)
+    queue.enter("a", FAST, 1)
+    with pytest.raises(QueueTimeout):
+        queue.enter("b", FAST, 0.01)
+    queue.leave("a", FAST)
+    assert queue.enter("c", FAST, 0.01) == 0.0
+
+
+def test_all_that_wait_are_sent_away() -> None:
+    queue = Admission(1)
+    queue.enter("a", FAST, 1)
+    with ThreadPoolExecutor(8) as pool:
+        waiting: list[Future[float]] = [pool.submit(queue.enter, str(number % 3), FAST, 10) for number in range(8)]
+        until(lambda: sum(len(found[FAST]) for found in queue._queues.values()) == 8)
+        queue.send_away()
+        assert [type(future.exception()) for future in waiting] == [QueueClosed] * 8
+    assert not queue.is_exhausted
+
+
+def test_places_are_neither_lost_nor_doubled_under_contention() -> None:
+    queue, held, most = Admission(5), 0, 0
+
+    def work(number: int) -> None:
+        nonlocal held, most
+        project, lane = f"project {number % 3}", SLOW if number % 4 == 0 else FAST
+        for _ in range(200):
+            try:
+                queue.enter(project, lane, 0.002 if number % 5 == 0 else 10)
+            except QueueTimeout:
+                continue
+            held += 1
+            most = max(most, held)
+            held -= 1
+            queue.leave(project, lane)
+
+    with ThreadPoolExecutor(24) as pool:
+        for future in [pool.submit(work, number) for number in range(24)]:
+            future.result()
+    assert most <= 5
+    assert [queue.enter("a", FAST, 0.01) for _ in range(5)] == [0.0] * 5
+    with pytest.raises(QueueTimeout):
+        queue.enter("a", FAST, 0.01)

@@ -1,0 +1,69 @@
+"""Which reads may be slow, by what they ask."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from app.database.admission import Lane
+from app.resource.lanes import FAR_OFFSET, lane_of_list, lane_of_search
+from app.resource.params import FilteredListSchema, SortedListSchema
+from app.resource.search_params import SearchSchema
+
+LISTS = {
+    "": Lane.FAST,
+    "limit=500&withTotal=true": Lane.FAST,
+    "sort=lastModifiedAt desc&sort=key": Lane.FAST,
+    f"offset={FAR_OFFSET}": Lane.FAST,
+    f"offset={FAR_OFFSET + 1}": Lane.SLOW,
+    'where=key = "a"': Lane.FAST,
+    'where=key != "a"': Lane.SLOW,
+    "where=version > 3": Lane.FAST,
+    'where=createdBy(id = "a")': Lane.SLOW,
+    'where=arrayOfStringExample contains any ("a", "b")': Lane.FAST,
+    "where=arrayOfIntExample > 3": Lane.SLOW,
+    'where=arrayOfStringExample matches ignore case "a"': Lane.SLOW,
+    "where=someProperty is not defined": Lane.SLOW,
+    'where=someProperty is not defined and key = "a"': Lane.FAST,
+    'where=someProperty is not defined or key = "a"': Lane.SLOW,
+    "where=arrayOfIntExample > 3&where=arrayOfIntExample = 4": Lane.FAST,
+    "where=arrayOfObjectType(integerExample = 1 and integerExampleInt32 > 2)": Lane.FAST,
+    "where=arrayOfObjectType(integerExample > 1)": Lane.SLOW,
+    "where=not(arrayOfObjectType(integerExample = 1))": Lane.SLOW,
+}
+
+FILTERED = {"": Lane.FAST, "arrayOfString=a": Lane.FAST, "integerParameter=1&offset=9999": Lane.SLOW}
+
+SEARCHES = {
+    "": Lane.FAST,
+    "text.en=a": Lane.SLOW,
+    "facet=key": Lane.SLOW,
+    'filter=arrayOfStringExample:"a"': Lane.FAST,
+    'filter.query=arrayOfStringExample:"a"': Lane.FAST,
+    "filter=arrayOfIntExample:range(1 to 2)": Lane.SLOW,
+    'filter=arrayOfIntExample:range(1 to 2)&filter.query=arrayOfStringExample:"a"': Lane.FAST,
+    "filter=someProperty:missing": Lane.SLOW,
+    f"offset={FAR_OFFSET + 1}": Lane.SLOW,
+}
+
+
+def parameters(query: str) -> MultiDict[str, str]:
+    return MultiDict(parse_qsl(query, keep_blank_values=True))
+
+
+@pytest.mark.parametrize("query", LISTS)
+def test_lane_of_a_sorted_list(query: str) -> None:
+    asked = SortedListSchema().load(parameters(query))
+    assert lane_of_list(asked.selection, asked.paging) is LISTS[query]
+
+
+@pytest.mark.parametrize("query", FILTERED)
+def test_lane_of_a_list_and_of_its_existence_check(query: str) -> None:
+    asked = FilteredListSchema().load(parameters(query))
+    assert lane_of_list(asked.selection, asked.paging) is FILTERED[query]
+    assert lane_of_list(asked.selection) is Lane.FAST
+
+
+@pytest.mark.parametrize("query", SEARCHES)
+def test_lane_of_a_search(query: str) -> None:
+    assert lane_of_search(SearchSchema().load(parameters(query))) is SEARCHES[query]
