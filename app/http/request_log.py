@@ -13,6 +13,7 @@ from typing import Any
 from flask import Response, g, request
 from uuid_utils import uuid4
 
+from app.database.admission import Lane
 from app.database.failures import UNAVAILABLE_REASONS
 from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
@@ -60,6 +61,7 @@ def announce_labels() -> None:
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
+        (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:
             counter.labels(label)
