@@ -232,6 +232,12 @@ class Settings:
         None,
         "database connections of each process; default: THREADS",
     )
+    slow_connections: int | None = _setting(
+        "SLOW_CONNECTIONS",
+        _integer(1, 1024),
+        None,
+        "database connections of each process that searches and other slow reads may hold at once; default: an eighth",
+    )
     pool_timeout_ms: int = _setting(
         "POOL_TIMEOUT_MS",
         _integer(1, 60_000),
@@ -335,6 +341,11 @@ class Settings:
     def listen_address(self) -> str:
         """``host:port`` that gunicorn listens on, an IPv6 address in brackets."""
         return _address_of(self.listen_host, self.port)
+
+    @property
+    def slow(self) -> int:
+        """The connections of each process that slow reads may hold at once."""
+        return self.slow_connections or max(1, self.connections // 8)
 
     @property
     def base_url(self) -> str:

@@ -2,7 +2,8 @@
 
 Projects share the connections. A project that is alone may use all of them; when others ask, the next free one goes to
 the project that holds the fewest, among equals to the one that has waited longest. Requests that may be slow
-(:attr:`Lane.SLOW`) never hold the last quarter, so that the others of their project and of all projects go on.
+(:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all projects go on. More of them
+at once would not be done sooner: each uses a core of the database.
 
 What waits holds no connection, and under gevent no thread. The wait and the number of requests that wait are bounded.
 """
@@ -13,8 +14,8 @@ from enum import Enum
 from threading import Event, Lock
 from time import monotonic
 
-QUEUE_LENGTH = 200
-"""Requests of one project that wait at most, in each process."""
+QUEUE_LENGTH = 500
+"""Requests of one project that wait at most, in each process: more than a burst of 800 connections to two processes."""
 
 
 class Lane(Enum):
@@ -55,11 +56,12 @@ class Admission:
     """Admits requests to a number of connections.
 
     :param connections: how many there are.
+    :param slow: how many of them slow requests may hold; at most three quarters of all.
     """
 
-    def __init__(self, connections: int) -> None:
+    def __init__(self, connections: int, slow: int) -> None:
         self._connections = connections
-        self._slow_at_most = max(1, connections - max(1, connections // 4))
+        self._slow_at_most = max(1, min(slow, connections - max(1, connections // 4)))
         self._held = 0
         self._held_slow = 0
         self._held_by: dict[str, int] = {}

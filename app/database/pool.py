@@ -54,7 +54,7 @@ class Database:
         self._url = url
         self._name = name
         self._client_is_gone = client_is_gone
-        self._admission = Admission(settings.connections)
+        self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
         self._connected_at = self._failed_at = float("-inf")
         """When an attempt to connect last succeeded and last failed."""
@@ -181,7 +181,7 @@ class Database:
         """
         self._inherited, self._pool = self._pool, None
         self._inherited_own, self._own = self._own, None
-        self._admission = Admission(self._settings.connections)
+        self._admission = Admission(self._settings.connections, self._settings.slow)
         self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
 
     def _opened(self) -> ConnectionPool[PooledConnection]:

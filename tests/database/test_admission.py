@@ -17,7 +17,7 @@ class Queue:
     """Requests that wait in threads, and the order in which they are admitted."""
 
     def __init__(self, connections: int) -> None:
-        self.admission = Admission(connections)
+        self.admission = Admission(connections, connections)
         self.admitted: list[str] = []
 
     def enter(self, name: str, lane: Lane = FAST) -> Thread:
@@ -53,7 +53,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_project_that_is_alone_may_hold_every_connection() -> None:
-    queue = Admission(4)
+    queue = Admission(4, 4)
     assert [queue.enter("a", FAST, 1) for _ in range(4)] == [0.0] * 4
     assert not queue.is_exhausted
     with pytest.raises(QueueTimeout):
@@ -86,7 +86,7 @@ def test_within_a_project_the_first_comes_first() -> None:
 
 @pytest.mark.parametrize(("connections", "slow"), [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (20, 15)])
 def test_slow_requests_never_hold_the_last_quarter(connections: int, slow: int) -> None:
-    queue = Admission(connections)
+    queue = Admission(connections, connections)
     for _ in range(slow):
         assert queue.enter("a", SLOW, 1) == 0.0
     for lane in (SLOW, *([FAST] if connections == slow else [])):
@@ -94,6 +94,14 @@ def test_slow_requests_never_hold_the_last_quarter(connections: int, slow: int) 
             queue.enter("b", lane, 0.01)
     for _ in range(connections - slow):
         assert queue.enter("a", FAST, 1) == 0.0
+
+
+def test_slow_requests_hold_no_more_than_their_number() -> None:
+    queue = Admission(8, 2)
+    assert [queue.enter("a", SLOW, 1) for _ in range(2)] == [0.0] * 2
+    with pytest.raises(QueueTimeout):
+        queue.enter("b", SLOW, 0.01)
+    assert [queue.enter("a", FAST, 1) for _ in range(6)] == [0.0] * 6
 
 
 def test_a_fast_request_overtakes_slow_ones_that_wait_for_their_lane() -> None:
@@ -124,7 +132,7 @@ def test_a_projects_queue_is_bounded_and_those_of_others_are_not_affected(monkey
 
 
 def test_one_that_gives_up_is_not_admitted_later() -> None:
-    queue = Admission(1)
+    queue = Admission(1, 1)
     queue.enter("a", FAST, 1)
     with pytest.raises(QueueTimeout):
         queue.enter("b", FAST, 0.01)
@@ -133,7 +141,7 @@ def test_one_that_gives_up_is_not_admitted_later() -> None:
 
 
 def test_all_that_wait_are_sent_away() -> None:
-    queue = Admission(1)
+    queue = Admission(1, 1)
     queue.enter("a", FAST, 1)
     with ThreadPoolExecutor(8) as pool:
         waiting: list[Future[float]] = [pool.submit(queue.enter, str(number % 3), FAST, 10) for number in range(8)]
@@ -144,7 +152,7 @@ def test_all_that_wait_are_sent_away() -> None:
 
 
 def test_places_are_neither_lost_nor_doubled_under_contention() -> None:
-    queue, held, most = Admission(5), 0, 0
+    queue, held, most = Admission(5, 5), 0, 0
 
     def work(number: int) -> None:
         nonlocal held, most
