@@ -1,0 +1,150 @@
+"""Requests that share the connections of a process: waits, refusals, and a database that is busy but not away."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+
+from app.config import Settings
+from app.database import admission
+from app.database.failures import Unavailable
+from app.database.pool import Database
+from app.database.pooled_connection import PooledConnection
+from tests.conftest import TokenFor
+from tests.support.api import Api
+from tests.support.applications import open_app
+
+NOWHERE = "host=/nowhere dbname=x"
+
+
+@contextmanager
+def opened(url: str, settings: Settings, **options: Any) -> Iterator[Database]:
+    database = Database(url, settings, **options)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def reason_of(future: Future[Any]) -> str:
+    error = future.exception(20)
+    assert isinstance(error, Unavailable), error
+    return error.reason
+
+
+def use(database: Database, seconds: float = 0.0, project: str = "a") -> None:
+    with database.connection(project) as connection:
+        connection.execute("SELECT pg_sleep(%s)", (seconds,))
+
+
+def test_a_pool_that_is_growing_slowly_is_no_database_that_is_away(
+    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = PooledConnection.connect
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.3)
+        return connect(*arguments, **options)
+
+    monkeypatch.setattr(PooledConnection, "connect", slowly)
+    impatient = replace(settings, pool_timeout_ms=20, pool_size=4)
+    with opened(database_url, impatient) as database, ThreadPoolExecutor(16) as pool:
+        for future in [pool.submit(use, database) for _ in range(16)]:
+            future.result()
+
+
+def test_who_waits_for_a_database_that_is_away_is_told_so(settings: Settings) -> None:
+    impatient = replace(settings, pool_timeout_ms=100, queue_timeout_ms=60_000, pool_size=2)
+    with opened(NOWHERE, impatient) as database, ThreadPoolExecutor(40) as pool:
+        waiting = [pool.submit(use, database) for _ in range(40)]
+        assert {reason_of(future) for future in waiting} == {"away"}
+
+
+def test_who_waits_too_long_for_others_is_told_that_the_service_is_busy(database_url: str, settings: Settings) -> None:
+    impatient = replace(settings, pool_size=1, queue_timeout_ms=50)
+    with opened(database_url, impatient) as database, database.connection("a"), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(use, database)
+        assert reason_of(waiting) == "queue_timeout"
+        assert "busy" in str(waiting.exception())
+
+
+def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
+    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "QUEUE_LENGTH", 2)
+    with opened(database_url, replace(settings, pool_size=1)) as database, ThreadPoolExecutor(8) as pool:
+        with database.connection("a"):
+            mine = [pool.submit(use, database) for _ in range(5)]
+            refused = [future for future in mine if future in _done(mine, 3)]
+            theirs = pool.submit(use, database, 0.0, "b")
+            assert {reason_of(future) for future in refused} == {"queue_full"}
+            assert "Too many requests of this project are waiting." in str(refused[0].exception())
+        for future in (theirs, *(future for future in mine if future not in refused)):
+            future.result()
+
+
+def _done(futures: list[Future[Any]], number: int) -> list[Future[Any]]:
+    """Those that are done, as soon as there are so many."""
+    deadline = time.monotonic() + 10
+    while sum(future.done() for future in futures) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return [future for future in futures if future.done()]
+
+
+def test_a_client_that_hung_up_while_waiting_is_not_served(database_url: str, settings: Settings) -> None:
+    with opened(database_url, replace(settings, pool_size=1), client_is_gone=lambda: True) as database:
+        use(database)  # nobody asks about a client that has not waited
+        with ThreadPoolExecutor(1) as pool:
+            with database.connection("a"):
+                waiting = pool.submit(use, database)
+                while not database.is_exhausted():
+                    time.sleep(0.005)
+            assert reason_of(waiting) == "client_gone"
+        use(database)
+
+
+def test_tokens_are_checked_while_all_connections_are_in_use(settings: Settings, api: Api, token_for: TokenFor) -> None:
+    with open_app(settings, pool_size=1) as app:
+        verifier = app.extensions["authorization_server"].verifier
+        with app.extensions["database"].connection("a"):
+            assert verifier.verify(token_for(f"view_test:{api.project}")).principal.client_id
+
+
+def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> None:
+    with opened(database_url, replace(settings, pool_size=5)) as database:
+        database.open_ahead()
+        with psycopg.connect(database_url) as other:
+            row = other.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sample-resource' AND datname = %s",
+                (other.info.dbname,),
+            ).fetchone()
+        assert row is not None
+        assert row[0] >= 5
+
+
+def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings) -> None:
+    with opened(NOWHERE, replace(settings, connect_timeout_s=1)) as database:
+        database.open_ahead()
+    with open_app(settings, database_url=NOWHERE) as app:
+        app.extensions["authorization_server"].load_ahead()
+
+
+def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, settings: Settings, api: Api) -> None:
+    api.create(key="a-key")
+    with open_app(settings, pool_size=2, slow_connections=1, queue_timeout_ms=200) as own:
+        busy = Api(own, api.project, api.token)
+        with own.extensions["database"].connection(api.project, admission.Lane.SLOW):
+            assert busy.get("/key=a-key").status_code == 200
+            assert busy.get().status_code == 200
+            refused = busy.get("/searchApiPattern?facet=key")
+            assert refused.status_code == 503
+            assert "busy" in refused.get_json()["message"]
+            assert refused.headers["Retry-After"] == "1"
+        assert busy.get("/searchApiPattern?facet=key").status_code == 200
