@@ -34,8 +34,8 @@ class Queue:
         return thread
 
     def count(self) -> int:
-        waiting = self.admission._queues.values()
-        return len(self.admitted) + sum(len(queue) for queues in waiting for queue in queues.values())
+        """Requests that wait or were admitted."""
+        return len(self.admitted) + self.admission.stats()["requests_waiting"]
 
     def leave(self, name: str, lane: Lane = FAST) -> None:
         """Give a place back, and wait until the next request has it."""
@@ -145,7 +145,7 @@ def test_all_that_wait_are_sent_away() -> None:
     queue.enter("a", FAST, 1)
     with ThreadPoolExecutor(8) as pool:
         waiting: list[Future[float]] = [pool.submit(queue.enter, str(number % 3), FAST, 10) for number in range(8)]
-        until(lambda: sum(len(found[FAST]) for found in queue._queues.values()) == 8)
+        until(lambda: queue.stats()["requests_waiting"] == 8)
         queue.send_away()
         assert [type(future.exception()) for future in waiting] == [QueueClosed] * 8
     assert not queue.is_exhausted

@@ -1,7 +1,7 @@
 """Requests that share the connections of a process: waits, refusals, and a database that is busy but not away."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,7 +24,7 @@ NOWHERE = "host=/nowhere dbname=x"
 
 
 @contextmanager
-def opened(url: str, settings: Settings, **options: Any) -> Iterator[Database]:
+def opened(url: str, settings: Settings, **options: Any) -> Generator[Database]:
     database = Database(url, settings, **options)
     try:
         yield database
