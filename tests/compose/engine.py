@@ -69,7 +69,8 @@ class Stack:
     @property
     def environment(self) -> dict[str, str]:
         ports = {"PORT": self.port} | dict(self.ports)
-        return os.environ | {"POSTGRES_PASSWORD": PASSWORD, "BIND": "127.0.0.1"} | {k: str(v) for k, v in ports.items()}
+        settings = {"POSTGRES_PASSWORD": PASSWORD, "BIND": "127.0.0.1", "PUBLIC_URL": f"http://127.0.0.1:{self.port}"}
+        return os.environ | settings | {k: str(v) for k, v in ports.items()}
 
     def command(self, *arguments: str) -> list[str]:
         profile = [] if self.profile is None else ["--profile", self.profile]

@@ -51,6 +51,22 @@ def test_compose_lists_the_services_of_all_profiles(compose: list[str]) -> None:
     assert {*SERVICES, "migrate", "prometheus", "grafana", "citus-coordinator", "citus-app"} <= set(shown.split())
 
 
+@pytest.mark.parametrize("url", ["", "https://api.example.com/shop"])
+def test_compose_passes_the_public_url_on(compose: list[str], url: str) -> None:
+    stack = Stack(compose)
+    shown = subprocess.run(
+        stack.command("config"),
+        env=stack.environment | {"PUBLIC_URL": url},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    urls = {line.split(": ", 1)[1] for line in shown.splitlines() if line.startswith("      PUBLIC_URL: ")}
+    assert url or "http://127.0.0.1:8000" in urls
+    assert urls - {"http://127.0.0.1:8001"} == {url or "http://127.0.0.1:8000"}
+
+
 def test_resources_are_created_read_updated_and_listed(stack: Stack) -> None:
     created = stack.create(key="smoke")
     assert stack.send("GET", created["id"]).json == created
