@@ -113,7 +113,8 @@ def test_recovery_from_a_pool_full_of_endless_queries(service: Service, report: 
             for thread in threads:
                 thread.join()
             assert all(answer.is_unavailable for _, answer in impatient.answers)
-            assert sum(answer.seconds < 2 for _, answer in impatient.answers) >= 64 - 2 * 8
+            # Longest wait for a connection, then for the lock; a second for the way.
+            assert max(answer.seconds for _, answer in impatient.answers) < 5 + 4.25 + 1
             assert impatient.violations == []
             assert service.request("GET", "/health/live").status == 200
         assert_recovered(load, time.monotonic(), report)
