@@ -4,12 +4,14 @@ This holds whatever the planner knows: with the values of parameters or without,
 while the pending lists of the GIN indexes have entries.
 """
 
+import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
 
+from app.database import migrate
 from app.query.fields import SORTABLE
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
@@ -17,6 +19,7 @@ from app.resource import store
 from app.resource.listing import Selected
 from app.resource.model import Containment, Paging, Search, SearchText, Selection, SortTerm
 from app.resource.search import search
+from app.serving.embedded import EmbeddedPostgres
 
 RESOURCES = 20_000
 FOUND = 20
@@ -32,8 +35,11 @@ FROM generate_series(1, %(count)s) i
 
 
 @pytest.fixture(scope="module", params=["after ANALYZE", "without statistics", "with writes pending"])
-def connection(database_url: str, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(database_url, prepare_threshold=0) as connection:
+def connection(cluster: EmbeddedPostgres, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
+    # A database of its own: in a shared one autovacuum may have collected statistics of other tests' rows.
+    url = cluster.create_database(f"plans_{secrets.token_hex(8)}")
+    migrate.upgrade(url)
+    with psycopg.connect(url, prepare_threshold=0) as connection:
         # 20 of 20,000 resources fulfil each condition, whether or not 4,000 of them are in the pending lists.
         pending = 4_000 if request.param == "with writes pending" else 0
         insert = _INSERT.replace("1 + i % 3", "1 + i %% 3")
