@@ -7,7 +7,7 @@ text was generated from.
 import json
 from collections import Counter
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 import psycopg
@@ -191,11 +191,17 @@ def range_counted(path: str, bounds: tuple[Any, Any], found: list[list[Any]]) ->
         "to": high or 0,
         "toStr": high,
         "count": sum(bool(values) for values in inside),
-        "total": sum(flat),
+        "total": exact_sum(flat),
         "min": min(flat, default=0),
         "max": max(flat, default=0),
-        "mean": sum(flat) / len(flat) if flat else 0,
+        "mean": exact_sum(flat) / len(flat) if flat else 0,
     }
+
+
+def exact_sum(numbers: list[Any]) -> Any:
+    """The sum with all its digits, as PostgreSQL's numeric has them: 1e273 - 1e273 - 7 is -7."""
+    with localcontext(prec=1000):
+        return sum(numbers)
 
 
 def assert_same(answered: dict[str, Any], expected: dict[str, Any]) -> None:
