@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any, NoReturn, TypeVar, cast
+from urllib.parse import unquote_to_bytes
 
 from flask import Request, current_app, request
 from flask.views import MethodView
@@ -21,6 +22,7 @@ from app.http.bodies import decoded_pairs, read_form, read_json
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
+from app.values.strict_json import is_utf8
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
@@ -38,10 +40,10 @@ def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str,
     :raises ApiError: 400 naming the parameters that are not UTF-8.
     """
     query = request.query_string
-    if b"%" in query or not query.isascii():
+    # No character of UTF-8 extends across "&" or "=", so the whole is UTF-8 if all names and values are.
+    if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
         pairs, faults = decoded_pairs(query)
-        if faults:
-            raise errors.ApiError([*faults, *_faults_in(MultiDict(pairs), schema)])
+        raise errors.ApiError([*faults, *_faults_in(MultiDict(pairs), schema)])
     return request.args
 
 

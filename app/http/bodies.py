@@ -46,7 +46,7 @@ def read_json(request: Request, limit: int) -> Any:
     data = read_body(request, limit)
     if not data:
         raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
-    if not _is_in_utf8(request.content_type or "", JSON):
+    if not _has_type(request.content_type or "", JSON):
         raise errors.unsupported_media_type(JSON)
     try:
         return strict_json.decode(data)
@@ -63,7 +63,7 @@ def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
     data = read_body(request, limit)
     if not data:
         return []
-    if not _is_in_utf8(request.content_type or "", FORM):
+    if not _has_type(request.content_type or "", FORM):
         raise errors.unsupported_media_type(FORM)
     try:
         return parse_qsl(data.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
@@ -83,25 +83,17 @@ def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault
     for pair in data.split(b"&"):
         name, _, value = (unquote_to_bytes(part) for part in pair.replace(b"+", b" ").partition(b"="))
         shown = name.decode(errors="backslashreplace")[:100]
-        if not _is_utf8(name):
+        if not strict_json.is_utf8(name):
             wrong.setdefault(shown, errors.parameter_fault(shown, "The name is not UTF-8."))
-        elif not _is_utf8(value):
+        elif not strict_json.is_utf8(value):
             wrong.setdefault(shown, errors.parameter_fault(shown, "The value is not UTF-8."))
         elif pair:
             pairs.append((name.decode(), value.decode()))
     return pairs, list(wrong.values())[:FAULTS_AT_MOST]
 
 
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 @lru_cache(maxsize=64)
-def _is_in_utf8(content_type: str, media_type: str) -> bool:
+def _has_type(content_type: str, media_type: str) -> bool:
     """Whether a Content-Type names a media type, and no other character encoding than UTF-8."""
     found, parameters = parse_options_header(content_type)
     return found.lower() == media_type and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")

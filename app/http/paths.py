@@ -120,11 +120,8 @@ def raise_if_path_is_not_text(**variables: str) -> None:
     :raises ApiError: 400 with a fault for each.
     """
     path: str = request.environ["PATH_INFO"]
-    if not path.isascii():
-        try:
-            path.encode("latin-1").decode("utf-8")
-        except UnicodeDecodeError:
-            raise errors.invalid_input("Malformed path: it is not UTF-8.") from None
+    if not path.isascii() and not strict_json.is_utf8(path.encode("latin-1")):
+        raise errors.invalid_input("Malformed path: it is not UTF-8.")
     arguments = cast("dict[str, str]", request.view_args)
     found = {name: strict_json.unstorable_character(arguments[variable]) for name, variable in variables.items()}
     errors.raise_if_any(

@@ -118,6 +118,15 @@ def encode(value: Any) -> str:
     return _encoder.encode(value)
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are a text in UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def unstorable_character(text: str) -> str | None:
     """The first character of a text that PostgreSQL cannot store, in words: U+0000 or a lone surrogate; else None."""
     if "\x00" in text:
