@@ -1,5 +1,7 @@
 """The lane of a read: whether it may be slow, by what it asks and not by what it costs."""
 
+from collections.abc import Callable
+
 from app.database.admission import Lane
 from app.query.fields import FieldType
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
@@ -31,29 +33,29 @@ def lane_of_search(search: Search) -> Lane:
 
 def is_served_by_index(condition: Condition) -> bool:
     """Whether an index finds the resources that a condition holds for."""
-    match condition:
-        case AllOf(conditions):
-            return any(map(is_served_by_index, conditions))
-        case AnyOf(conditions):
-            return bool(conditions) and all(map(is_served_by_index, conditions))
-        case HasElement(negated=negated):
-            return not negated and _is_equality_of_element(condition.condition)
-        case Holds(negated=True):
-            return False
-        case Holds(field=field, operator=operator):
-            if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
-                return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
-            return field.sortable and (operator.equality or operator in _RANGES)
+    return _is_found(condition, _finds_resources)
 
 
-def _is_equality_of_element(condition: Condition) -> bool:
-    """Whether a condition on an element means one of few elements, so that arrays with them are found by the index."""
+def _is_found(condition: Condition, by: Callable[[Holds | HasElement], bool]) -> bool:
+    """Whether a condition is found by one of those that have to hold, or by each of those that may."""
     match condition:
         case AllOf(conditions):
-            return any(map(_is_equality_of_element, conditions))
+            return any(_is_found(inner, by) for inner in conditions)
         case AnyOf(conditions):
-            return bool(conditions) and all(map(_is_equality_of_element, conditions))
-        case Holds(negated=negated, operator=operator):
-            return not negated and operator.equality
-        case HasElement():
-            return False
+            return bool(conditions) and all(_is_found(inner, by) for inner in conditions)
+        case Holds() | HasElement():
+            return not condition.negated and by(condition)
+
+
+def _finds_resources(condition: Holds | HasElement) -> bool:
+    if isinstance(condition, HasElement):
+        return _is_found(condition.condition, _is_equality)
+    field, operator = condition.field, condition.operator
+    if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+        return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
+    return field.sortable and (operator.equality or operator in _RANGES)
+
+
+def _is_equality(condition: Holds | HasElement) -> bool:
+    """Whether a condition means one of few elements, so that the index finds the arrays with them."""
+    return isinstance(condition, Holds) and condition.operator.equality
