@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 
 class InvalidSetting(ValueError):
@@ -74,13 +74,22 @@ def _listed(text: str | None) -> tuple[str, ...]:
     return () if text is None else tuple(part.strip() for part in text.split(","))
 
 
-def _jwks_url(text: str) -> str:
-    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
+def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
+    """The parts of a URL, and its host; empty if it has none.
+
+    :raises ValueError: if host or port are malformed.
+    """
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError("a URL is expected") from None
+        raise ValueError(f"a URL is expected{example}") from None
+    return parts, host
+
+
+def _jwks_url(text: str) -> str:
+    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
+    parts, host = _split_url(text)
     if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
         raise ValueError("a URL without user name and fragment is expected")
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
@@ -90,11 +99,7 @@ def _jwks_url(text: str) -> str:
 
 def _public_url(text: str) -> str:
     """A URL that addresses can be joined to: https, or http in a network of one's own."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError("a URL is expected, as in https://api.example.com") from None
+    parts, host = _split_url(text, ", as in https://api.example.com")
     if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
         raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
