@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock, Thread
 from time import monotonic
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 from weakref import WeakSet
 
 import psycopg
@@ -56,8 +56,8 @@ class Database:
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
-        self._connected_at = self._failed_at = float("-inf")
-        """When an attempt to connect last succeeded and last failed."""
+        self._failures_before = 0
+        """Attempts to connect that had failed, by the pool's statistics, when one last succeeded."""
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_lock = Lock()
@@ -66,6 +66,7 @@ class Database:
         self._inherited_own: PooledConnection | None = None
         self._lock = Lock()
         self._checking = Lock()
+        _databases.add(self)
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """A connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -113,7 +114,7 @@ class Database:
                 now = monotonic()
                 deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
                 # A server that is busy, or a machine that is, takes its time to open a connection.
-                if now < deadline and self._connected_at >= self._failed_at and not self._is_away:
+                if now < deadline and _failed_connections(pool) == self._failures_before and not self._is_away:
                     continue
                 self._is_away = True
                 self._admission.send_away()
@@ -152,12 +153,8 @@ class Database:
 
     def open_ahead(self) -> None:
         """Open all connections now, and wait a moment for them: a worker does before it accepts requests."""
-        with self._lock:
-            if self._pool is None:
-                self._pool = self._open(self._settings.connections)
-                _with_pools.add(self)
         with suppress(PoolTimeout):
-            self._pool.wait(self._settings.connect_timeout_s)
+            self._opened(self._settings.connections).wait(self._settings.connect_timeout_s)
 
     def is_exhausted(self) -> bool:
         """Whether all connections are in use and requests wait for one."""
@@ -184,36 +181,30 @@ class Database:
         self._admission = Admission(self._settings.connections, self._settings.slow)
         self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
 
-    def _opened(self) -> ConnectionPool[PooledConnection]:
+    def _opened(self, connections: int = 2) -> ConnectionPool[PooledConnection]:
+        """The pool, which is opened if it is not.
+
+        :param connections: how many it opens at once; the others follow when they are needed.
+        """
         pool = self._pool
         if pool is not None:
             return pool
         with self._lock:
             if self._pool is None:
-                self._pool = self._open(min(2, self._settings.connections))
-                _with_pools.add(self)
+                self._pool = self._open(min(connections, self._settings.connections))
             return self._pool
 
     def _open(self, opened_at_once: int) -> ConnectionPool[PooledConnection]:
-        settings, database = self._settings, self
+        settings = self._settings
 
-        class NotedConnection(PooledConnection):
-            """Tells the database whether connecting succeeds."""
-
-            @classmethod
-            def connect(cls, *arguments: Any, **options: Any) -> Any:
-                try:
-                    made = super().connect(*arguments, **options)
-                except psycopg.OperationalError:
-                    database.note_connecting(succeeded=False)
-                    raise
-                database.note_connecting(succeeded=True)
-                return made
+        def configure(connection: PooledConnection) -> None:
+            self._configure(connection)
+            self._failures_before = _failed_connections(pool)
 
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
-            connection_class=cast(type[PooledConnection], NotedConnection),
-            configure=self._configure,
+            connection_class=PooledConnection,
+            configure=configure,
             kwargs=self._options(),
             min_size=opened_at_once,
             max_size=settings.connections,
@@ -222,18 +213,12 @@ class Database:
             open=False,
             name="sample-resource",
         )
+        self._failures_before = 0
         pool.open()
         if settings.metrics_are_on:
             self._watched = _WatchedPool(pool, self._admission)
             metrics.watch_pool(self._name, self._watched)
         return pool
-
-    def note_connecting(self, *, succeeded: bool) -> None:
-        """Note the result of an attempt to connect."""
-        if succeeded:
-            self._connected_at = monotonic()
-        else:
-            self._failed_at = monotonic()
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -262,6 +247,11 @@ class Database:
             Thread(target=check, name="check-connections", daemon=True).start()
 
 
+def _failed_connections(pool: ConnectionPool[PooledConnection]) -> int:
+    """How many attempts of a pool to connect have failed."""
+    return pool.get_stats().get("connections_errors", 0)
+
+
 class _WatchedPool:
     """The statistics of a pool, with those of the queue before it in place of the pool's own, which is always empty."""
 
@@ -277,11 +267,11 @@ class _WatchedPool:
         return {**self._pool.get_stats(), **self._admission.stats()}
 
 
-_with_pools = WeakSet[Database]()
+_databases = WeakSet[Database]()
 
 
 def _reset_all_after_fork() -> None:
-    for database in _with_pools:
+    for database in _databases:
         database.reset_after_fork()
 
 

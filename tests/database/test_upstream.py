@@ -128,6 +128,7 @@ def test_the_pool_has_the_methods_and_arguments_that_are_used() -> None:
     assert list(inspect.signature(pool.getconn).parameters) == ["self", "timeout"], POOL
     assert list(inspect.signature(pool.putconn).parameters) == ["self", "conn"], POOL
     assert list(inspect.signature(pool.check).parameters) == ["self"], POOL
+    assert list(inspect.signature(pool.wait).parameters) == ["self", "timeout"], POOL
     assert "timeout" in inspect.signature(pool.close).parameters, POOL
     arguments = ("connection_class", "configure", "kwargs", "min_size", "max_size", "timeout", "reconnect_timeout")
     assert {*arguments, "open", "name"} <= set(inspect.signature(pool).parameters), POOL
