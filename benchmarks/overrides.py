@@ -15,14 +15,11 @@ monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 import gc
 import json
 import logging
-import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -33,7 +30,6 @@ from flask import Flask, Response
 from marshmallow import ValidationError
 from werkzeug.routing import MapAdapter
 
-from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.database.pooled_connection import PooledConnection
@@ -41,6 +37,8 @@ from app.http import bodies
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from app.values.json_fields import StrictSchema
+from benchmarks.in_process import application, caller
+from benchmarks.load import Load
 from benchmarks.operations import EXAMPLE
 
 REQUESTS_AT_ONCE = 10
@@ -153,25 +151,18 @@ def measure(url: str, rounds: int, seconds: int) -> None:
     with psycopg.connect(url, autocommit=True) as database:
         signing_keys.ensure_signing_key(database)
         token = issued_tokens.issue_token(database, settings.issuer, "benchmark", ("manage_test:p",), 86400)
-    stderr = sys.stderr
-    with Path(os.devnull).open("w") as nowhere:
-        sys.stderr = nowhere  # discards the log lines of the application
-        try:
-            app = create_app(settings)
-        finally:
-            sys.stderr = stderr
+    headers = {"Authorization": f"Bearer {token}"}
+    with application(settings) as app:
         gc.collect()
         gc.freeze()
-        body = json.dumps({"objectTypeProperty": EXAMPLE}).encode()
-        create = _caller(app, token, "POST", "/p/resource", body)
-        path = f"/p/resource/{json.loads(create())['id']}"
-        operations = {"get by id": _caller(app, token, "GET", path), "create": create}
-        try:
-            for title, variant in VARIANTS.items():
-                for name, call in operations.items():
-                    click.echo(_line(title, name, [compare(app, variant, call, seconds) for _ in range(rounds)]))
-        finally:
-            app.extensions["database"].close()
+        body = json.dumps({"objectTypeProperty": EXAMPLE})
+        creates = Load("POST", ["/p/resource"], body, {**headers, "Content-Type": "application/json"})
+        create = caller(app, creates, expected="201 CREATED")
+        gets = Load("GET", [f"/p/resource/{json.loads(create())['id']}"], headers=headers)
+        operations = {"get by id": caller(app, gets), "create": create}
+        for title, variant in VARIANTS.items():
+            for name, call in operations.items():
+                click.echo(_line(title, name, [compare(app, variant, call, seconds) for _ in range(rounds)]))
 
 
 def compare(app: Flask, variant: Variant, call: Callable[[], object], seconds: int) -> tuple[float, float]:
@@ -202,46 +193,6 @@ def _line(title: str, operation: str, rounds: list[tuple[float, float]]) -> str:
         f"{title:<38} {operation:<10} {plain_us:6.0f} µs, so {changed_us:6.0f} µs:"
         f" {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})"
     )
-
-
-def _caller(app: Flask, token: str, method: str, path: str, body: bytes = b"") -> Callable[[], bytes]:
-    """A function that calls the application as gunicorn would, and returns the body of the answer."""
-    environ = {
-        "REQUEST_METHOD": method,
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "8000",
-        "SCRIPT_NAME": "",
-        "PATH_INFO": path,
-        "RAW_URI": path,
-        "QUERY_STRING": "",
-        "REMOTE_ADDR": "127.0.0.1",
-        "HTTP_HOST": "127.0.0.1:8000",
-        "HTTP_AUTHORIZATION": f"Bearer {token}",
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-    }
-    if body:
-        environ |= {"CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body))}
-    status = ""
-
-    def start_response(answered: str, _headers: list[tuple[str, str]], _error: Any = None) -> Any:
-        nonlocal status
-        status = answered
-
-    def call() -> bytes:
-        answer: Any = app.wsgi_app({**environ, "wsgi.input": BytesIO(body)}, start_response)
-        text = b"".join(answer)
-        answer.close()
-        if not status.startswith("20"):
-            raise click.ClickException(f"{path}: {status} {text.decode()}")
-        return text
-
-    return call
 
 
 if __name__ == "__main__":

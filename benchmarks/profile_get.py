@@ -10,28 +10,23 @@ There are three measurements. All are of processor time, which does not include 
 The first without the other two is the cost of concurrency: waits for the interpreter lock, switches.
 """
 
-import itertools
-import os
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from types import FrameType
-from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from typing import ClassVar
 
 import click
 
-from app import create_app
 from app.config import Settings
 from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.bench import Bench, running
+from benchmarks.in_process import application, caller
 from benchmarks.load import Load
 from benchmarks.operations import Operation
 from benchmarks.servers import FOLDER, BareFlask, Server, Service, Setup
@@ -188,23 +183,14 @@ def profile(service: Service, gunicorn: Server, bench: Bench, seconds: int, conn
 def in_process(service: Service, requests: Load, seconds: float) -> tuple[int, float, Counter[str]]:
     """Call the application for some seconds; as :func:`timed`."""
     settings = Settings(database_url=service.conninfo, threads=service.setup.threads, log_format="json")
-    stderr = sys.stderr
-    with Path(os.devnull).open("w") as nowhere:
-        sys.stderr = nowhere  # discards the log lines of the application
-        try:
-            application = create_app(settings)
-        finally:
-            sys.stderr = stderr
-        try:
-            call = caller(application.wsgi_app, service, requests)
-            for _ in range(500):
-                call()
-            return timed(call, seconds)
-        finally:
-            application.extensions["database"].close()
+    with application(settings) as app:
+        call = caller(app, requests, service.port)
+        for _ in range(500):
+            call()
+        return timed(call, seconds)
 
 
-def timed(call: Callable[[], None], seconds: float) -> tuple[int, float, Counter[str]]:
+def timed(call: Callable[[], object], seconds: float) -> tuple[int, float, Counter[str]]:
     """The number of calls, the microseconds of processor time of each, and the samples of as many further calls."""
     calls = 0
     deadline, began = time.monotonic() + seconds / 2, time.thread_time()
@@ -217,45 +203,6 @@ def timed(call: Callable[[], None], seconds: float) -> tuple[int, float, Counter
         for _ in range(calls):
             call()
     return calls, each_us, stages
-
-
-def caller(application: Any, service: Service, requests: Load) -> Callable[[], None]:
-    """A function that calls the application as gunicorn would, each time with the next path."""
-    host, port = "127.0.0.1", str(service.port)
-    environ = {
-        "REQUEST_METHOD": requests.method,
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "SERVER_NAME": host,
-        "SERVER_PORT": port,
-        "SCRIPT_NAME": "",
-        "QUERY_STRING": "",
-        "REMOTE_ADDR": host,
-        "HTTP_HOST": f"{host}:{port}",
-        **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in requests.headers.items()},
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-    }
-    paths = itertools.cycle([urlsplit(path).path for path in requests.paths])
-    status = ""
-
-    def start_response(answered: str, _headers: list[tuple[str, str]], _error: Any = None) -> None:
-        nonlocal status
-        status = answered
-
-    def call() -> None:
-        path = next(paths)
-        body = application({**environ, "PATH_INFO": path, "RAW_URI": path, "wsgi.input": BytesIO()}, start_response)
-        for _ in body:
-            pass
-        body.close()
-        if status != "200 OK":
-            raise click.ClickException(f"{path}: {status}")
-
-    return call
 
 
 def table(
