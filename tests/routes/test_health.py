@@ -91,7 +91,7 @@ def test_readiness_is_200_while_only_some_projects_wait(settings: Settings) -> N
                 with database.connection("a"):
                     time.sleep(0.02)
 
-        busy = [Thread(target=keep_busy) for _ in range(20)]
+        busy = [Thread(target=keep_busy) for _ in range(8)]
         for thread in busy:
             thread.start()
         while not database.is_exhausted():
