@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.database.connection import Connection
 from app.query.sql_text import utc_time
-from app.resource import words
+from app.resource import dictionary
 from app.resource.model import StoredResource
 
 _COLUMNS: LiteralString = (
@@ -44,7 +44,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
                 copy.write_row((project_key, *astuple(resource)))
-        words.add_words_of_all(connection, project_key)
+        dictionary.add_words_of_all(connection, project_key)
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
@@ -53,7 +53,7 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
     with connection.cursor() as cursor:
         cursor.executemany(_INSERT, rows, returning=True)
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
-    words.add_words_of(connection, project_key, inserted)
+    dictionary.add_words_of(connection, project_key, inserted)
     return inserted
 
 

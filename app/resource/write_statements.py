@@ -7,7 +7,7 @@ expects. If it finds no row, or if it is not worth trying, :func:`locked_update`
 * ``before``: the row, locked until the transaction ends;
 * ``after``: what each value was and what it becomes, computed once;
 * ``written``: the row after the UPDATE, which happens if all conditions hold and a value changes;
-* ``new_words``: adds words to the dictionary (see :mod:`app.resource.words`).
+* ``noted``: notes texts with new words (see :mod:`app.resource.dictionary`).
 
 It reports what it found in any case, so that the caller can tell 404, 409 and 412 apart.
 
@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import LiteralString
 
-from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, WORD_COLUMNS, staged_columns
+from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, staged_columns
 from app.query.sql_text import Parameters
+from app.resource.dictionary import NOTE_TEXT
 from app.resource.json_text import concatenated
 from app.resource.model import ById, ByKey, Change, Expression, Merged, NewText, Sole, Stored, Target
 from app.resource.resource_json import RESOURCE_JSON
-from app.resource.words import ADD_WORDS_OF_WRITTEN
 
 # What a write makes of each value
 
@@ -130,16 +130,16 @@ def plan_parameters(change: Change) -> Parameters:
     return parameters
 
 
-def new_texts(change: Change) -> Iterable[str]:
-    """The texts of a change that a search looks at, each once: both projections often get the same ones."""
-    texts: dict[str, None] = {}
+def new_texts(change: Change) -> Iterable[tuple[str, ...]]:
+    """The texts that a search looks at of each value of a change, once: both projections often get the same value."""
+    values: dict[tuple[str, ...], None] = {}
     for projection in (change.current, change.staged):
         for expression in (projection.object_type, projection.some_property):
             if isinstance(expression, NewText):
-                texts |= dict.fromkeys(expression.searched)
+                values[expression.searched] = None
             elif isinstance(expression, Merged):
-                texts |= dict.fromkeys(expression.fields.searched)
-    return texts
+                values[expression.fields.searched] = None
+    return values
 
 
 # Parts of all statements
@@ -158,10 +158,9 @@ _RETURNING: LiteralString = """
 _WRITTEN: LiteralString = f"SELECT r.id::text AS id, r.version, {RESOURCE_JSON} AS json FROM written r"
 
 
-def _writing(write: LiteralString, *, adds_words: bool) -> LiteralString:
-    if adds_words:
-        return f"written AS ({write} {_RETURNING}, {WORD_COLUMNS}), new_words AS ({ADD_WORDS_OF_WRITTEN})"
-    return f"written AS ({write} {_RETURNING})"
+def _writing(write: LiteralString, *, notes_text: bool) -> LiteralString:
+    written: LiteralString = f"written AS ({write} {_RETURNING})"
+    return f"{written}, noted AS ({NOTE_TEXT})" if notes_text else written
 
 
 # The expected version
@@ -190,14 +189,14 @@ _ALL_CONDITIONS: LiteralString = f"{_OPTIONAL_CONDITIONS} AND NOT %(only_create)
 
 
 @lru_cache(maxsize=4)
-def insert(*, may_collide: bool, adds_words: bool) -> LiteralString:
+def insert(*, may_collide: bool, notes_text: bool) -> LiteralString:
     """Creates a resource, and returns its id, version and JSON; no row if its key is in use.
 
     :param may_collide: whether another resource can be in the way. If not, there is no ON CONFLICT, which would look
         into every unique index first.
     """
     write: LiteralString = f"{_INSERT} ON CONFLICT DO NOTHING" if may_collide else _INSERT
-    return f"WITH {_writing(write, adds_words=adds_words)} {_WRITTEN}"
+    return f"WITH {_writing(write, notes_text=notes_text)} {_WRITTEN}"
 
 
 _INSERT: LiteralString = f"""
@@ -213,7 +212,7 @@ _INSERT: LiteralString = f"""
 
 @lru_cache(maxsize=256)
 def plain_update(
-    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, adds_words: bool
+    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, notes_text: bool
 ) -> LiteralString:
     """Writes the resource and returns its id, version and JSON; no row if there is nothing to write.
 
@@ -227,11 +226,11 @@ def plain_update(
         which=_WHICH[target],
         conditions=[_holds(name) for name in conditions],
     )
-    return f"WITH {_writing(update, adds_words=adds_words)} {_WRITTEN}"
+    return f"WITH {_writing(update, notes_text=notes_text)} {_WRITTEN}"
 
 
 @lru_cache(maxsize=256)
-def locked_update(target: type[Target], plan: RowValues, *, adds_words: bool) -> LiteralString:
+def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool) -> LiteralString:
     """Locks the resource, writes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""
     after = ", ".join([f"{sql} AS {name}" for name, sql in plan.by_name.items()])
     before = ", ".join([f"{sql} AS {name}_before" for name, sql in STORED.by_name.items()])
@@ -246,7 +245,7 @@ def locked_update(target: type[Target], plan: RowValues, *, adds_words: bool) ->
     return f"""
 WITH {_LOCKED[target]},
 after AS MATERIALIZED (SELECT r.id, {after}, {before} FROM before r),
-{_writing(update, adds_words=adds_words)}
+{_writing(update, notes_text=notes_text)}
 {_REPORT}"""
 
 

@@ -8,6 +8,7 @@ import re
 import pytest
 from flask import Flask
 
+from app.database import distribute
 from tests.support.endpoints import endpoints_of_a_project
 from tests.support.walk import Walked
 
@@ -15,7 +16,7 @@ IDENTITY_TABLES = {"api_client", "signing_key", "revoked_token"}
 SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration"}
 """They belong to the service and not to a project."""
 
-PROJECT_TABLES = {"resource", "word"}
+PROJECT_TABLES = {*distribute.DISTRIBUTED}
 
 PROJECTS = {"walk", "sole", "bulk"}
 """The projects of the walk."""
@@ -23,7 +24,8 @@ PROJECTS = {"walk", "sole", "bulk"}
 TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TABLES | SERVICE_TABLES)})\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
-    r"INSERT INTO (?:resource AS r|word) \(\s*project_key,.*?\)\s*(?:SELECT |VALUES \()%\(project_key\)s,", re.DOTALL
+    r"INSERT INTO (?:resource AS r|word|unindexed_text) \(\s*project_key,.*?\)\s*(?:SELECT |VALUES \()%\(project_key\)s,",
+    re.DOTALL,
 )
 
 RETURNED = re.compile(r"\bRETURNING\b(.*?)(?=\)\s*(?:,|SELECT\b)|$)", re.DOTALL)

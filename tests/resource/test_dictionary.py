@@ -11,12 +11,15 @@ import psycopg
 
 from app.database.connection import Connection
 from app.resource import bulk_store
+from app.resource.dictionary import WordCache, index_texts
 from app.resource.model import StoredResource
-from app.resource.words import WordCache
 from tests.support.api import Api, send_concurrently
 
 
 def dictionary(connection: Connection, project: str) -> set[str]:
+    """The words of the dictionary, once all texts are indexed."""
+    while index_texts(connection, project):
+        pass
     rows = connection.execute("SELECT w.word FROM word w WHERE w.project_key = %s", (project,)).fetchall()
     return {row[0] for row in rows}
 
@@ -62,10 +65,10 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     cache = WordCache()
 
     def may_be_new(*texts: str, of: str = project, by: Connection = connection) -> bool:
-        return cache.new_words(by, of, texts).possible
+        return bool(cache.new_words(by, of, [texts]))
 
-    added = cache.new_words(connection, project, ["red dog", "blue"])
-    assert added.possible
+    added = cache.new_words(connection, project, [["red dog", "blue"], [], ["dog"]])
+    assert added.pieces == ("red", "dog", "blue")
     with connection.transaction():
         cache.add(connection, project, added)
     assert may_be_new("red")
@@ -74,7 +77,9 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     assert may_be_new("Red")
     assert may_be_new("red cat")
     assert may_be_new("red", of=f"{project}x")
-    assert may_be_new("red " * 5000)
+    assert cache.new_words(connection, project, [["red cat", "blue dog"]]).text == "cat"
+    assert not may_be_new("red " * 5000)
+    assert not may_be_new("", "<\t")
     with psycopg.connect(database_url, autocommit=True) as another:
         assert may_be_new("red", by=another)
 
@@ -84,12 +89,14 @@ def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: s
     for number in range(25):
         many = " ".join(f"{number}-{other}" for other in range(1000))
         for text in (many, "x" * 65):
-            cache.add(connection, project, cache.new_words(connection, project, [text]))
+            cache.add(connection, project, cache.new_words(connection, project, [[text]]))
     assert 0 < cache.size(connection) <= 10_000
-    assert cache.new_words(connection, project, ["x" * 65]).possible
+    assert cache.new_words(connection, project, [["x" * 65]])
 
 
-def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(api: Api, connection: Connection) -> None:
+def test_writers_of_the_same_new_words_all_succeed_while_their_texts_are_indexed(
+    api: Api, connection: Connection
+) -> None:
     chance = random.Random(7)  # noqa: S311 -- data, not secrets
     vocabulary = [f"word{number}" for number in range(60)]
 
@@ -100,6 +107,7 @@ def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(api:
     for begin in (0, 16, 32):
         answers = send_concurrently(16, lambda number, begin=begin: write(begin + number))
         assert {answer.status_code for answer in answers} == {201}
+    dictionary(connection, api.project)
     row = connection.execute(
         "SELECT count(*) FROM resource r, unnest(tsvector_to_array(r.words)) w"
         " WHERE r.project_key = %s AND NOT EXISTS (SELECT FROM word k WHERE k.project_key = %s AND k.word = w)",

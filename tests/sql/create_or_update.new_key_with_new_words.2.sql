@@ -36,17 +36,9 @@ WITH
             r.created_by,
             r.last_modified_by,
             r.object_type,
-            r.some_property,
-            r.words,
-            r.staged_words
+            r.some_property
     ),
-    new_words AS (
-        INSERT INTO word (project_key, word)
-        SELECT %(project_key)s, w.word
-        FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
-        ORDER BY w.word COLLATE "C"
-        ON CONFLICT DO NOTHING
-    )
+    noted AS (INSERT INTO unindexed_text (project_key, text) SELECT %(project_key)s, %(new_words)s FROM written)
 SELECT
     r.id::text AS id,
     r.version,
