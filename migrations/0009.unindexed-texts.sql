@@ -12,12 +12,12 @@ SET LOCAL statement_timeout = '1min';
 
 CREATE TABLE unindexed_text (
     project_key text COLLATE "C" NOT NULL,
-    text        text COLLATE "C" NOT NULL
+    id          uuid NOT NULL DEFAULT gen_random_uuid(),
+    text        text COLLATE "C" NOT NULL,
+    CONSTRAINT unindexed_text_pkey PRIMARY KEY (project_key, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 ALTER TABLE unindexed_text ALTER COLUMN project_key SET STATISTICS 0;
-
-CREATE INDEX unindexed_text_project ON unindexed_text (project_key);
 
 -- The words of such a text, as words_of finds them in the texts of a resource.
 CREATE FUNCTION words_of_text(text text) RETURNS text[]

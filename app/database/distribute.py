@@ -43,10 +43,10 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"""
 
-# Without the functions of extensions.
+# Without the functions of extensions and of triggers.
 _FUNCTIONS: LiteralString = """
 SELECT p.oid::regprocedure::text FROM pg_proc p
-WHERE p.pronamespace = current_schema()::regnamespace
+WHERE p.pronamespace = current_schema()::regnamespace AND p.prorettype <> 'trigger'::regtype
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
 ORDER BY 1"""

@@ -131,8 +131,8 @@ _LEFT_AT_MOST = literal(10_000)
 
 _TAKE_TEXTS: LiteralString = f"""
     DELETE FROM unindexed_text u
-    WHERE u.project_key = %(project_key)s AND u.ctid = ANY (ARRAY(
-        SELECT u.ctid FROM unindexed_text u WHERE u.project_key = %(project_key)s
+    WHERE u.project_key = %(project_key)s AND u.id = ANY (ARRAY(
+        SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s
         LIMIT {_TEXTS_AT_ONCE} FOR UPDATE SKIP LOCKED))
     RETURNING u.text"""
 """Deletes texts and returns them. What another process has taken is skipped; it will be indexed there."""

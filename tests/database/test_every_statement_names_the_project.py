@@ -24,7 +24,8 @@ PROJECTS = {"walk", "sole", "bulk"}
 TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TABLES | SERVICE_TABLES)})\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
-    r"INSERT INTO (?:resource AS r|word|unindexed_text) \(\s*project_key,.*?\)\s*(?:SELECT |VALUES \()%\(project_key\)s,",
+    r"INSERT INTO (?:resource AS r|word|unindexed_text)"
+    r" \(\s*project_key,.*?\)\s*(?:SELECT\s+|VALUES \()%\(project_key\)s,",
     re.DOTALL,
 )
 
