@@ -58,6 +58,11 @@ class Leisure:
                 self._thread = Thread(target=self._run, name="leisure", daemon=True)
                 self._thread.start()
 
+    @property
+    def is_working(self) -> bool:
+        """Whether there is work, or a pause after some."""
+        return self._thread is not None
+
     def close(self) -> None:
         """Begin no more work, and wait for the piece that is being done."""
         self._closed.set()

@@ -37,6 +37,9 @@ LOADED = re.compile(r"COPY resource \(project_key,")
 OF_NO_PROJECT = "SELECT FROM resource WHERE project_key = '' LIMIT 0"
 """Whether a replica is back: no row of any project."""
 
+TIDIED = re.compile(r"VACUUM \(ANALYZE\) ")
+"""No row is read or written."""
+
 
 def test_the_walk_reaches_every_endpoint_of_a_project(app: Flask, walked: Walked) -> None:
     reached = {name for name in walked.endpoints if "project_key" in name}
@@ -48,7 +51,7 @@ def test_every_statement_names_the_project(walked: Walked) -> None:
     for statement in walked.statements:
         text = statement.text
         tables = [table for table in TABLE.findall(text) if table in PROJECT_TABLES]
-        if text == OF_NO_PROJECT or LOADED.match(text):
+        if text == OF_NO_PROJECT or LOADED.match(text) or TIDIED.match(text):
             continue
         if not tables:
             assert TABLE.search(text), f"a statement on no table that is known here: {text}"

@@ -344,6 +344,8 @@ class _Walk:
             assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
         with self.step("dictionary.index_texts"):
             assert index_texts(self.connection, PROJECT) == 0
+        with self.step("bulk.tidy"):
+            bulk_store.tidy(self.connection)
         with self.step("bulk.export"):
             assert list(bulk_store.export(self.connection, "bulk")) == [copied, inserted]
 
