@@ -1,5 +1,10 @@
 # make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
+# make dist           wheel and sdist, reproducible, in dist/
+# make dist-test      install the wheel as users do: with pip, pipx and uvx
+# make image          both container images, and a list of what is in them (SBOM) in dist/
+# make matrix         the tests on every version of Python
+# make lock           ops/image anew: hashes of what the images install
 # make sql            write tests/sql anew: every statement that the service sends
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make bench          compare the service with its peers on this machine
@@ -17,11 +22,16 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sql contract bench faults compose-test pooler-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql contract bench faults compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
+	@echo "make dist           build wheel and sdist into dist/, the same bytes each time"
+	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
+	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
+	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
+	@echo "make lock           write ops/image/*.txt anew: versions and hashes of what the images install"
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
@@ -39,8 +49,28 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/fawltydeps --detailed
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+
+dist: install-dev
+	@$(BIN)/python .ci/dist
+
+# Not part of test, since it downloads all dependencies.
+dist-test: install-dev
+	$(BIN)/python -m pytest -v -s tests/installation/with_installers.py
+
+matrix: install-dev
+	@.ci/matrix $(ARGS)
+
+# Versions are those of constraints.txt; hashes are those of all files of a version, for every machine.
+lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
+	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make lock'
+lock: install-dev
+	$(lock_of) setup.cfg --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
+	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
+	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
 
 # The tests compare these files, so that a change of SQL shows in its review.
 sql: install-dev

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -20,8 +19,7 @@ from app.serving.errors import ServeError
 
 logger = logging.getLogger(__name__)
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-"""The folder with ``gunicorn.conf.py`` and ``wsgi.py``."""
+_SETTINGS = Path(__file__).with_name("gunicorn_settings.py")
 
 _FIRST_ANSWER_S = 60.0
 """Longest wait for gunicorn's first answer."""
@@ -39,7 +37,7 @@ _PORT_S = 3.0
 class GunicornProcess:
     """Gunicorn's master and its workers, which are in the master's process group.
 
-    :param application: ``module:name``, relative to the repository's folder.
+    :param application: ``module:name`` or ``module:factory()``.
     """
 
     def __init__(self, settings: Settings, application: str) -> None:
@@ -58,11 +56,11 @@ class GunicornProcess:
     def start(self, url: str) -> None:
         """Start the master on a database; :meth:`wait_for_answer` tells when it serves."""
         self._url = url
-        configuration = str(REPOSITORY / "gunicorn.conf.py")
         self.process = processes.spawn(
-            [sys.executable, "-m", "gunicorn", "-c", configuration, self._application],
+            processes.own_module("gunicorn", "-c", str(_SETTINGS), self._application),
             environment=_environment(self._settings, url),
-            folder=REPOSITORY,
+            # gunicorn adds its working directory to the path. This one is on it already, unlike the user's folder.
+            folder=processes.ROOT,
             # Without its supervisor it stops at once; SIGTERM would let requests in flight finish.
             when_parent_dies=signal.SIGQUIT,
         )

@@ -14,6 +14,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+PROC = Path("/proc")
+"""Where Linux shows processes; macOS has no such folder."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+ROOT = _PACKAGE.parent
+"""The folder that has the package ``app``: a checkout's, or that of installed packages."""
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -47,6 +55,17 @@ def spawn(
         stderr=output,
         start_new_session=True,
     )
+
+
+def own_module(module: str, *arguments: str) -> list[str]:
+    """A command that runs a module, in an interpreter whose package ``app`` is this one.
+
+    ``-P`` keeps the working directory off the path, and the launcher imports ``app`` before anything else can.
+    """
+    # In a checkout the launcher is in the package, in an installation beside it.
+    folder = _PACKAGE / "launcher"
+    launcher = (folder if folder.is_dir() else _PACKAGE.with_name("sample_resource")) / "__init__.py"
+    return [sys.executable, "-P", str(launcher), module, *arguments]
 
 
 def identity(pid: int) -> str | None:

