@@ -60,6 +60,14 @@ dist: install-dev
 dist-test: install-dev
 	$(BIN)/python -m pytest -v -s tests/installation/with_installers.py
 
+# ARGS are options of `docker build`, such as --network=host.
+image:
+	docker build --target lean --tag sample-resource:lean $(ARGS) .
+	docker build --target all-in-one --tag sample-resource:all-in-one $(ARGS) .
+	docker build --target sbom --tag sample-resource:sbom $(ARGS) .
+	mkdir -p dist
+	docker run --rm sample-resource:sbom > dist/sample-resource-all-in-one.cdx.json
+
 matrix: install-dev
 	@.ci/matrix $(ARGS)
 
@@ -81,7 +89,7 @@ contract: install-dev
 
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
-	$(BIN)/python -m pytest -v tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
+	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py

@@ -26,7 +26,7 @@ from app.serving import processes
 from app.serving.data_folder import DataFolder, find_data_folder, sync_folder
 from app.serving.errors import DataDirInUse, EmbeddedError
 from app.serving.leftovers import disarm_pid_file, stop_leftovers
-from app.serving.server_programs import character_locale, server_environment
+from app.serving.server_programs import character_locale, package_folder, server_environment
 from app.serving.socket_folder import PORT, make_socket_folder, remove_socket_folder
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class EmbeddedPostgres:
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
+        package_folder()  # without it, no folder is made
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:

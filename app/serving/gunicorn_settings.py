@@ -7,9 +7,7 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 """
 
 import gc
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from gevent import monkey
@@ -19,7 +17,7 @@ from gevent import monkey
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import Settings  # noqa: E402 -- after the patch
-from app.telemetry.shared_folder import share_between_processes  # noqa: E402
+from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402
 
 _settings = Settings.from_environment()
 
@@ -77,8 +75,8 @@ max_requests_jitter = 0
 
 # The folder of the file whose time tells the master that a worker is alive. On a disk that is slow to sync, touching
 # it can block for longer than the timeout, and healthy workers are killed; so it is in memory if possible.
-_memory = Path("/dev/shm")  # noqa: S108 -- gunicorn makes the file private and unlinks it
-worker_tmp_dir = str(_memory) if _memory.is_dir() and os.access(_memory, os.W_OK) else None
+_memory = memory_folder()
+worker_tmp_dir = None if _memory is None else str(_memory)
 
 # No control socket: it would be a second way in, with a file in the home folder. Signals do all that is needed.
 control_socket_disable = True

