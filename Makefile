@@ -130,6 +130,7 @@ endef
 
 # $(call ensure,STAMP,WHAT): install WHAT, unless the stamp shows that the same was installed in this folder before.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
+# On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
@@ -138,7 +139,13 @@ for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
 done; \
 $(find_python); \
+began=$$(date +%s); \
 echo "Installing into $(VENV) (once) ..." >&2; \
+if [ -t 2 ]; then \
+	(while sleep 1 && kill -0 $$$$ 2>/dev/null && [ ! -f $(VENV)/installed-$(1) ]; do \
+		printf '\r%s s ' $$(($$(date +%s) - began)) >&2; \
+	done) & \
+fi; \
 rm -f $(VENV)/installed-*; \
 if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
@@ -155,5 +162,6 @@ else \
 	exit 1; \
 fi; \
 "$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)' || exit 1; \
-echo "$$wanted" >$(VENV)/installed-$(1)
+echo "$$wanted" >$(VENV)/installed-$(1); \
+printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2
 endef
