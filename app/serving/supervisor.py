@@ -79,18 +79,23 @@ class _Supervisor:
             return 0
 
     def _start(self) -> None:
-        settings = self._settings
+        """Start all, and say so. gunicorn loads the application while PostgreSQL starts and is prepared."""
         if self._postgres is None:
-            url = settings.database_url or ""
+            url = self._settings.database_url or ""
+            self._gunicorn.load(url)
         else:
-            url = self._postgres.start()
-            self._gunicorn.record = self._postgres.home / "gunicorn.json"
-            self._gunicorn.end_predecessor()
-        wait_for_port(settings)
+            url = self._postgres.start(self._load_gunicorn)
+        wait_for_port(self._settings)
         welcome = self._prepare(url)
-        self._gunicorn.start(url)
+        self._gunicorn.listen()
         self._gunicorn.wait_for_answer()
         _say(welcome)
+
+    def _load_gunicorn(self, url: str) -> None:
+        assert self._postgres is not None  # noqa: S101 -- for the type checker: it calls this
+        self._gunicorn.record = self._postgres.home / "gunicorn.json"
+        self._gunicorn.end_predecessor()
+        self._gunicorn.load(url)
 
     def _watch(self, wakeup: int) -> None:
         """Restart the children that die, until a signal to stop."""
