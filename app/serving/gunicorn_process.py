@@ -123,7 +123,6 @@ class GunicornProcess:
         :raises ServeError: if gunicorn ends instead, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
-        pause_s = 0.02
         while not _answers(self._settings):
             if not self.alive:
                 code = None if self.process is None else self.process.returncode
@@ -133,8 +132,8 @@ class GunicornProcess:
                 )
             if time.monotonic() > deadline:
                 raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 1.3, 0.25)
+            # Until gunicorn listens, a try costs little; from then on it waits for the answer.
+            time.sleep(0.02)
 
     def stop(self, hurry: Callable[[], bool]) -> None:
         """Stop gunicorn after requests in flight, or after 12 s.
