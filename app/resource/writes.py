@@ -13,6 +13,7 @@ from app import errors
 from app.database.pool import Database
 from app.resource import preconditions, store
 from app.resource.actions import change_of
+from app.resource.dictionary import index_texts
 from app.resource.model import (
     ById,
     ByKey,
@@ -63,7 +64,7 @@ def create_or_update(
             )
         if isinstance(created, Refused):
             errors.unreachable("a resource without a key collides with none")
-        return created
+        return _written(database, caller, created)
     merged = Projection(Merged(Stored.CURRENT_OBJECT, draft.object_type), Stored.CURRENT_SOME_PROPERTY)
     staged_merged = Projection(Merged(Stored.STAGED_OBJECT, draft.object_type), Stored.STAGED_SOME_PROPERTY)
     change = Change(current=Change().current if staged else merged, staged=staged_merged)
@@ -106,7 +107,7 @@ def overwrite(
         with database.connection(caller.project_key) as connection:
             outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
         if isinstance(outcome, Written):
-            return outcome
+            return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
             raise _error_for(outcome, caller.project_key, target, conditions)
     raise errors.over_capacity(_OVERTAKEN)
@@ -121,7 +122,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
         )
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
-    return outcome
+    return _written(database, caller, outcome)
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
@@ -157,10 +158,17 @@ def _upsert(
                     raise errors.precondition_failed("If-Match")
                 outcome = store.create(connection, caller.project_key, new, caller.client_id)
         if isinstance(outcome, Written):
-            return outcome
+            return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
             raise _error_for(outcome, caller.project_key, target, conditions)
     raise errors.over_capacity(_OVERTAKEN)
+
+
+def _written(database: Database, caller: Caller, written: Written) -> Written:
+    """The result of a write, with what can wait until after the answer."""
+    if written.leaves_text:
+        database.leisure.add(caller.project_key, index_texts)
+    return written
 
 
 def _by_id(text: str) -> ById:
