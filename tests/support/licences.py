@@ -52,7 +52,7 @@ def licence_of(package: Distribution) -> str:
     if named:
         # Several are a choice: the one program that has several, docutils, says so in its licence.
         return " OR ".join(sorted(named))
-    text = metadata["License"] if "License" in metadata else ""
+    (text, *_) = metadata.get_all("License") or [""]
     first_line = text.splitlines()[0].strip() if text else ""
     if first_line in FOR_TOOLS or first_line == "GPL-3.0":
         return first_line
