@@ -36,5 +36,5 @@ def walk(installation: Installation, folder: Path, ready: Callable[[], None] = l
 
 
 def files_below(folder: Path) -> set[Path]:
-    """All files, without those that links lead to, and without compiled modules: who may, writes them when importing."""
+    """All files, without those that links lead to, and without the modules that an interpreter compiles for itself."""
     return {path for path in folder.rglob("*") if not path.is_symlink() and "__pycache__" not in path.parts}
