@@ -12,11 +12,21 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
+from app.http.large_bodies import beside_other_requests
 from app.serving.supervisor import serve
 from tests.support.waiting import wait_until
 
 if __name__ != "__main__" and "STANDIN_LOADED" in os.environ:
     Path(os.environ["STANDIN_LOADED"]).touch()
+
+_released: list[str] = []
+
+
+def _compute() -> str:
+    """Compute, without a pause that would let greenlets run, until another request comes."""
+    while not _released:
+        pass
+    return "computed and done"
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -30,6 +40,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
         body = "slow and done"
+    elif path == "/compute":
+        body = beside_other_requests(_compute)
+    elif path == "/release":
+        _released.append(path)
     elif path == "/rows":
         try:
             with psycopg.connect(os.environ["DATABASE_URL"], connect_timeout=2) as connection:
