@@ -116,8 +116,8 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: into how many parts the tables of projects are split.
-    :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or if one
-        is distributed in another way already.
+    :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or
+        if one is distributed in another way already.
     """
     _raise_if_not_prepared(connection)
     tables = service_tables(connection)
