@@ -17,6 +17,7 @@ from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
+from app.resource.world import ONE_WORLD
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
 
@@ -52,12 +53,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
     read_url = settings.database_read_url
     replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
-    authorization_server = AuthorizationServer(settings, database)
+    worlds = ONE_WORLD
+    authorization_server = AuthorizationServer(settings, database, worlds)
     app.extensions |= {
         "database": database,
         "reading_database": ReadingDatabase(database, replica),
         "readiness": Readiness(database),
         "authorization_server": authorization_server,
+        "worlds": worlds,
     }
 
     host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
