@@ -69,6 +69,9 @@ CREATE UNLOGGED TABLE sandbox_rule_count (
     matched     bigint NOT NULL,
     acted       bigint NOT NULL,
     passed      double precision[] NOT NULL DEFAULT '{}',
+    -- Of the last request: whether the rule acted on it, and when the limit lets the next one through.
+    acts        boolean NOT NULL DEFAULT false,
+    free_at     double precision,
     PRIMARY KEY (project_key, generation, rule)
 ) WITH (fillfactor = 50);
 

@@ -35,6 +35,42 @@ _EXPORT: LiteralString = f"""
     FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
 
 
+_COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
+
+_DELETE_ALL: LiteralString = "DELETE FROM resource r WHERE r.project_key = %(project_key)s"
+
+_DELETE_WORDS: LiteralString = "DELETE FROM word w WHERE w.project_key = %(project_key)s"
+
+_SAVE_COPY: LiteralString = f"""
+    INSERT INTO resource_copy (project_key, name, {_COLUMNS}, sole)
+    SELECT %(project_key)s, %(name)s, {_COLUMNS}, r.sole
+    FROM resource r WHERE r.project_key = %(project_key)s"""
+
+_SAME: LiteralString = " AND ".join(
+    [f"c.{column} IS NOT DISTINCT FROM r.{column}" for column in (*_COLUMNS.split(", "), "sole")]
+)
+
+# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it.
+_DELETE_DIFFERENT: LiteralString = f"""
+    DELETE FROM resource r
+    WHERE r.project_key = %(project_key)s AND NOT EXISTS (
+        SELECT FROM resource_copy c
+        WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND {_SAME})"""
+
+_RESTORE_MISSING: LiteralString = f"""
+    INSERT INTO resource (project_key, {_COLUMNS}, sole)
+    SELECT %(project_key)s, {_COLUMNS}, c.sole
+    FROM resource_copy c
+    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND NOT EXISTS (
+        SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.id = c.id)
+    ON CONFLICT DO NOTHING"""
+
+_DELETE_COPY: LiteralString = """
+    DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s"""
+
+_DELETE_COPIES: LiteralString = "DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s"
+
+
 def copy_in(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
     """Load many resources by COPY, in one transaction.
 
@@ -69,3 +105,38 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
         cursor.itersize = 1000
         for row in cursor.execute(_EXPORT, {"project_key": project_key}):
             yield StoredResource(*row)
+
+
+def count(connection: Connection, project_key: str) -> int:
+    """How many resources a project has."""
+    row = connection.execute(_COUNT, {"project_key": project_key}).fetchone()
+    return 0 if row is None else row[0]
+
+
+def delete_all(connection: Connection, project_key: str) -> None:
+    """Delete all resources of a project with their copies, and its part of the dictionary.
+
+    Every process has to hear of it (:func:`app.resource.store.forget_words`).
+    """
+    for statement in (_DELETE_ALL, _DELETE_COPIES, _DELETE_WORDS):
+        connection.execute(statement, {"project_key": project_key})
+
+
+def save_copy(connection: Connection, project_key: str, name: str) -> None:
+    """Keep a copy of all resources of a project under a name, in place of an earlier one; within a transaction."""
+    connection.execute(_DELETE_COPY, {"project_key": project_key, "name": name})
+    connection.execute(_SAVE_COPY, {"project_key": project_key, "name": name})
+
+
+def restore_copy(connection: Connection, project_key: str, name: str) -> None:
+    """Make the resources of a project what they were when the copy was made; within a transaction.
+
+    A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
+    """
+    connection.execute(_DELETE_DIFFERENT, {"project_key": project_key, "name": name})
+    connection.execute(_RESTORE_MISSING, {"project_key": project_key, "name": name})
+
+
+def delete_copy(connection: Connection, project_key: str, name: str) -> None:
+    """Delete a copy; there need not be one."""
+    connection.execute(_DELETE_COPY, {"project_key": project_key, "name": name})

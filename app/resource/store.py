@@ -42,6 +42,11 @@ _word_cache = WordCache()
 """The one cache of this process; its entries belong to connections."""
 
 
+def forget_words(project_key: str) -> None:
+    """Have this process add all words of a project to the dictionary again, since they have been deleted there."""
+    _word_cache.forget(project_key)
+
+
 # Reads of one resource
 
 _GET_BY_ID: LiteralString = f"""

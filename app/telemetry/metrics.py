@@ -107,6 +107,9 @@ class Metrics:
             buckets=_SECONDS,
             **common,
         )
+        self.sandbox_orders = Counter(
+            "sandbox_orders", "Answers that the sandbox changed on order.", ("kind",), **common
+        )
         self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
         self.ready = Gauge(
             "ready",
