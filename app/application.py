@@ -1,8 +1,9 @@
 """The WSGI application: here the parts of the service are made and joined, and nowhere else."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask
+from flask import Flask, Response
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -77,12 +78,12 @@ def create_app(settings: Settings | None = None) -> Flask:
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         *sandbox_hooks[:1],  # what the tester of a client has ordered, for those who had the right to the request
     )
-    for hook in before_the_view:
-        app.before_request(hook)
-    # After the view, in the reverse of this order.
-    app.after_request(request_log.finish)  # counts and logs the answer, also one that a hook or an error made
-    for hook in sandbox_hooks[1:]:
-        app.after_request(hook)  # changes the answer on order, and notes it
+    after_the_view = (
+        *sandbox_hooks[1:],  # changes the answer on order, and notes it
+        request_log.finish,  # counts and logs the answer, also one that a hook or an error made
+    )
+    app.before_request(_one_hook(before_the_view))
+    app.after_request(_one_after_hook(after_the_view))
 
     request_log.announce_labels()
     install_routes(app, settings)
@@ -107,6 +108,28 @@ def _install_sandbox(app: Flask, database: Database, sandbox: "Sandbox") -> tupl
     app.extensions |= {"sandbox": sandbox, "connections": sandbox.connections}
     hooks = Hooks(app, database, sandbox.registry, sandbox.projects, sandbox.journal, sandbox.connections)
     return hooks.before, hooks.after
+
+
+def _one_hook(hooks: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
+    """All hooks as one: Flask looks at each function that it is given whether it is a coroutine, with every request."""
+
+    def before() -> Any:
+        for hook in hooks:
+            answer = hook()
+            if answer is not None:
+                return answer
+        return None
+
+    return before
+
+
+def _one_after_hook(hooks: Sequence[Callable[[Response], Response]]) -> Callable[[Response], Response]:
+    def after(answer: Response) -> Response:
+        for hook in hooks:
+            answer = hook(answer)
+        return answer
+
+    return after
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:

@@ -75,20 +75,23 @@ CREATE UNLOGGED TABLE sandbox_rule_count (
     PRIMARY KEY (project_key, generation, rule)
 ) WITH (fillfactor = 50);
 
--- How many requests a project has had, which numbers them.
+-- How many requests a project has had.
 CREATE UNLOGGED TABLE sandbox_request_count (
     project_key text COLLATE "C" PRIMARY KEY,
     requests    bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- The last requests of each project. entry is a JSON text; the other columns are what lists are narrowed by.
+-- The last requests of each project, in the order of their answers. Workers write them some moments later, so the number
+-- of a request is not stored: it follows from the number of all requests and from how many are newer. entry is a JSON
+-- text; status, operation_id and method are what lists are narrowed by.
 CREATE UNLOGGED TABLE sandbox_request (
     project_key  text COLLATE "C" NOT NULL,
-    number       bigint NOT NULL,
-    started_at   timestamptz(6) NOT NULL,
+    -- In microseconds since 1970; place tells apart what ended at the same time.
+    ended_us     bigint NOT NULL,
+    place        bigint NOT NULL,
     status       int,
     operation_id text COLLATE "C",
     method       text COLLATE "C" NOT NULL,
     entry        text NOT NULL,
-    PRIMARY KEY (project_key, number)
+    PRIMARY KEY (project_key, ended_us, place)
 );

@@ -42,11 +42,6 @@ class ConnectionRecord:
         self.requests += 1
         self.head = head
 
-    def headers(self) -> list[tuple[str, str]]:
-        """The headers of the request in their order and spelling."""
-        pairs = (line.partition(":") for line in self.head.decode("latin-1").split("\r\n") if line)
-        return [(name, value.strip(" \t")) for name, _, value in pairs]
-
 
 class Connections:
     """The connections of this process."""

@@ -241,7 +241,10 @@ _SCHEMAS: Mapping[str, Document] = {
                     "request": {"type": "integer", "description": "which request on this connection it was"},
                 },
             },
-            "clientGone": {"type": "boolean", "description": "the client had closed the connection by the end"},
+            "clientGone": {
+                "type": "boolean",
+                "description": "the client had closed the connection before it was answered",
+            },
             "projectTime": {"type": ["string", "null"], "description": "the project's time, if it is not the real one"},
         },
         ("number", "startedAt", "durationMs", "request", "response"),

@@ -81,14 +81,15 @@ class Hooks:
 
         :raises ApiError: 503 if too many requests of the process wait already.
         """
-        arguments = request.view_args
+        current: Request = request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
+        arguments = current.view_args
         if not arguments or "project_key" not in arguments:
             return None
         project = self._registry.find(arguments["project_key"])
         if project is None:
             return None
-        operation_id, own_codes = self._operation(request)
-        header = ",".join(request.headers.getlist("Prefer")) if "Prefer" in request.headers else None
+        operation_id, own_codes = self._operation(current)
+        header = current.headers.get("Prefer")
         order = g.sandbox = Order(read_preferences(header, own_codes))
         if order.preferences.delay_ms:
             self._wait(order, order.preferences.delay_ms / 1000)
@@ -166,14 +167,15 @@ class Hooks:
 
     def after(self, answer: Response) -> Response:
         """Change the answer as the rule says, and note the request."""
-        project = self._project_of(request)
+        current: Request = request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
+        project = self._project_of(current)
         if project is None:
             return answer
         order: Order | None = g.get("sandbox")
-        connection = self._connections.of(request.environ)
+        connection = self._connections.of(current.environ)
         if order is not None:
             answer = self._changed(project, order, answer, connection)
-        self._note(project, order, answer, connection)
+        self._note(current, project, order, answer, connection)
         return answer
 
     def _changed(
@@ -212,7 +214,7 @@ class Hooks:
 
     def _project_of(self, request: Request) -> SandboxProject | None:
         """The sandbox project that a request belongs to, by its path, or by its client at the token endpoint."""
-        path = request.path
+        path: str = request.environ["PATH_INFO"]
         if path == TOKEN_PATH:
             client_id = _client_of_form(request)
             return None if client_id is None else self._registry.find_by_client(client_id)
@@ -247,7 +249,12 @@ class Hooks:
         return found
 
     def _note(
-        self, project: SandboxProject, order: Order | None, answer: Response, connection: ConnectionRecord | None
+        self,
+        request: Request,
+        project: SandboxProject,
+        order: Order | None,
+        answer: Response,
+        connection: ConnectionRecord | None,
     ) -> None:
         """Note the request once its answer is sent."""
         record: RequestRecord = g.record
@@ -272,21 +279,22 @@ class Hooks:
             http_version=request.environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
             request=_request_message(request, connection),
             status=None if is_lost else answer.status_code,
-            answer=None if is_lost else Message(tuple(answer.headers), body, len(body)),
+            answer=None if is_lost else Message((), body, len(body)),
             correlation_id=record.correlation_id,
             statements=record.sql.count,
             sql_s=record.sql.seconds,
             token=g.get("verified_token"),
             rule=_rule_member(order),
             connection=None if connection is None else (connection.number, connection.requests),
-            client_gone=False,
+            client_gone=has_hung_up(request.environ.get("gunicorn.socket")),
             project_time=None if project.clock.is_real else project.clock.time(),
         )
-        began, journal, environ = record.started, self._journal, request.environ
+        began, journal = record.started, self._journal
 
         def sent() -> None:
             exchange.duration_s = time.perf_counter() - began
-            exchange.client_gone = has_hung_up(environ.get("gunicorn.socket"))
+            if exchange.answer is not None:
+                exchange.answer.headers = tuple(answer.headers)  # with what later hooks have added
             journal.note(exchange)
 
         answer.call_on_close(sent)
@@ -301,7 +309,7 @@ def _rule_member(order: Order | None) -> Mapping[str, Any] | None:
         "name": None if rule is None else rule.name,
         "number": None if rule is None else rule.number,
         "prefer": order.preferences.applied or None,
-        "does": [] if rule is None else list(rule.kinds),
+        "does": ["prefer"] if rule is None else list(rule.kinds),
         "phase": None if rule is None else rule.phase,
         "carriedOut": order.is_carried_out,
         "replacedStatus": order.replaced_status,
@@ -323,7 +331,7 @@ def _path_below(target: str) -> str:
 
 
 def _request_message(request: Request, connection: ConnectionRecord | None) -> Message:
-    headers = tuple(request.headers) if connection is None or not connection.head else tuple(connection.headers())
+    headers = tuple(request.headers) if connection is None or not connection.head else connection.head
     body, size = b"", 0
     if request.content_length or "Transfer-Encoding" in request.headers:
         try:

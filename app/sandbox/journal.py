@@ -6,7 +6,9 @@ which is twice in a tenth of a second at most, and at once when somebody asks fo
 
 import base64
 import codecs
+import itertools
 import logging
+import secrets as secrets_module
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -23,7 +25,7 @@ from app.database.connection import Connection
 from app.identity.verification import VerifiedToken
 from app.sandbox import journal_store
 from app.sandbox.journal_store import KEPT, Row
-from app.sandbox.redaction import redacted, redacted_headers
+from app.sandbox.redaction import redacted, redacted_header
 
 BODY_BYTES_KEPT = 64 * 1024
 FLUSH_INTERVAL_S = 0.1
@@ -35,9 +37,12 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Message:
-    """A request or an answer, as it went over the wire."""
+    """A request or an answer, as it went over the wire.
 
-    headers: Headers
+    :param headers: pairs, or lines as they were sent.
+    """
+
+    headers: Headers | bytes
     body: bytes
     size: int | None
     """Bytes of the whole body; None if it was not read to its end."""
@@ -60,6 +65,7 @@ class Exchange:
     status: int | None
     """None: there was no answer."""
     answer: Message | None
+    """None: there was none."""
     correlation_id: str
     statements: int
     sql_s: float
@@ -168,7 +174,12 @@ def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
         f'"sql":{sql},"correlationId":{quoted(redacted(exchange.correlation_id, *known))},"connection":{connection},'
         f'"clientGone":{"true" if exchange.client_gone else "false"},"projectTime":{_moment(exchange.project_time)}}}'
     )
-    return Row(started_at, exchange.status, exchange.operation_id, exchange.method, "{" + entry)
+    ended_us = round((exchange.started_at + exchange.duration_s) * 1e6)
+    return Row(ended_us, next(_places), exchange.status, exchange.operation_id, exchange.method, "{" + entry)
+
+
+_places = itertools.count(secrets_module.randbits(40) << 20)
+"""Rising in a process, and different from those of others."""
 
 
 def with_number(number: int, entry: str) -> str:
@@ -177,10 +188,25 @@ def with_number(number: int, entry: str) -> str:
 
 
 def _message(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
-    headers = ",".join(
-        [f"[{quoted(name)},{quoted(value)}]" for name, value in redacted_headers(message.headers, *known)]
-    )
-    return f'"headers":[{headers}],"body":{_body(message, known)}'
+    headers = message.headers
+    if isinstance(headers, bytes):
+        text = _lines(headers, *known)
+    else:
+        text = ",".join([_header(name, value, *known) for name, value in headers])
+    return f'"headers":[{text}],"body":{_body(message, known)}'
+
+
+@lru_cache(maxsize=512)
+def _lines(head: bytes, secret_hash: bytes, others: tuple[str, ...]) -> str:
+    """Header lines as JSON. Most requests of a client have the same ones, so they are kept."""
+    pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
+    return ",".join([_header(name, value.strip(" \t"), secret_hash, others) for name, _, value in pairs])
+
+
+@lru_cache(maxsize=4096)
+def _header(name: str, value: str, secret_hash: bytes, others: tuple[str, ...]) -> str:
+    """A header as JSON."""
+    return f"[{quoted(name)},{quoted(redacted_header(name, value, secret_hash, others))}]"
 
 
 def _body(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:

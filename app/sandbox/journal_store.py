@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, LiteralString
 
 from app.database.connection import Connection
@@ -10,7 +9,7 @@ from app.database.connection import Connection
 KEPT = 1000
 """Requests of a project that are kept."""
 
-# One statement: the row of the count is locked until the end, so entries become visible in the order of their numbers.
+# One statement, so that the count and the entries always fit together.
 _ADD: LiteralString = """
 WITH counted AS (
     INSERT INTO sandbox_request_count AS c (project_key, requests)
@@ -20,32 +19,41 @@ WITH counted AS (
     RETURNING requests
 ), forgotten AS (
     DELETE FROM sandbox_request r
-    WHERE r.project_key = %(project_key)s AND r.number <= (SELECT requests FROM counted) - %(kept)s::bigint
+    WHERE r.project_key = %(project_key)s AND (r.ended_us, r.place) <= (
+        SELECT k.ended_us, k.place FROM sandbox_request k WHERE k.project_key = %(project_key)s
+        ORDER BY k.ended_us DESC, k.place DESC OFFSET (SELECT %(kept)s::bigint - %(added)s::bigint) LIMIT 1)
 )
-INSERT INTO sandbox_request (project_key, number, started_at, status, operation_id, method, entry)
-SELECT %(project_key)s, c.requests - %(added)s::bigint + e.place, e.started_at, e.status, e.operation_id, e.method,
-    e.entry
-FROM counted c, unnest(%(started_at)s::timestamptz[], %(status)s::int[], %(operation_id)s::text[], %(method)s::text[],
-    %(entry)s::text[]) WITH ORDINALITY e (started_at, status, operation_id, method, entry, place)"""
+INSERT INTO sandbox_request (project_key, ended_us, place, status, operation_id, method, entry)
+SELECT %(project_key)s, split_part(k.line, ' ', 1)::bigint, split_part(k.line, ' ', 2)::bigint,
+    nullif(split_part(k.line, ' ', 3), '')::int, nullif(split_part(k.line, ' ', 4), ''), split_part(k.line, ' ', 5),
+    e.line
+FROM counted c, string_to_table(%(keys)s, E'\\n') WITH ORDINALITY k (line, number)
+JOIN string_to_table(%(entries)s, E'\\n') WITH ORDINALITY e (line, number) ON e.number = k.number
+ON CONFLICT DO NOTHING"""
+"""Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
+long as all the rest."""
 
-_NARROWED: LiteralString = """r.project_key = %(project_key)s
-    AND (%(status)s::int IS NULL OR r.status = %(status)s::int)
+_NUMBERED: LiteralString = """
+SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1
+        - row_number() OVER (ORDER BY r.ended_us DESC, r.place DESC) AS number, r.*
+    FROM sandbox_request r WHERE r.project_key = %(project_key)s"""
+"""All entries of a project with their numbers; there are never many."""
+
+_NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
     AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
     AND (%(method)s::text IS NULL OR r.method = %(method)s::text)"""
 
 _PAGE: LiteralString = f"""
-SELECT r.number, r.entry FROM sandbox_request r WHERE {_NARROWED}
-ORDER BY r.started_at DESC, r.number DESC LIMIT %(limit)s OFFSET %(offset)s"""
+SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE {_NARROWED}
+ORDER BY r.number DESC LIMIT %(limit)s OFFSET %(offset)s"""
 
-_TOTAL: LiteralString = f"SELECT count(*) FROM sandbox_request r WHERE {_NARROWED}"
+_TOTAL: LiteralString = f"SELECT count(*) FROM sandbox_request r WHERE r.project_key = %(project_key)s AND {_NARROWED}"
 
-_GET: LiteralString = """
-SELECT r.number, r.entry FROM sandbox_request r
-WHERE r.project_key = %(project_key)s AND r.number = %(number)s::bigint"""
+_GET: LiteralString = f"SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE r.number = %(number)s::bigint"
 
-_AFTER: LiteralString = """
-SELECT r.number, r.entry FROM sandbox_request r
-WHERE r.project_key = %(project_key)s AND r.number > %(after)s::bigint ORDER BY r.number LIMIT 200"""
+_AFTER: LiteralString = f"""
+SELECT r.number, r.entry FROM ({_NUMBERED}) r
+WHERE r.number > %(after)s::bigint AND r.ended_us <= %(ended_by_us)s::bigint ORDER BY r.number LIMIT 200"""
 
 _LAST: LiteralString = "SELECT requests FROM sandbox_request_count WHERE project_key = %(project_key)s"
 
@@ -59,9 +67,15 @@ Numbered = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry to be added."""
+    """An entry to be added.
 
-    started_at: datetime
+    :param ended_us: microseconds since 1970.
+    :param place: distinguishes entries that end at the same time.
+    :param entry: in ASCII, and without line breaks.
+    """
+
+    ended_us: int
+    place: int
     status: int | None
     operation_id: str | None
     method: str
@@ -81,11 +95,14 @@ def add(connection: Connection, project_key: str, rows: Sequence[Row], count: in
             "count": count,
             "added": len(rows),
             "kept": KEPT,
-            "started_at": [row.started_at for row in rows],
-            "status": [row.status for row in rows],
-            "operation_id": [row.operation_id for row in rows],
-            "method": [row.method for row in rows],
-            "entry": [row.entry for row in rows],
+            "keys": "\n".join(
+                [
+                    f"{row.ended_us} {row.place} {'' if row.status is None else row.status} {row.operation_id or ''}"
+                    f" {row.method}"
+                    for row in rows
+                ]
+            ),
+            "entries": "\n".join([row.entry for row in rows]),
         },
     )
 
@@ -124,9 +141,13 @@ def get(connection: Connection, project_key: str, number: int) -> Numbered | Non
     return None if row is None else (row[0], row[1])
 
 
-def after(connection: Connection, project_key: str, number: int) -> list[Numbered]:
-    """The next entries after a number, in the order of their numbers."""
-    rows = connection.execute(_AFTER, {"project_key": project_key, "after": number}).fetchall()
+def after(connection: Connection, project_key: str, number: int, ended_by_us: int) -> list[Numbered]:
+    """The next entries after a number, in the order of their numbers.
+
+    :param ended_by_us: later answers are left for the next time: other workers may still have earlier ones to write.
+    """
+    parameters = {"project_key": project_key, "after": number, "ended_by_us": ended_by_us}
+    rows = connection.execute(_AFTER, parameters).fetchall()
     return [(row[0], row[1]) for row in rows]
 
 

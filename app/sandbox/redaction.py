@@ -6,9 +6,8 @@ wherever they stand. A secret is known by its hash alone, so every run of charac
 
 import hashlib
 import re
-from functools import lru_cache
 
-_PLACE = "(left out)"
+_PLACE = "(redacted)"
 
 _TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*")
 _NAMES = "access_token|refresh_token|id_token|client_secret|client_assertion|token|password|clientSecret|accessToken"
@@ -75,11 +74,3 @@ def redacted_header(name: str, value: str, secret_hash: bytes = b"", others: tup
     # Of something short, six characters would be most of it.
     end = credentials.strip()[-6:] if len(credentials) >= 24 else ""
     return f"{scheme}{blank}…{end}"
-
-
-@lru_cache(maxsize=512)
-def redacted_headers(
-    headers: tuple[tuple[str, str], ...], secret_hash: bytes, others: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    """All headers of a message. Most requests of a client have the same ones, so they are kept."""
-    return tuple((name, redacted_header(name, value, secret_hash, others)) for name, value in headers)

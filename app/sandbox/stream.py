@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator
 from threading import Lock
-from time import monotonic
+from time import monotonic, time
 
 from app import errors
 from app.database.pool import Database
@@ -13,7 +13,9 @@ from app.sandbox.journal import with_number
 STREAMS_AT_MOST = 50
 """Streams of one process."""
 
-_LOOK_S = 0.2
+_LOOK_S = 0.1
+_LAG_S = 0.2
+"""The age of an entry that is streamed: all workers have written what they answered before."""
 _SIGN_OF_LIFE_S = 10.0
 
 
@@ -53,7 +55,8 @@ class Streams:
             alive_at = monotonic()
             while not self._connections.is_stopping and not is_gone() and exists():
                 with self._database.connection(project_key) as connection:
-                    found = journal_store.after(connection, project_key, after)
+                    ended_by_us = round((time() - _LAG_S) * 1e6)
+                    found = journal_store.after(connection, project_key, after, ended_by_us)
                     if not found and after > (last := journal_store.last_number(connection, project_key)):
                         after = last  # the journal was deleted, and its numbers began again
                 for after, entry in found:
