@@ -94,4 +94,6 @@ CREATE UNLOGGED TABLE sandbox_request (
     method       text COLLATE "C" NOT NULL,
     entry        text NOT NULL,
     PRIMARY KEY (project_key, ended_us, place)
-);
+-- Compressing an entry takes longer than writing it, and most are deleted soon.
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE sandbox_request ALTER COLUMN entry SET STORAGE EXTERNAL;

@@ -23,7 +23,7 @@ from app.http.connections import ConnectionRecord, Connections, TooManyWaits
 from app.http.hangups import has_hung_up
 from app.http.request_log import RequestRecord, add_log_fields
 from app.identity.server import read_credentials, read_parameters
-from app.identity.verification import Principal
+from app.identity.verification import Principal, VerifiedToken
 from app.openapi.marks import operation_of
 from app.sandbox import counting, ordered
 from app.sandbox.journal import BODY_BYTES_KEPT, Exchange, Journal, Message
@@ -40,6 +40,10 @@ TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 RULE_HEADER = "X-Sandbox-Rule"
 
 
+_LONG_SENT_S = 0.15
+"""An answer that takes longer to be sent stands in the journal by its end: entries that were read keep their places."""
+
+
 @dataclass(slots=True)
 class Order:
     """What the sandbox does to the current request; ``g.sandbox`` has it once :meth:`Hooks.before` has decided."""
@@ -47,6 +51,7 @@ class Order:
     preferences: Preferences = NO_PREFERENCES
     rule: Rule | None = None
     """The rule that acts."""
+    operation_id: str | None = None
     is_carried_out: bool = True
     """Whether the request reached its view."""
     replaced_status: int | None = None
@@ -90,7 +95,7 @@ class Hooks:
             return None
         operation_id, own_codes = self._operation(current)
         header = current.headers.get("Prefer")
-        order = g.sandbox = Order(read_preferences(header, own_codes))
+        order = g.sandbox = Order(read_preferences(header, own_codes), operation_id=operation_id)
         if order.preferences.delay_ms:
             self._wait(order, order.preferences.delay_ms / 1000)
         if order.preferences.code is not None:
@@ -258,10 +263,10 @@ class Hooks:
     ) -> None:
         """Note the request once its answer is sent."""
         record: RequestRecord = g.record
-        started_at = time.time() - (time.perf_counter() - record.started)
-        operation_id, _ = self._operation(request)
-        principal: Principal | None = g.get("principal")
-        client_id = principal.client_id if principal is not None else None
+        now, clock = time.time(), time.perf_counter()
+        operation_id = self._operation(request)[0] if order is None else order.operation_id
+        token: VerifiedToken | None = g.get("verified_token")
+        client_id = None if token is None else token.principal.client_id
         if client_id is None and request.path == TOKEN_PATH:
             client_id = project.client_id
         rule = None if order is None else order.rule
@@ -270,7 +275,8 @@ class Hooks:
         exchange = Exchange(
             project_key=project.key,
             secret_hash=project.secret_hash,
-            started_at=started_at,
+            started_at=now - (clock - record.started),
+            ended_at=now,
             duration_s=0.0,
             client_id=client_id,
             operation_id=operation_id,
@@ -283,7 +289,7 @@ class Hooks:
             correlation_id=record.correlation_id,
             statements=record.sql.count,
             sql_s=record.sql.seconds,
-            token=g.get("verified_token"),
+            token=token,
             rule=_rule_member(order),
             connection=None if connection is None else (connection.number, connection.requests),
             client_gone=has_hung_up(request.environ.get("gunicorn.socket")),
@@ -292,7 +298,10 @@ class Hooks:
         began, journal = record.started, self._journal
 
         def sent() -> None:
-            exchange.duration_s = time.perf_counter() - began
+            ended = time.perf_counter()
+            exchange.duration_s = ended - began
+            if ended - clock > _LONG_SENT_S:
+                exchange.ended_at = time.time()
             if exchange.answer is not None:
                 exchange.answer.headers = tuple(answer.headers)  # with what later hooks have added
             journal.note(exchange)

@@ -1,7 +1,7 @@
 """The journal of a worker: requests are noted in memory and written a moment later, many at a time.
 
-Only a reference to what is known anyway is kept while a request is answered. Its entry is made when it is written,
-which is twice in a tenth of a second at most, and at once when somebody asks for the journal.
+Only a reference to what is known anyway is kept while a request is answered. Its entry is made when it is written, five
+times a second, and at once when somebody asks for the journal.
 """
 
 import base64
@@ -28,7 +28,10 @@ from app.sandbox.journal_store import KEPT, Row
 from app.sandbox.redaction import redacted, redacted_header
 
 BODY_BYTES_KEPT = 64 * 1024
-FLUSH_INTERVAL_S = 0.1
+FLUSH_INTERVAL_S = 0.2
+
+_FORGOTTEN_AFTER = 250
+"""Entries of a project that a worker adds before it deletes those that are not kept any more."""
 
 _log = logging.getLogger("app.sandbox")
 
@@ -55,6 +58,8 @@ class Exchange:
     project_key: str
     secret_hash: bytes
     started_at: float
+    ended_at: float
+    """When the answer began to be sent, or, if that took long, when it was done."""
     duration_s: float
     client_id: str | None
     operation_id: str | None
@@ -91,6 +96,7 @@ class Journal:
         self._secrets = secrets
         self._noted: dict[str, deque[Exchange]] = {}
         self._counts: dict[str, int] = {}
+        self._added: dict[str, int] = {}
         self._something = threading.Event()
         self._flushing = threading.Lock()
         self._stopped = threading.Event()
@@ -108,7 +114,7 @@ class Journal:
             self._something.set()
 
     def start(self) -> None:
-        """Write what is noted, from now on, ten times a second."""
+        """Write what is noted, from now on, five times a second."""
         threading.Thread(target=self._run, name="sandbox-journal", daemon=True).start()
 
     def stop(self) -> None:
@@ -128,9 +134,7 @@ class Journal:
 
     def flush(self, project_key: str | None = None) -> None:
         """Write what is noted, of one project or of all. What cannot be written is lost, and the log says so."""
-        if not self._noted:
-            return
-        with self._flushing:
+        with self._flushing:  # also for nothing: what another flush has taken is not written yet
             if project_key is None:
                 self._something.clear()
             for key in [project_key] if project_key is not None else list(self._noted):
@@ -145,6 +149,10 @@ class Journal:
             if connection is None or connection.closed:
                 connection = self._connection = self._connect()
             journal_store.add(connection, project_key, rows, count)
+            self._added[project_key] = self._added.get(project_key, 0) + len(rows)
+            if self._added[project_key] >= _FORGOTTEN_AFTER:
+                del self._added[project_key]
+                journal_store.forget(connection, project_key)
         except psycopg.Error as error:
             fields = {"project": project_key, "entries": len(rows), "reason": str(error).strip()}
             _log.warning("entries of the journal are lost", extra={"fields": fields})
@@ -174,8 +182,14 @@ def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
         f'"sql":{sql},"correlationId":{quoted(redacted(exchange.correlation_id, *known))},"connection":{connection},'
         f'"clientGone":{"true" if exchange.client_gone else "false"},"projectTime":{_moment(exchange.project_time)}}}'
     )
-    ended_us = round((exchange.started_at + exchange.duration_s) * 1e6)
-    return Row(ended_us, next(_places), exchange.status, exchange.operation_id, exchange.method, "{" + entry)
+    return Row(
+        round(exchange.ended_at * 1e6),
+        next(_places),
+        exchange.status,
+        exchange.operation_id,
+        exchange.method,
+        "{" + entry,
+    )
 
 
 _places = itertools.count(secrets_module.randbits(40) << 20)
@@ -217,8 +231,8 @@ def _body(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
     if not kept and not is_cut:
         return "null"
     try:
-        # Not the end of a body that was cut: a character may have been cut in two.
-        text = codecs.getincrementaldecoder("utf-8")().decode(kept, final=not is_cut)
+        # Of a body that was cut, the last character may have been cut in two.
+        text = codecs.getincrementaldecoder("utf-8")().decode(kept) if is_cut else kept.decode()
     except UnicodeDecodeError:
         text = ""
     if (kept and not text) or "\0" in text:

@@ -17,11 +17,6 @@ WITH counted AS (
     WHERE EXISTS (SELECT FROM sandbox_project p WHERE p.project_key = %(project_key)s)
     ON CONFLICT (project_key) DO UPDATE SET requests = c.requests + excluded.requests
     RETURNING requests
-), forgotten AS (
-    DELETE FROM sandbox_request r
-    WHERE r.project_key = %(project_key)s AND (r.ended_us, r.place) <= (
-        SELECT k.ended_us, k.place FROM sandbox_request k WHERE k.project_key = %(project_key)s
-        ORDER BY k.ended_us DESC, k.place DESC OFFSET (SELECT %(kept)s::bigint - %(added)s::bigint) LIMIT 1)
 )
 INSERT INTO sandbox_request (project_key, ended_us, place, status, operation_id, method, entry)
 SELECT %(project_key)s, split_part(k.line, ' ', 1)::bigint, split_part(k.line, ' ', 2)::bigint,
@@ -33,11 +28,18 @@ ON CONFLICT DO NOTHING"""
 """Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
 long as all the rest."""
 
+_FORGET: LiteralString = """
+DELETE FROM sandbox_request r
+WHERE r.project_key = %(project_key)s AND (r.ended_us, r.place) <= (
+    SELECT k.ended_us, k.place FROM sandbox_request k WHERE k.project_key = %(project_key)s
+    ORDER BY k.ended_us DESC, k.place DESC OFFSET %(kept)s::bigint LIMIT 1)"""
+
 _NUMBERED: LiteralString = """
 SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1
         - row_number() OVER (ORDER BY r.ended_us DESC, r.place DESC) AS number, r.*
-    FROM sandbox_request r WHERE r.project_key = %(project_key)s"""
-"""All entries of a project with their numbers; there are never many."""
+    FROM sandbox_request r WHERE r.project_key = %(project_key)s
+    ORDER BY r.ended_us DESC, r.place DESC LIMIT %(kept)s::bigint"""
+"""The entries of a project that are kept, with their numbers."""
 
 _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
     AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
@@ -47,7 +49,7 @@ _PAGE: LiteralString = f"""
 SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE {_NARROWED}
 ORDER BY r.number DESC LIMIT %(limit)s OFFSET %(offset)s"""
 
-_TOTAL: LiteralString = f"SELECT count(*) FROM sandbox_request r WHERE r.project_key = %(project_key)s AND {_NARROWED}"
+_TOTAL: LiteralString = f"SELECT count(*) FROM ({_NUMBERED}) r WHERE {_NARROWED}"
 
 _GET: LiteralString = f"SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE r.number = %(number)s::bigint"
 
@@ -83,7 +85,7 @@ class Row:
 
 
 def add(connection: Connection, project_key: str, rows: Sequence[Row], count: int) -> None:
-    """Add entries, and drop those that are not kept any more; nothing is added to a project that is gone.
+    """Add entries; nothing is added to a project that is gone. :func:`forget` has to follow now and then.
 
     :param rows: the last ones of those that are counted.
     :param count: how many requests there were.
@@ -93,8 +95,6 @@ def add(connection: Connection, project_key: str, rows: Sequence[Row], count: in
         {
             "project_key": project_key,
             "count": count,
-            "added": len(rows),
-            "kept": KEPT,
             "keys": "\n".join(
                 [
                     f"{row.ended_us} {row.place} {'' if row.status is None else row.status} {row.operation_id or ''}"
@@ -105,6 +105,11 @@ def add(connection: Connection, project_key: str, rows: Sequence[Row], count: in
             "entries": "\n".join([row.entry for row in rows]),
         },
     )
+
+
+def forget(connection: Connection, project_key: str) -> None:
+    """Delete the entries that are not kept any more. Reads leave them out anyway."""
+    connection.execute(_FORGET, {"project_key": project_key, "kept": KEPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,7 @@ class Narrowing:
         """For the statements."""
         return {
             "project_key": project_key,
+            "kept": KEPT,
             "status": self.status,
             "operation_id": self.operation_id,
             "method": self.method,
@@ -137,7 +143,7 @@ def page(
 
 def get(connection: Connection, project_key: str, number: int) -> Numbered | None:
     """One entry; None if it is not kept."""
-    row = connection.execute(_GET, {"project_key": project_key, "number": number}).fetchone()
+    row = connection.execute(_GET, {"project_key": project_key, "kept": KEPT, "number": number}).fetchone()
     return None if row is None else (row[0], row[1])
 
 
@@ -146,7 +152,7 @@ def after(connection: Connection, project_key: str, number: int, ended_by_us: in
 
     :param ended_by_us: later answers are left for the next time: other workers may still have earlier ones to write.
     """
-    parameters = {"project_key": project_key, "after": number, "ended_by_us": ended_by_us}
+    parameters = {"project_key": project_key, "kept": KEPT, "after": number, "ended_by_us": ended_by_us}
     rows = connection.execute(_AFTER, parameters).fetchall()
     return [(row[0], row[1]) for row in rows]
 
