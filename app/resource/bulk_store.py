@@ -135,8 +135,3 @@ def restore_copy(connection: Connection, project_key: str, name: str) -> None:
     """
     connection.execute(_DELETE_DIFFERENT, {"project_key": project_key, "name": name})
     connection.execute(_RESTORE_MISSING, {"project_key": project_key, "name": name})
-
-
-def delete_copy(connection: Connection, project_key: str, name: str) -> None:
-    """Delete a copy; there need not be one."""
-    connection.execute(_DELETE_COPY, {"project_key": project_key, "name": name})

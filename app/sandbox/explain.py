@@ -42,7 +42,7 @@ _SEARCH_SCHEMA = SearchSchema()
 OPERATIONS = (*_LISTS, *_SEARCHES)
 """The operations that can be explained: those that ask for resources by conditions."""
 
-_BY_FIELD: Mapping[str, str] = {
+INDEX_OF_FIELD: Mapping[str, str] = {
     "id": "resource_pkey",
     "key": "resource_key_unique",
     "version": "resource_version",
@@ -52,8 +52,8 @@ _BY_FIELD: Mapping[str, str] = {
 }
 """The index that serves a comparison of a field in the current projection."""
 
-_DOCUMENT = {Stage.CURRENT: "resource_object", Stage.STAGED: "resource_staged_object"}
-_WORDS = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_words"}
+DOCUMENT_INDEX = {Stage.CURRENT: "resource_object", Stage.STAGED: "resource_staged_object"}
+WORDS_INDEX = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_words"}
 
 
 def explain(connection: Connection, project_key: str, operation_id: str, query: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _shown(value: Any) -> Any:
 
 def _of_selection(selection: Selection) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     contained = [{"contains": list(each.any_of)} for each in selection.containments]
-    conditions = [{"condition": each, "index": _DOCUMENT[Stage.CURRENT]} for each in contained]
+    conditions = [{"condition": each, "index": DOCUMENT_INDEX[Stage.CURRENT]} for each in contained]
     parts = list[Any](contained)
     if selection.predicate is not None:
         parts.append(_tree(selection.predicate))
@@ -141,7 +141,7 @@ def _of_selection(selection: Selection) -> tuple[dict[str, Any] | None, list[dic
 
 def _of_search(asked: Search) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     texts = [{"text": each.text, "language": each.language, "fuzzyLevel": asked.fuzzy_level} for each in asked.texts]
-    conditions: list[dict[str, Any]] = [{"condition": each, "index": _WORDS[asked.stage]} for each in texts]
+    conditions: list[dict[str, Any]] = [{"condition": each, "index": WORDS_INDEX[asked.stage]} for each in texts]
     parts = list[Any](texts)
     for found in (*asked.query_filters, *asked.filters):
         parts.append(_tree(found.condition))
@@ -167,10 +167,10 @@ def _index_of(condition: Holds | HasElement, stage: Stage) -> str | None:
     if not is_served_by_index(condition):
         return None
     if isinstance(condition, HasElement) or condition.field.type in (FieldType.TEXTS, FieldType.NUMBERS):
-        return _DOCUMENT[stage]
+        return DOCUMENT_INDEX[stage]
     if stage is Stage.STAGED and condition.field.name == "someProperty":
         return None
-    return _BY_FIELD.get(condition.field.name)
+    return INDEX_OF_FIELD.get(condition.field.name)
 
 
 def _tree(condition: Condition) -> dict[str, Any]:

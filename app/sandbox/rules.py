@@ -130,7 +130,7 @@ class Rule:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What it does, in the words of the metric."""
+        """What it does, in words of :data:`app.telemetry.metrics.SANDBOX_ORDER_KINDS`."""
         found = [
             *(["status"] if self.status is not None else []),
             *(["limit"] if self.limit is not None else []),
@@ -139,10 +139,6 @@ class Rule:
             *(["body"] if self.body is not None else []),
         ]
         return tuple(found) or ("delay",)
-
-
-KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "body", *CONNECTIONS)
-"""All values of :attr:`Rule.kinds`, and ``prefer`` for what a request has asked of its own answer."""
 
 
 def read_rules(stored: str) -> tuple[Rule, ...]:

@@ -37,6 +37,22 @@ TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 
 REPLICA_READ_SOURCES = ("replica", "primary")
 
+SANDBOX_ORDER_KINDS = (
+    "prefer",
+    "delay",
+    "status",
+    "limit",
+    "expireTokens",
+    "body",
+    "close",
+    "reset",
+    "truncate",
+    "stall",
+    "drip",
+    "garbage",
+)
+"""What the sandbox does to answers on order: as the request itself asked, or what a rule says."""
+
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Instead of a route: no endpoint has the URL; gunicorn could not parse the request."""
 
