@@ -21,6 +21,9 @@ _AUTHOR = "command-line"
 _SHOWN_EVERY = 10_000
 """Items between two lines of progress, if standard error is not a terminal."""
 
+_TIDIED_FROM = 1_000
+"""Loaded resources from which the tables are vacuumed at once, which takes some seconds for a million resources."""
+
 _PROJECT = click.option(
     "--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key."
 )
@@ -38,6 +41,8 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
         try:
             resources = made_up.resources(project_key, count, number)
             bulk_store.copy_in(connection, project_key, _with_progress("Seeding", resources, count))
+            if count >= _TIDIED_FROM:
+                bulk_store.tidy(connection)
         except psycopg.errors.UniqueViolation:
             raise click.ClickException(
                 f"The project {project_key} has resources of --seed {number} already; nothing was loaded."
@@ -76,6 +81,8 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
             if progress.read - shown >= _SHOWN_EVERY:
                 shown = progress.read
                 click.echo(f"{progress.read} lines read", err=True)
+        if progress.imported >= _TIDIED_FROM:
+            bulk_store.tidy(connection)
     click.echo(
         f"{progress.read} lines: {progress.imported} imported, {progress.present} already there,"
         f" {progress.refused} refused.",

@@ -17,6 +17,8 @@ from app.database.migration_files import migration_ids
 DISTRIBUTED = (
     "resource",
     "word",
+    "unindexed_text",
+    "resource_count",
     "resource_copy",
     "sandbox_ids",
     "sandbox_rule_count",
@@ -51,10 +53,10 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"""
 
-# Without the functions of extensions.
+# Without the functions of extensions and of triggers.
 _FUNCTIONS: LiteralString = """
 SELECT p.oid::regprocedure::text FROM pg_proc p
-WHERE p.pronamespace = current_schema()::regnamespace
+WHERE p.pronamespace = current_schema()::regnamespace AND p.prorettype <> 'trigger'::regtype
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
 ORDER BY 1"""
@@ -81,6 +83,13 @@ _CREATE_COLOCATED_TABLE: LiteralString = """
 SELECT create_distributed_table(%(table)s, %(column)s, colocate_with => %(colocate_with)s)"""
 
 _CREATE_DISTRIBUTED_FUNCTION: LiteralString = "SELECT create_distributed_function(%(function)s)"
+
+# Citus distributes no table with triggers. Where the number of a project's resources is not kept, it is counted.
+_DROP_TRIGGERS: LiteralString = """
+DROP TRIGGER IF EXISTS count_inserted ON resource;
+DROP TRIGGER IF EXISTS count_deleted ON resource;
+DROP TRIGGER IF EXISTS count_truncated ON resource;
+DELETE FROM resource_count"""
 
 _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distributing_table(%(table)s)"
 
@@ -197,6 +206,8 @@ def _placements(connection: Connection) -> dict[str, _Placement]:
 def _distribute_table(connection: Connection, table: str, colocate_with: str | None, shards: int) -> None:
     parameters = {"table": table, "column": _COLUMN}
     if colocate_with is None:
+        with connection.transaction():
+            connection.execute(_DROP_TRIGGERS)
         connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
     else:
         connection.execute(_CREATE_COLOCATED_TABLE, {**parameters, "colocate_with": colocate_with})

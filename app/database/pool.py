@@ -24,6 +24,7 @@ from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
 from app.database.connection import Connection, conninfo_with_timeouts
+from app.database.leisure import Leisure
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
@@ -66,6 +67,8 @@ class Database:
         self._inherited_own: PooledConnection | None = None
         self._lock = Lock()
         self._checking = Lock()
+        self.leisure = Leisure(self._connection_at_leisure)
+        """What requests leave to be done after them."""
         _databases.add(self)
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
@@ -74,6 +77,9 @@ class Database:
         :param project: the project that asks; empty for the service itself, which shares as one more project.
         """
         return Checkout(self, self._opened(), project, lane)
+
+    def _connection_at_leisure(self, project: str) -> "Checkout":
+        return self.connection(project, Lane.SLOW)
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Be admitted, and take a connection out of the pool; :meth:`return_connection` has to follow.
@@ -162,6 +168,7 @@ class Database:
 
     def close(self) -> None:
         """Close the pool, if this process has opened one."""
+        self.leisure.close()
         with self._lock:
             if self._pool is not None:
                 self._pool.close(timeout=2)
@@ -180,6 +187,7 @@ class Database:
         self._inherited_own, self._own = self._own, None
         self._admission = Admission(self._settings.connections, self._settings.slow)
         self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
+        self.leisure = Leisure(self._connection_at_leisure)
 
     def _opened(self, connections: int = 2) -> ConnectionPool[PooledConnection]:
         """The pool, which is opened if it is not.

@@ -106,19 +106,11 @@ MATCHES = Column(
 )
 """Whether the words of a projection match a ``tsquery``, written so that the GIN index of each column serves it."""
 
-RELEVANCE = Column(
-    "ts_rank(r.words, {0})",
-    "ts_rank(CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END, {0})",
-)
-"""The rank of a projection's words for a ``tsquery``: higher if more words match, and if they stand closer together."""
-
-WORD_COLUMNS: LiteralString = "r.words, r.staged_words"
+WORDS_TO_RANK = Column("r.words", "CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END")
+"""The words of a projection with their positions."""
 
 WORDS = Column("tsvector_to_array(r.words)", "tsvector_to_array(r.staged_words)")
 """The words of a projection as an array; those of the staged one are NULL as long as the projections are equal."""
-
-ALL_WORDS: LiteralString = f"{WORDS.current} || coalesce({WORDS.staged}, '{{}}')"
-"""The words of both projections."""
 
 
 def staged_columns(

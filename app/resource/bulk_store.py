@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.database.connection import Connection
 from app.query.sql_text import utc_time
-from app.resource import words
+from app.resource import dictionary
 from app.resource.model import StoredResource
 
 _COLUMNS: LiteralString = (
@@ -28,6 +28,8 @@ _INSERT: LiteralString = f"""
 _EXISTING_IDS: LiteralString = """
     SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)"""
 
+_TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
+
 _EXPORT: LiteralString = f"""
     SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
         r.created_by, r.last_modified_by,
@@ -40,6 +42,10 @@ _COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %
 _DELETE_ALL: LiteralString = "DELETE FROM resource r WHERE r.project_key = %(project_key)s"
 
 _DELETE_WORDS: LiteralString = "DELETE FROM word w WHERE w.project_key = %(project_key)s"
+
+_DELETE_TEXTS: LiteralString = "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s"
+
+_DELETE_COUNTS: LiteralString = "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s"
 
 _SAVE_COPY: LiteralString = f"""
     INSERT INTO resource_copy (project_key, name, {_COLUMNS}, sole)
@@ -80,7 +86,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
                 copy.write_row((project_key, *astuple(resource)))
-        words.add_words_of_all(connection, project_key)
+        dictionary.add_words_of_all(connection, project_key)
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
@@ -89,8 +95,18 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
     with connection.cursor() as cursor:
         cursor.executemany(_INSERT, rows, returning=True)
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
-    words.add_words_of(connection, project_key, inserted)
+    dictionary.add_words_of(connection, project_key, inserted)
     return inserted
+
+
+def tidy(connection: Connection) -> None:
+    """Vacuum and analyse the tables of projects, after many rows were loaded; requests go on meanwhile.
+
+    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by.
+
+    :param connection: in autocommit mode.
+    """
+    connection.execute(_TIDY)
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
@@ -118,7 +134,7 @@ def delete_all(connection: Connection, project_key: str) -> None:
 
     Every process has to hear of it (:func:`app.resource.store.forget_words`).
     """
-    for statement in (_DELETE_ALL, _DELETE_COPIES, _DELETE_WORDS):
+    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_COPIES, _DELETE_WORDS, _DELETE_TEXTS):
         connection.execute(statement, {"project_key": project_key})
 
 

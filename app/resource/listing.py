@@ -149,11 +149,9 @@ _NO_TOTAL: LiteralString = "''"
 
 
 def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
-    """A page of all resources: any index can count them, and the index of the order reads them."""
+    """A page of all resources: their number is kept, and the index of the order reads them."""
     where = selected.where
-    total = _NO_TOTAL
-    if paging.with_total:
-        total = _total(f"SELECT count(*) FROM (SELECT FROM resource r WHERE {where} LIMIT {_COUNTED_AT_MOST} + 1) c")
+    total = _total(_ALL) if paging.with_total else _NO_TOTAL
     # The inner query returns whole rows, so that JSON is made only for those that the offset does not leave out.
     return "", f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r", total
 
@@ -179,6 +177,15 @@ def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term], json:
                 SELECT {json} AS json FROM resource r
                 WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j"""
     return found, results, _total("SELECT found FROM counted") if paging.with_total else _NO_TOTAL
+
+
+_ALL: LiteralString = f"""
+    SELECT coalesce(
+        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+        (SELECT count(*) FROM (
+            SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT {_COUNTED_AT_MOST} + 1) r))"""
+"""The number of all resources of the project. It is kept by triggers (``migrations/0007.resource-count.sql`` says how);
+where it is not, they are counted."""
 
 
 def _total(count: LiteralString) -> LiteralString:

@@ -241,10 +241,14 @@ class StoredResource:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a write that succeeded, even if it changed nothing."""
+    """The result of a write that succeeded, even if it changed nothing.
+
+    :param leaves_text: whether a text of it waits to be indexed for searches.
+    """
 
     resource: Resource
     created: bool
+    leaves_text: bool = False
 
 
 class Refusal(Enum):

@@ -1,6 +1,14 @@
-"""A resource as JSON text, made by SQL from its row ``r``, in each form that answers have."""
+"""A resource as JSON text, in each form that answers have.
 
-from typing import LiteralString
+The results of a page are made by SQL from the row ``r`` of each: so they cost the worker nothing, however many they
+are. A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
+the columns of what it has written from a plain INSERT or UPDATE, also where the table is distributed: Citus refuses
+most functions that make JSON there.
+"""
+
+from datetime import UTC, datetime
+from json.encoder import encode_basestring
+from typing import Any, LiteralString
 
 from app.query.fields import HAS_STAGED_CHANGES, OBJECT_TEXT, SOME_PROPERTY, Stage
 from app.query.sql_text import utc_time
@@ -13,6 +21,38 @@ from app.resource.json_text import (
     quoted,
     text_member,
 )
+from app.resource.model import Resource
+
+# One resource
+
+COLUMNS: LiteralString = """
+    r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by, r.object_type,
+    r.some_property"""
+"""The columns that :func:`resource_of` needs."""
+
+
+def resource_of(row: tuple[Any, ...]) -> Resource:
+    """The resource (interface 2.2) of a row with :data:`COLUMNS`: the same JSON as :data:`RESULT_JSON` makes of it."""
+    uuid, version, key, created_at, last_modified_at, created_by, last_modified_by, object_type, some_property = row
+    resource_id = str(uuid)
+    key_member = "" if key is None else f'"key":"{key}",'
+    some_property_member = "" if some_property is None else f',"someProperty":{encode_basestring(some_property)}'
+    return Resource(
+        resource_id,
+        version,
+        f'{{"id":"{resource_id}","version":{version},{key_member}'
+        f'"createdAt":"{_time(created_at)}","lastModifiedAt":"{_time(last_modified_at)}",'
+        f'"createdBy":{{"typeId":"api-client","id":{encode_basestring(created_by)}}},'
+        f'"lastModifiedBy":{{"typeId":"api-client","id":{encode_basestring(last_modified_by)}}},'
+        f'"objectTypeProperty":{object_type}{some_property_member}}}',
+    )
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+# Results of a page
 
 _SERVER_MEMBERS: tuple[LiteralString, ...] = (
     text_member("id", "r.id"),
@@ -62,11 +102,8 @@ def _client(column: LiteralString) -> LiteralString:
     return f"coalesce((SELECT {member('obj', client)} FROM api_client c WHERE c.id = {column}), '')"
 
 
-RESOURCE_JSON = _resource()
-"""A resource as answers to reads and writes of one have it."""
-
 RESULT_JSON: dict[frozenset[str], LiteralString] = {
-    frozenset(): RESOURCE_JSON,
+    frozenset(): _resource(),
     frozenset(("createdBy",)): _resource("createdBy"),
     frozenset(("lastModifiedBy",)): _resource("lastModifiedBy"),
     frozenset(("createdBy", "lastModifiedBy")): _resource("createdBy", "lastModifiedBy"),

@@ -5,41 +5,60 @@ another one before, which looks up their words (see :mod:`app.resource.words`).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import LiteralString
 
 from app.database.connection import Connection
-from app.query.fields import MATCHES, RELEVANCE, Stage
+from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.query.filters.ast import FieldPath, Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
 from app.query.sql_text import Parameters, numbered, placeholder
-from app.resource import listing, words
+from app.resource import listing
 from app.resource.facets import compile_facet
 from app.resource.json_text import concatenated, member
 from app.resource.listing import BY_ID, Selected, Term, terms_of
 from app.resource.model import Search
 from app.resource.resource_json import PROJECTION_JSON
+from app.resource.words import Expansion, expand
 from app.values.strict_json import encode
 
 
-def search(connection: Connection, project_key: str, query: Search) -> str:
-    """A page of flat projections as JSON text, with facets if the search has some.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a search.
+
+    :param json: a page of flat projections, with facets if the search has some.
+    :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
+    """
+
+    json: str
+    has_unindexed: bool
+
+
+def search(connection: Connection, project_key: str, query: Search) -> Found:
+    """Search.
 
     :raises ApiError: 400 for texts that are too long, or that too many words match.
     """
     narrowing = _clauses("query", query.query_filters, query.stage)
-    tsquery = words.tsquery_of(connection, project_key, query.texts, query.fuzzy_level) if query.texts else None
-    if query.texts:
-        narrowing.append(_matching(tsquery, query.stage))
     parameters: Parameters = {"project_key": project_key}
-    return listing.page(
+    texts = _NO_TEXTS
+    if query.texts:
+        texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+        narrowing.append(_matching(texts.tsquery, query.stage))
+    json = listing.page(
         connection,
         Selected([*narrowing, *_clauses("filter", query.filters, query.stage)]),
         parameters,
         query.paging,
-        _terms(query, has_text=tsquery is not None),
+        _terms(query, texts, parameters),
         PROJECTION_JSON[query.stage],
         _facets(query, narrowing, parameters),
     )
+    return Found(json, texts.has_unindexed)
+
+
+_NO_TEXTS = Expansion((), has_unindexed=False)
 
 
 def _clauses(
@@ -68,11 +87,27 @@ def _matching(tsquery: str | None, stage: Stage) -> Clause:
 _TSQUERY = opaque(placeholder("tsquery"), "tsquery")
 
 
-def _terms(query: Search, *, has_text: bool) -> tuple[Term, ...]:
-    """The order: ``sort``, or by relevance if there is a text and no ``sort``; then by id."""
-    if has_text and not query.paging.sort:
-        return (Term(RELEVANCE.for_stage(query.stage).format(_TSQUERY), descending=True, indexed=False), BY_ID)
-    return terms_of(query.paging.sort, query.stage)
+def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Term, ...]:
+    """The order: ``sort``, or by relevance if there is a text and no ``sort``; then by id. Adds its parameters.
+
+    What has the words as they are written is more relevant than what has their stems, and that more than what is only
+    spelled alike: of each word of the text, two points, one or none. Among equals ``ts_rank`` decides, which is higher
+    if the words occur more often and stand closer together.
+    """
+    if query.paging.sort or texts.tsquery is None:
+        return terms_of(query.paging.sort, query.stage)
+    words = WORDS_TO_RANK.for_stage(query.stage)
+    points: list[LiteralString] = []
+    names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
+    for number, word in enumerate(texts.ranked):
+        for name, tsquery in zip(names, (word.exact, word.stemmed), strict=True):
+            if tsquery is not None:
+                parameter = numbered(name, number)
+                parameters[parameter] = tsquery
+                points.append(f"({words} @@ {opaque(placeholder(parameter), 'tsquery')})::integer")
+    rank: LiteralString = f"ts_rank({words}, {_TSQUERY})"
+    by_points = [Term(" + ".join(points), descending=True, indexed=False)] if points else []
+    return (*by_points, Term(rank, descending=True, indexed=False), BY_ID)
 
 
 def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> LiteralString:

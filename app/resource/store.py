@@ -4,6 +4,7 @@ Three rules hold for every statement: ``project_key`` is one of its conditions, 
 expects a version has it in the WHERE of its UPDATE or DELETE.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -15,6 +16,7 @@ from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import Parameters, numbered
 from app.resource import listing, write_statements
+from app.resource.dictionary import WordCache
 from app.resource.listing import Selected
 from app.resource.model import (
     AnyVersion,
@@ -35,8 +37,7 @@ from app.resource.model import (
     is_id,
     is_key,
 )
-from app.resource.resource_json import FLAT_JSON, RESOURCE_JSON, RESULT_JSON
-from app.resource.words import WordCache
+from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, resource_of
 
 _word_cache = WordCache()
 """The one cache of this process; its entries belong to connections."""
@@ -50,11 +51,11 @@ def forget_words(project_key: str) -> None:
 # Reads of one resource
 
 _GET_BY_ID: LiteralString = f"""
-    SELECT r.id::text, r.version, {RESOURCE_JSON}
+    SELECT {COLUMNS}
     FROM resource r WHERE r.project_key = %(project_key)s AND r.id = %(id)s::uuid"""
 
 _GET_BY_KEY: LiteralString = f"""
-    SELECT r.id::text, r.version, {RESOURCE_JSON}
+    SELECT {COLUMNS}
     FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(key)s"""
 
 
@@ -63,7 +64,7 @@ def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Res
     if not is_id(resource_id):
         return None
     row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
-    return None if row is None else Resource(*row)
+    return None if row is None else resource_of(row)
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Resource | None:
@@ -71,7 +72,7 @@ def get_by_key(connection: Connection, project_key: str, key: str) -> Resource |
     if not is_key(key):
         return None
     row = connection.execute(_GET_BY_KEY, {"project_key": project_key, "key": key}).fetchone()
-    return None if row is None else Resource(*row)
+    return None if row is None else resource_of(row)
 
 
 # Reads of many resources
@@ -136,9 +137,9 @@ def create(
     :param at: the time of the write; None: now, by the clock of the database.
     :return: ``Refused`` as a race if its key, or the place of the project's only resource, has been taken.
     """
-    words = _word_cache.new_words(connection, project_key, new.object_type.searched)
+    words = _word_cache.new_words(connection, project_key, [new.object_type.searched])
     statement = write_statements.insert(
-        may_collide=new.key is not None or new.sole, adds_words=words.possible, dated=at is not None
+        may_collide=new.key is not None or new.sole, notes_text=bool(words), dated=at is not None
     )
     text = new.object_type.text
     staged_differs = new.staged_only and text != "{}"
@@ -152,13 +153,14 @@ def create(
             "new_object": "{}" if new.staged_only else text,
             "new_staged_object": text if staged_differs else None,
             "new_sole": new.sole,
+            "new_words": words.text,
             "now": at,
         },
     ).fetchone()
     if row is None:
         return Refused(Refusal.RACE)
     _word_cache.add(connection, project_key, words)
-    return Written(Resource(*row), created=True)
+    return Written(resource_of(row), created=True, leaves_text=bool(words))
 
 
 def write(
@@ -188,27 +190,27 @@ def write(
     }
     plan = write_statements.planned(change)
     words = _word_cache.new_words(connection, project_key, write_statements.new_texts(change))
+    parameters["new_words"] = words.text
     try:
         outcome = None
         if _is_plain(target, change, preconditions):
             conditions = tuple(name for name in write_statements.VERSION_CONDITIONS if parameters[name] is not None)
             statement = write_statements.plain_update(
-                type(target), plan, conditions, adds_words=words.possible, dated=at is not None
+                type(target), plan, conditions, notes_text=bool(words), dated=at is not None
             )
             row = connection.execute(statement, parameters).fetchone()
-            outcome = None if row is None else Written(Resource(*row), created=False)
+            outcome = None if row is None else Written(resource_of(row), created=False)
         if outcome is None:
-            statement = write_statements.locked_update(
-                type(target), plan, adds_words=words.possible, dated=at is not None
-            )
+            statement = write_statements.locked_update(type(target), plan, notes_text=bool(words), dated=at is not None)
             outcome = _outcome(connection.execute(statement, parameters).fetchone())
     except UniqueViolation as error:
         # On a shard of Citus the constraint has another name, and Citus passes none on.
         if error.diag.constraint_name not in ("resource_key_unique", None) or not isinstance(change.key, NewText):
             raise
         raise errors.duplicate_field("key", change.key.text) from None
-    if isinstance(outcome, Written):
+    if isinstance(outcome, Written) and words:
         _word_cache.add(connection, project_key, words)
+        return replace(outcome, leaves_text=True)
     return outcome
 
 
@@ -237,17 +239,16 @@ def _outcome(row: tuple[Any, ...] | None) -> Written | Refused:
     """The result of a write, from the row that it reports."""
     if row is None:
         errors.unreachable("a write reports one row")
-    counted, found_id, found_version, found_json, conditions_hold, written_id, written_version, written_json = row
+    counted, conditions_hold, is_written, *columns = row
     if counted > 1:
         return Refused(Refusal.AMBIGUOUS)
-    if written_id is not None:
-        return Written(Resource(written_id, written_version, written_json), created=False)
-    if found_id is None:
+    if is_written is None:
         # A resource that was counted but could not be locked has been deleted in between.
         return Refused(Refusal.RACE if counted else Refusal.NOT_FOUND)
-    if conditions_hold:
-        return Written(Resource(found_id, found_version, found_json), created=False)
-    return Refused(Refusal.PRECONDITION, found_id, found_version)
+    resource = resource_of(tuple(columns))
+    if is_written or conditions_hold:
+        return Written(resource, created=False)
+    return Refused(Refusal.PRECONDITION, resource.id, resource.version)
 
 
 def _target_parameters(target: Target) -> Parameters:

@@ -1,26 +1,18 @@
-"""The words that resources are searched by, and the dictionary: the table ``word`` with all words of each project.
+"""The texts of a search as queries for the words that resources have.
 
 A resource keeps its words as they are written, in lower case. A search in a language first looks up which words of the
-dictionary have the stems of the words in question, and then searches for all of these; a fuzzy search adds words with a
-similar spelling. So one index serves all languages, and a fuzzy search costs little more than an exact one.
-
-The dictionary has to be complete: every write adds its new words in its own statement. To spare most writes that part
-of the statement, :class:`WordCache` keeps in memory which words each connection has already seen committed.
+project's dictionary (see :mod:`app.resource.dictionary`) have the stems of the words in question, and then searches for
+all of these; a fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy search
+costs little more than an exact one.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, repeat
+from itertools import accumulate
 from typing import LiteralString, cast
-from uuid import UUID
-from weakref import WeakKeyDictionary
-
-from psycopg.pq import TransactionStatus
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import ALL_WORDS, HAS_STAGED_CHANGES, WORDS
 from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
@@ -75,10 +67,44 @@ Not every version of PostgreSQL has all of them. For those that a server lacks, 
 # Searching
 
 
-def tsquery_of(
-    connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None
-) -> str | None:
-    """The text of a ``tsquery`` for the words of all texts; None if no resource can have all of them.
+@dataclass(frozen=True, slots=True)
+class AskedWord:
+    """One word of a search, as texts of ``tsquery``, each of which includes those before it.
+
+    :param exact: the word as it is written, in lower case.
+    :param stemmed: the words of the project with its stem, too; None if there is none.
+    :param similar: the words of the project that are spelled alike, too; None if there is none.
+    """
+
+    exact: str
+    stemmed: str | None
+    similar: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What the texts of a search mean in a project.
+
+    :param asked: the words, of which a resource has to have all; empty if no resource can.
+    :param has_unindexed: whether texts of the project wait to be indexed, which makes a search slower.
+    """
+
+    asked: tuple[AskedWord, ...]
+    has_unindexed: bool
+
+    @property
+    def tsquery(self) -> str | None:
+        """The text of a ``tsquery`` for what matches all words; None if nothing can."""
+        return " & ".join([f"({word.similar})" for word in self.asked]) or None
+
+    @property
+    def ranked(self) -> tuple[AskedWord, ...]:
+        """The words of which some matches are better than others: none if all words have to occur as written."""
+        return self.asked if any(word.similar != word.exact for word in self.asked) else ()
+
+
+def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None) -> Expansion:
+    """Look up which words of a project match each word of the texts.
 
     A text that has no words, or only stop words of its language, finds no resource.
 
@@ -101,13 +127,16 @@ def tsquery_of(
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    word_counts, all_found, query = cast("tuple[list[int], bool, str | None]", row)
+    word_counts, has_unindexed, all_found, asked = cast("tuple[list[int], bool, bool, list[list[str | None]]]", row)
     _check_at_most(texts, word_counts, WORDS_AT_MOST, "words")
-    if not all_found or query is None:
-        return None
-    if len(query.encode()) > ALTERNATIVES_AT_MOST:
+    if not all_found:
+        return Expansion((), has_unindexed)
+    expansion = Expansion(
+        tuple([AskedWord(exact or "", stemmed, similar) for exact, stemmed, similar in asked]), has_unindexed
+    )
+    if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
-    return query
+    return expansion
 
 
 def _check_length(texts: Sequence[SearchText]) -> None:
@@ -125,7 +154,17 @@ def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
     return errors.ApiError([errors.parameter_fault(f"text.{text.language}", reason)])
 
 
-_QUOTED: LiteralString = r"""'''' || replace(replace(w.word, '\', '\\'), '''', '''''') || ''''"""
+def _quoted(word: LiteralString) -> LiteralString:
+    """A word as an operand of a ``tsquery``."""
+    return rf"""'''' || replace(replace({word}, '\', '\\'), '''', '''''') || ''''"""
+
+
+_HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
+
+_IS_SIMILAR: LiteralString = """CASE WHEN greatest(length(w.word), length(a.word)) <= 255
+                    AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
+                    THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits ELSE false END"""
+"""The CASE makes sure that the distance is computed only for words that it is defined for."""
 
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
@@ -151,150 +190,41 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- For each word, all words of the project that match it: by stem, then by distance.
+-- The words that may not be in the dictionary yet.
+unindexed AS MATERIALIZED (
+    SELECT DISTINCT w.word FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+    WHERE u.project_key = %(project_key)s
+),
+-- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
-    SELECT (
-        SELECT string_agg(DISTINCT {_QUOTED}, ' | ')
+    SELECT {_quoted("a.word")} AS exact, m.stemmed, m.similar
+    FROM asked a CROSS JOIN LATERAL (
+        SELECT string_agg(DISTINCT {_quoted("w.word")}, ' | ') FILTER (WHERE w.has_stem) AS stemmed,
+            string_agg(DISTINCT {_quoted("w.word")}, ' | ') AS similar
         FROM (
-            SELECT w.word FROM word w
-            WHERE w.project_key = %(project_key)s AND w.word = ANY (a.stems)
-                AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+            SELECT w.word, true AS has_stem FROM word w
+            WHERE w.project_key = %(project_key)s AND w.word = ANY (a.stems) AND {_HAS_STEM}
             UNION ALL
-            SELECT w.word FROM word w
-            WHERE w.project_key = %(project_key)s AND word_stems(w.word) && a.stems
-                AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+            SELECT w.word, true FROM word w
+            WHERE w.project_key = %(project_key)s AND word_stems(w.word) && a.stems AND {_HAS_STEM}
             UNION ALL
-            SELECT w.word FROM word w
+            SELECT w.word, false FROM word w
             WHERE w.project_key = %(project_key)s AND a.edits > 0
                 AND word_keys(w.word) && ARRAY(
                     SELECT k.key FROM unnest(word_keys(a.word)) k (key)
                     WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END))
-                AND CASE WHEN greatest(length(w.word), length(a.word)) <= 255
-                    AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
-                    THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits END
+                AND {_IS_SIMILAR}
+            UNION ALL
+            SELECT w.word, {_HAS_STEM} FROM unindexed w
+            WHERE {_HAS_STEM} OR a.edits > 0 AND {_IS_SIMILAR}
         ) w
-    ) AS alternatives
-    FROM asked a
+    ) m
 )
 SELECT
     (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
+    EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
-        AND (SELECT bool_and(e.alternatives IS NOT NULL) FROM expanded e),
-    (SELECT string_agg('(' || e.alternatives || ')', ' & ') FROM expanded e)"""
-"""The number of words of each text; whether each text has a stem, and each stem a word of the project; the query.
-
-The CASE around the distance makes sure that it is computed only for words that it is defined for.
-"""
-
-
-# The dictionary
-
-
-ADD_WORDS_OF_WRITTEN: LiteralString = f"""
-    INSERT INTO word (project_key, word)
-    SELECT %(project_key)s, w.word
-    FROM written r, unnest({ALL_WORDS}) w (word)
-    ORDER BY w.word COLLATE "C"
-    ON CONFLICT DO NOTHING"""
-"""Adds the words of the row ``written`` that the dictionary lacks, as the last part of the statement that writes it.
-
-Two writes that add the same words wait for one another. They do not deadlock, since all writes add words in the same
-order, and after they hold every other lock.
-"""
-
-
-def add_words_of_all(connection: Connection, project_key: str) -> None:
-    """Add the words of all resources of a project to the dictionary."""
-    connection.execute(_ADD_WORDS_OF_ALL, {"project_key": project_key})
-
-
-def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
-    """Add the words of some resources to the dictionary; to be called last in the transaction that writes them."""
-    connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
-
-
-def _add_words(which: LiteralString) -> LiteralString:
-    return f"""
-    INSERT INTO word (project_key, word)
-    SELECT %(project_key)s, w.word
-    FROM (
-        SELECT w.word FROM resource r, unnest({WORDS.current}) w (word)
-        WHERE r.project_key = %(project_key)s {which}
-        UNION
-        SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
-        WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}
-    ) w
-    ORDER BY w.word COLLATE "C"
-    ON CONFLICT DO NOTHING"""
-
-
-_ADD_WORDS_OF_ALL = _add_words("")
-_ADD_WORDS_OF_SOME = _add_words("AND r.id = ANY (%(ids)s)")
-
-
-_CACHED_AT_MOST = 10_000
-"""Pieces that are cached for each connection."""
-
-_CACHED_LENGTH = 64
-"""Characters of a piece that is cached."""
-
-_EXAMINED_AT_MOST = 10_000
-"""Characters of a write's texts that are compared with the cache; longer ones always count as new."""
-
-_BLANKS = re.compile("[ \t\n\r<]+")
-"""The characters that no word extends across; the migration that defines words_of says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewWords:
-    """The words that a write may have to add to the dictionary.
-
-    :param pieces: its texts, divided at blanks; a piece contains one or more words.
-    :param possible: whether there can be any. If not, the statement need not add words.
-    """
-
-    pieces: frozenset[str]
-    possible: bool
-
-
-class WordCache:
-    """Pieces of texts whose words are certainly in the dictionary, by the connection that has seen them committed.
-
-    A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
-    Either breaks the connections, and their part of the cache goes with them.
-    """
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Connection, set[tuple[str, str]]] = WeakKeyDictionary()
-        """Projects and pieces."""
-
-    def new_words(self, connection: Connection, project_key: str, texts: Iterable[str]) -> NewWords:
-        """The words of a write with these texts that the dictionary may lack."""
-        text = " ".join(texts)
-        if len(text) > _EXAMINED_AT_MOST:
-            return NewWords(frozenset(), possible=True)
-        pieces = frozenset(_BLANKS.split(text))
-        known = self._known.get(connection, _NOTHING)
-        all_known = known.issuperset(zip(repeat(project_key), pieces, strict=False))
-        return NewWords(pieces, possible=text != "" and not all_known)
-
-    def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
-        """Note that a write has added these words, unless its transaction may still be rolled back."""
-        if not added.possible or connection.info.transaction_status is not TransactionStatus.IDLE:
-            return
-        known = self._known.setdefault(connection, set())
-        if len(known) + len(added.pieces) > _CACHED_AT_MOST:
-            known.clear()
-        known.update((project_key, piece) for piece in added.pieces if len(piece) <= _CACHED_LENGTH)
-
-    def forget(self, project_key: str) -> None:
-        """Forget the pieces of a project, whose words have been deleted from the dictionary."""
-        for connection, known in list(self._known.items()):
-            self._known[connection] = {each for each in tuple(known) if each[0] != project_key}
-
-    def size(self, connection: Connection) -> int:
-        """The number of pieces that are cached for a connection."""
-        return len(self._known.get(connection, _NOTHING))
-
-
-_NOTHING: set[tuple[str, str]] = set()
+        AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
+    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)"""
+"""The number of words of each text; whether texts wait to be indexed; whether each text has a stem, and each stem a
+word of the project; the words, each as the texts of :class:`AskedWord`."""

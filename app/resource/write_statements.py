@@ -7,7 +7,7 @@ expects. If it finds no row, or if it is not worth trying, :func:`locked_update`
 * ``before``: the row, locked until the transaction ends;
 * ``after``: what each value was and what it becomes, computed once;
 * ``written``: the row after the UPDATE, which happens if all conditions hold and a value changes;
-* ``new_words``: adds words to the dictionary (see :mod:`app.resource.words`).
+* ``noted``: notes texts with new words (see :mod:`app.resource.dictionary`).
 
 It reports what it found in any case, so that the caller can tell 404, 409 and 412 apart.
 
@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import LiteralString
 
-from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, WORD_COLUMNS, staged_columns
+from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, staged_columns
 from app.query.sql_text import Parameters
+from app.resource.dictionary import NOTED
 from app.resource.json_text import concatenated
 from app.resource.model import ById, ByKey, Change, Expression, Merged, NewText, Sole, Stored, Target
-from app.resource.resource_json import RESOURCE_JSON
-from app.resource.words import ADD_WORDS_OF_WRITTEN
+from app.resource.resource_json import COLUMNS
 
 # What a write makes of each value
 
@@ -130,16 +130,16 @@ def plan_parameters(change: Change) -> Parameters:
     return parameters
 
 
-def new_texts(change: Change) -> Iterable[str]:
-    """The texts of a change that a search looks at, each once: both projections often get the same ones."""
-    texts: dict[str, None] = {}
+def new_texts(change: Change) -> Iterable[tuple[str, ...]]:
+    """The texts that a search looks at of each value of a change, once: both projections often get the same value."""
+    values: dict[tuple[str, ...], None] = {}
     for projection in (change.current, change.staged):
         for expression in (projection.object_type, projection.some_property):
             if isinstance(expression, NewText):
-                texts |= dict.fromkeys(expression.searched)
+                values[expression.searched] = None
             elif isinstance(expression, Merged):
-                texts |= dict.fromkeys(expression.fields.searched)
-    return texts
+                values[expression.fields.searched] = None
+    return values
 
 
 # Parts of all statements
@@ -158,18 +158,7 @@ def _time(*, dated: bool) -> LiteralString:
     return _GIVEN_TIME if dated else _NOW
 
 
-_RETURNING: LiteralString = """
-    RETURNING r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
-        r.object_type, r.some_property"""
-"""Columns only: Citus refuses functions in RETURNING that are not immutable, as most that make JSON are not."""
-
-_WRITTEN: LiteralString = f"SELECT r.id::text AS id, r.version, {RESOURCE_JSON} AS json FROM written r"
-
-
-def _writing(write: LiteralString, *, adds_words: bool) -> LiteralString:
-    if adds_words:
-        return f"written AS ({write} {_RETURNING}, {WORD_COLUMNS}), new_words AS ({ADD_WORDS_OF_WRITTEN})"
-    return f"written AS ({write} {_RETURNING})"
+_RETURNING: LiteralString = f"RETURNING {COLUMNS}"
 
 
 # The expected version
@@ -198,17 +187,16 @@ _ALL_CONDITIONS: LiteralString = f"{_OPTIONAL_CONDITIONS} AND NOT %(only_create)
 
 
 @lru_cache(maxsize=8)
-def insert(*, may_collide: bool, adds_words: bool, dated: bool = False) -> LiteralString:
-    """Creates a resource, and returns its id, version and JSON; no row if its key is in use.
+def insert(*, may_collide: bool, notes_text: bool, dated: bool = False) -> LiteralString:
+    """Creates a resource, and returns its columns; no row if its key is in use.
 
     :param may_collide: whether another resource can be in the way. If not, there is no ON CONFLICT, which would look
         into every unique index first.
     :param dated: whether the parameter ``now`` has the time, in place of the database's clock.
     """
-    write = _insert(_time(dated=dated))
-    if may_collide:
-        write = f"{write} ON CONFLICT DO NOTHING"
-    return f"WITH {_writing(write, adds_words=adds_words)} {_WRITTEN}"
+    noting: LiteralString = f"WITH {NOTED}" if notes_text else ""
+    on_conflict: LiteralString = "ON CONFLICT DO NOTHING" if may_collide else ""
+    return f"{noting} {_insert(_time(dated=dated))} {on_conflict} {_RETURNING}"
 
 
 def _insert(now: LiteralString) -> LiteralString:
@@ -225,9 +213,9 @@ def _insert(now: LiteralString) -> LiteralString:
 
 @lru_cache(maxsize=256)
 def plain_update(
-    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, adds_words: bool, dated: bool = False
+    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, notes_text: bool, dated: bool = False
 ) -> LiteralString:
-    """Writes the resource and returns its id, version and JSON; no row if there is nothing to write.
+    """Writes the resource and returns its columns; no row if there is nothing to write.
 
     :param target: by id or by key.
     :param conditions: names of :data:`VERSION_CONDITIONS`.
@@ -241,11 +229,12 @@ def plain_update(
         which=_WHICH[target],
         conditions=[_holds(name) for name in conditions],
     )
-    return f"WITH {_writing(update, adds_words=adds_words)} {_WRITTEN}"
+    noting: LiteralString = f"WITH {NOTED}" if notes_text else ""
+    return f"{noting} {update} {_RETURNING}"
 
 
 @lru_cache(maxsize=256)
-def locked_update(target: type[Target], plan: RowValues, *, adds_words: bool, dated: bool = False) -> LiteralString:
+def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool, dated: bool = False) -> LiteralString:
     """Locks the resource, writes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""
     after = ", ".join([f"{sql} AS {name}" for name, sql in plan.by_name.items()])
     before = ", ".join([f"{sql} AS {name}_before" for name, sql in STORED.by_name.items()])
@@ -258,10 +247,11 @@ def locked_update(target: type[Target], plan: RowValues, *, adds_words: bool, da
         conditions=[_ALL_CONDITIONS],
         source="FROM after a",
     )
+    noting: LiteralString = f"{NOTED}," if notes_text else ""
     return f"""
-WITH {_LOCKED[target]},
+WITH {noting} {_LOCKED[target]},
 after AS MATERIALIZED (SELECT r.id, {after}, {before} FROM before r),
-{_writing(update, adds_words=adds_words)}
+written AS ({update} {_RETURNING})
 {_REPORT}"""
 
 
@@ -345,11 +335,13 @@ _LOCKED: dict[type[Target], LiteralString] = {
 """The row ``before``, and for the sole resource whether the project has 0, 1 or more."""
 
 _REPORT: LiteralString = f"""
-SELECT c.resources, r.id::text, r.version, CASE WHEN w.id IS NULL THEN {RESOURCE_JSON} END,
-    ({_ALL_CONDITIONS}), w.id, w.version, w.json
-FROM counted c LEFT JOIN before r ON true LEFT JOIN ({_WRITTEN}) w ON true"""
-"""One row in any case: how many resources were counted; the resource that was found, and whether all conditions hold
-for it; the resource that was written. Columns of a resource are NULL if there is none."""
+SELECT c.resources, ({_ALL_CONDITIONS}), r.is_written, {COLUMNS}
+FROM counted c LEFT JOIN (
+    SELECT true AS is_written, r.* FROM written r
+    UNION ALL
+    SELECT false, {COLUMNS} FROM before r WHERE NOT EXISTS (SELECT FROM written)) r ON true"""
+"""One row in any case: how many resources were counted; whether all conditions hold, if it was not written; whether it
+was written; the resource as it is now. All but the first are NULL if none was found."""
 
 
 # Delete

@@ -12,6 +12,7 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.resource import preconditions, store
 from app.resource.actions import change_of
+from app.resource.dictionary import index_texts
 from app.resource.model import (
     ById,
     ByKey,
@@ -61,7 +62,7 @@ def create_or_update(
             created = store.create(connection, caller.project_key, new, caller.client_id, caller.world.write_time())
         if isinstance(created, Refused):
             errors.unreachable("a resource without a key collides with none")
-        return created
+        return _written(database, caller, created)
     merged = Projection(Merged(Stored.CURRENT_OBJECT, draft.object_type), Stored.CURRENT_SOME_PROPERTY)
     staged_merged = Projection(Merged(Stored.STAGED_OBJECT, draft.object_type), Stored.STAGED_SOME_PROPERTY)
     change = Change(current=Change().current if staged else merged, staged=staged_merged)
@@ -104,7 +105,7 @@ def overwrite(
         with database.connection(caller.project_key) as connection:
             outcome = _write(connection, caller, target, change, conditions)
         if isinstance(outcome, Written):
-            return outcome
+            return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
             raise _error_for(outcome, caller.project_key, target, conditions)
     raise errors.over_capacity(_OVERTAKEN)
@@ -117,7 +118,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
         outcome = _write(connection, caller, target, change_of(body.actions), conditions)
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
-    return outcome
+    return _written(database, caller, outcome)
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
@@ -155,10 +156,17 @@ def _upsert(
                 new = new or _new(connection, caller, draft, staged=staged, sole=isinstance(target, Sole))
                 outcome = store.create(connection, caller.project_key, new, caller.client_id, caller.world.write_time())
         if isinstance(outcome, Written):
-            return outcome
+            return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
             raise _error_for(outcome, caller.project_key, target, conditions)
     raise errors.over_capacity(_OVERTAKEN)
+
+
+def _written(database: Database, caller: Caller, written: Written) -> Written:
+    """The result of a write, with what can wait until after the answer."""
+    if written.leaves_text:
+        database.leisure.add(caller.project_key, index_texts)
+    return written
 
 
 def _write(

@@ -8,11 +8,12 @@ from app.http.arguments import Blueprint, Endpoint, load_form
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scope_if, scopes
 from app.openapi.marks import Answer, operation
+from app.resource.dictionary import index_texts
 from app.resource.lanes import lane_of_search
 from app.resource.model import Search
 from app.resource.search import search
 from app.resource.search_params import SearchSchema
-from app.routes.services import reading_database
+from app.routes.services import database, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -30,9 +31,13 @@ def asks_for_staged(request: Request) -> bool:
 
 
 def _found(project_key: str, query: Search) -> str:
-    return reading_database().read(
+    found = reading_database().read(
         lambda reader: search(reader, project_key, query), project_key, lane_of_search(query)
     )
+    if found.has_unindexed:
+        # The process whose write left the text may have ended.
+        database().leisure.add(project_key, index_texts)
+    return found.json
 
 
 @blueprint.route(f"/{SEARCH}")

@@ -112,6 +112,7 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
         "function word_keys(text)",
         "function word_stems(text)",
         "function words_of(text,text)",
+        "function words_of_text(text)",
         *(call for table in distribute.REFERENCE for call in (f"reference {table}", f"truncate {table}")),
         "distribute resource by project_key with none in 32",
         "truncate resource",
@@ -262,8 +263,10 @@ def test_every_unique_constraint_of_a_distributed_table_contains_the_project(cit
     assert {table for _, table, _ in rows} == set(tables_of_projects(citus)), "each needs a primary key"
 
 
-def test_distributed_tables_have_no_foreign_keys_and_no_triggers(citus: Connection) -> None:
-    """Truncating the local copy would cascade along foreign keys, and Citus does not run triggers."""
+def test_distributed_tables_have_no_foreign_keys_and_no_triggers(url: str, citus: Connection) -> None:
+    """Truncating the local copy would cascade along foreign keys, and Citus distributes no table with triggers."""
+    assert run(url)[0] == 0
+    assert citus.execute("SELECT FROM resource_count").fetchone() is None, "not kept any more, so they are counted"
     tables = [*tables_of_projects(citus), *distribute.REFERENCE]
     found = citus.execute(
         "SELECT conname FROM pg_constraint WHERE contype = 'f' AND (conrelid::regclass::text = ANY (%(tables)s)"

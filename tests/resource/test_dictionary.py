@@ -9,14 +9,20 @@ from uuid import uuid4
 
 import psycopg
 
+from app.config import Settings
 from app.database.connection import Connection
 from app.resource import bulk_store
+from app.resource.dictionary import WordCache, index_texts
 from app.resource.model import StoredResource
-from app.resource.words import WordCache
+from tests.conftest import TokenFor
 from tests.support.api import Api, send_concurrently
+from tests.support.applications import open_app
 
 
 def dictionary(connection: Connection, project: str) -> set[str]:
+    """The words of the dictionary, once all texts are indexed."""
+    while index_texts(connection, project):
+        pass
     rows = connection.execute("SELECT w.word FROM word w WHERE w.project_key = %s", (project,)).fetchall()
     return {row[0] for row in rows}
 
@@ -47,13 +53,62 @@ def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -
     assert dictionary(connection, api.project) == expected
 
 
-def test_a_write_that_is_refused_adds_no_words(api: Api, connection: Connection) -> None:
+def test_the_words_of_a_write_that_is_refused_find_nothing(api: Api, connection: Connection) -> None:
     api.create({}, key="k-1")
     body = {"key": "k-1", "version": 7, "objectTypeProperty": {"arrayOfStringExample": ["refused"]}}
     assert api.patch(json=body).status_code == 409
-    assert dictionary(connection, api.project) == set()
+    assert api.get("/searchApiPattern?text.en=refused").get_json()["total"] == 0
     assert api.patch(json={**body, "version": 1}).status_code == 200
+    assert api.get("/searchApiPattern?text.en=refused").get_json()["total"] == 1
     assert dictionary(connection, api.project) == {"refused"}
+
+
+def test_a_search_finds_a_new_word_before_it_is_indexed_and_after(
+    settings: Settings, project: str, token_for: TokenFor, connection: Connection
+) -> None:
+    texts = "SELECT count(*) FROM unindexed_text WHERE project_key = %s"
+    with open_app(settings) as app:
+        app.extensions["database"].leisure.close()  # nobody indexes anything here but this test
+        api = Api(app, project, token_for(f"manage_test:{project}"))
+        api.create({"arrayOfStringExample": ["horses", "Häuser"]}, key="k-1")
+        api.create({"arrayOfStringExample": ["horses graze"]}, key="k-2")
+        queries = [
+            ("text.en=horse", 2),
+            ("text.xx=horse", 0),
+            ("text.xx=horses", 2),
+            ("text.de=Haus", 1),
+            ("text.xx=horsse&fuzzy=true", 2),
+            ("text.xx=horsse&fuzzy=true&fuzzyLevel=0", 0),
+            ("text.en=horse graze", 1),
+        ]
+        for _ in range(2):
+            for query, found in queries:
+                assert api.get(f"/searchApiPattern?{query}").get_json()["total"] == found, query
+            assert index_texts(connection, project) == 0
+    assert connection.execute(texts, (project,)).fetchone() == (0,)
+
+
+def test_texts_are_indexed_some_at_a_time_by_whoever_takes_them(
+    connection: Connection, project: str, database_url: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO unindexed_text (project_key, text) VALUES (%s, %s)",
+            [(project, f"w{number} shared") for number in range(150)],
+        )
+    with psycopg.connect(database_url) as another:
+        # It has taken 64 and is not done yet.
+        another.execute(
+            "DELETE FROM unindexed_text WHERE id IN"
+            " (SELECT id FROM unindexed_text WHERE project_key = %s LIMIT 64 FOR UPDATE)",
+            (project,),
+        )
+        assert index_texts(connection, project) == 150 - 64
+        assert index_texts(connection, project) == 64
+        assert index_texts(connection, project) == 64
+        another.rollback()
+    assert index_texts(connection, project) == 0
+    assert dictionary(connection, project) == {"shared", *(f"w{number}" for number in range(150))}
 
 
 def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
@@ -62,10 +117,10 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     cache = WordCache()
 
     def may_be_new(*texts: str, of: str = project, by: Connection = connection) -> bool:
-        return cache.new_words(by, of, texts).possible
+        return bool(cache.new_words(by, of, [texts]))
 
-    added = cache.new_words(connection, project, ["red dog", "blue"])
-    assert added.possible
+    added = cache.new_words(connection, project, [["red dog", "blue"], [], ["dog"]])
+    assert added.pieces == ("red", "dog", "blue")
     with connection.transaction():
         cache.add(connection, project, added)
     assert may_be_new("red")
@@ -74,7 +129,9 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     assert may_be_new("Red")
     assert may_be_new("red cat")
     assert may_be_new("red", of=f"{project}x")
-    assert may_be_new("red " * 5000)
+    assert cache.new_words(connection, project, [["red cat", "blue dog"]]).text == "cat"
+    assert not may_be_new("red " * 5000)
+    assert not may_be_new("", "<\t")
     with psycopg.connect(database_url, autocommit=True) as another:
         assert may_be_new("red", by=another)
 
@@ -84,12 +141,14 @@ def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: s
     for number in range(25):
         many = " ".join(f"{number}-{other}" for other in range(1000))
         for text in (many, "x" * 65):
-            cache.add(connection, project, cache.new_words(connection, project, [text]))
+            cache.add(connection, project, cache.new_words(connection, project, [[text]]))
     assert 0 < cache.size(connection) <= 10_000
-    assert cache.new_words(connection, project, ["x" * 65]).possible
+    assert cache.new_words(connection, project, [["x" * 65]])
 
 
-def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(api: Api, connection: Connection) -> None:
+def test_writers_of_the_same_new_words_all_succeed_while_their_texts_are_indexed(
+    api: Api, connection: Connection
+) -> None:
     chance = random.Random(7)  # noqa: S311 -- data, not secrets
     vocabulary = [f"word{number}" for number in range(60)]
 
@@ -100,6 +159,7 @@ def test_writers_of_the_same_new_words_wait_for_one_another_and_all_succeed(api:
     for begin in (0, 16, 32):
         answers = send_concurrently(16, lambda number, begin=begin: write(begin + number))
         assert {answer.status_code for answer in answers} == {201}
+    dictionary(connection, api.project)
     row = connection.execute(
         "SELECT count(*) FROM resource r, unnest(tsvector_to_array(r.words)) w"
         " WHERE r.project_key = %s AND NOT EXISTS (SELECT FROM word k WHERE k.project_key = %s AND k.word = w)",

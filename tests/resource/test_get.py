@@ -199,3 +199,15 @@ def test_get_requires_scope_view_test_or_manage_test(app: Flask, api: Api, token
             assert reader.get(path).status_code == status
         assert Api(app, api.project, token_for(f"view_test:{api.project}-2")).get(path).status_code == 403
         assert Api(app, api.project, None).get(path).status_code == 401
+
+
+def test_a_resource_alone_is_written_as_it_is_in_a_page(api: Api, token_for: TokenFor, app: Flask) -> None:
+    """One is made by Python, the other by PostgreSQL."""
+    author = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id='c"\\\u0001\u007fäß\u2028😀'))
+    created = author.create({"arrayOfFloatExample": [1e-300, -0.0, 0.5], "arrayOfStringExample": ['a"\\\n']})
+    text = "".join(map(chr, [*range(1, 0x100), 0x2028, 0x2029, 0xFFFD, 0x1F600]))
+    author.update(created, {"action": "changeSomeProperty", "someProperty": text})
+    api.create({}, key="with-a-key_1")
+    page = api.get("/sorted-query-parameters?sort=id").text
+    for resource in api.get("/sorted-query-parameters?sort=id").get_json()["results"]:
+        assert api.get(f"/{resource['id']}").text in page

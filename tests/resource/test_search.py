@@ -128,6 +128,39 @@ def test_results_are_sorted_by_relevance_and_then_by_id(api: Api) -> None:
     assert found(api, text__en="cat", limit="1", offset="1") == ["once"]
 
 
+def test_exact_hits_stand_above_stems_and_these_above_similar_words(api: Api) -> None:
+    for key, *texts in (
+        ("similar-often", "hourses", "hourses hourses", "hourses"),
+        ("similar", "hourse"),
+        ("stem-often", "horse", "horse", "horse"),
+        ("stem", "horse"),
+        ("exact-far", "horses"),
+        ("exact-often", "horses", "horses horses"),
+    ):
+        api.create({"arrayOfStringExample": texts}, key=key)
+    fuzzy = {"text__en": "horses", "fuzzy": "true"}
+    expected = ["exact-often", "exact-far", "stem-often", "stem", "similar-often", "similar"]
+    assert found(api, **fuzzy) == expected
+    assert found(api, **fuzzy, staged="true") == expected
+    assert found(api, text__en="horses") == expected[:4]
+    assert found(api, text__xx="horses") == expected[:2]
+    assert found(api, **fuzzy, limit="2", offset="1") == expected[1:3]
+    assert found(api, **fuzzy, sort="key") == sorted(expected)
+
+
+def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
+    for key, *texts in (
+        ("both-similar", "gardin chairr"),
+        ("one-exact", "garden chairr"),
+        ("exact-and-stem", "garden chair"),
+        ("both-exact-apart", "garden", *["x"] * 20, "chairs"),
+        ("both-exact", "garden chairs"),
+    ):
+        api.create({"arrayOfStringExample": texts}, key=key)
+    expected = ["both-exact", "both-exact-apart", "exact-and-stem", "one-exact", "both-similar"]
+    assert found(api, text__en="garden chairs", fuzzy="true") == expected
+
+
 def test_every_sort_and_page(api: Api) -> None:
     for number in range(4):
         api.create({"arrayOfIntExample": [number]}, key=f"key-{number}")

@@ -230,7 +230,7 @@ def number(value: Any) -> Any:
 
 
 def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
-    return json.loads(search(connection, "oracle", query), parse_float=Decimal, parse_int=Decimal)
+    return json.loads(search(connection, "oracle", query).json, parse_float=Decimal, parse_int=Decimal)
 
 
 @settings(many, max_examples=400)

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from app.database.connection import Connection
 from app.errors import ApiError
-from app.query.fields import MATCHES, RELEVANCE, Stage
+from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.resource import words
+from app.resource.dictionary import WordCache
 from app.resource.model import SearchText
-from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, WordCache, tsquery_of
+from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, expand
 from tests.support.api import Api
 
 Find = Callable[..., list[str]]
@@ -30,10 +31,11 @@ def find(connection: Connection, project: str) -> Find:
     def search(
         text: str, language: str = "en", *, fuzzy: int | None = None, stage: Stage = Stage.CURRENT, more: Any = ()
     ) -> list[str]:
-        query = tsquery_of(connection, project, [SearchText(language, text), *more], fuzzy)
+        query = expand(connection, project, [SearchText(language, text), *more], fuzzy).tsquery
         if query is None:
             return []
-        condition, rank = (column.for_stage(stage).format("%(query)s::tsquery") for column in (MATCHES, RELEVANCE))
+        condition = MATCHES.for_stage(stage).format("%(query)s::tsquery")
+        rank = f"ts_rank({WORDS_TO_RANK.for_stage(stage)}, %(query)s::tsquery)"
         rows = connection.execute(
             f"SELECT r.key FROM resource r WHERE r.project_key = %(project)s AND {condition}"
             f" ORDER BY {rank} DESC, r.key",
@@ -148,8 +150,8 @@ def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find
 
 def test_the_words_of_another_project_are_not_used(api: Api, connection: Connection) -> None:
     keep(api, one="dog")
-    assert tsquery_of(connection, api.project, [SearchText("en", "dog")], None) == "('dog')"
-    assert tsquery_of(connection, f"{api.project}x", [SearchText("en", "dog")], None) is None
+    assert expand(connection, api.project, [SearchText("en", "dog")], None).tsquery == "('dog')"
+    assert expand(connection, f"{api.project}x", [SearchText("en", "dog")], None).tsquery is None
 
 
 # Fuzzy
@@ -199,7 +201,7 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     for word in asked:
         edits = edits_for(word, level)
         expected = {other for other in known if abs(len(other) - len(word)) <= edits >= distance(word, other)}
-        assert alternatives(tsquery_of(connection, project, [SearchText("xx", word)], level)) == expected, word
+        assert alternatives(expand(connection, project, [SearchText("xx", word)], level).tsquery) == expected, word
         met += len(expected)
     assert met > 5
 
@@ -248,12 +250,12 @@ def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, f
 def test_words_and_characters_are_bounded(connection: Connection, project: str) -> None:
     def refused(*texts: SearchText) -> str:
         with pytest.raises(ApiError) as error:
-            tsquery_of(connection, project, texts, None)
+            expand(connection, project, texts, None)
         assert error.value.faults[0].code == "InvalidInput"
         return error.value.faults[0].message
 
     too_many = f"The texts of a search may have {WORDS_AT_MOST} words in all."
-    assert tsquery_of(connection, project, [SearchText("en", "a " * WORDS_AT_MOST)], None) is None
+    assert expand(connection, project, [SearchText("en", "a " * WORDS_AT_MOST)], None).tsquery is None
     assert refused(SearchText("en", "dog " * 65)) == f"Malformed parameter: text.en: {too_many}"
     assert (
         refused(SearchText("en", "the " * 60), SearchText("de", "a b c d e"))
@@ -268,12 +270,12 @@ def test_a_word_that_too_many_words_match_is_refused(connection: Connection, pro
     letters = string.ascii_lowercase + string.digits
     alike = [f"abcdef{a}{b}{c}" for a in letters for b in letters for c in letters]
     connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, alike[:20_000]))
-    query = tsquery_of(connection, project, [SearchText("xx", "abcdefaaa abcdefbbb")], 2)
+    query = expand(connection, project, [SearchText("xx", "abcdefaaa abcdefbbb")], 2).tsquery
     row = connection.execute("SELECT numnode(%s::tsquery)", (query,)).fetchone()
     assert row is not None
     assert row[0] > 4000
     with pytest.raises(ApiError, match="Too many words of the project"):
-        tsquery_of(connection, project, [SearchText("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
+        expand(connection, project, [SearchText("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
     connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
 
 
@@ -333,11 +335,33 @@ AWKWARD = st.lists(
 @given(text=AWKWARD)
 def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        pieces = WordCache().new_words(connection, "p", [text]).pieces
+        pieces = WordCache().new_words(connection, "p", [[text]]).pieces
         of_pieces = set[str]().union(*(words_of(connection, piece) for piece in pieces))
         assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
         beside_much = words_of(connection, text, "y" * 2000)
         assert beside_much == of_pieces == words_of(connection, "y" * 2000, some_property=text)
+
+
+LONG = st.sampled_from(["w" * 1000, "w" * 1001, "ä" * 500, "ä" * 501, "x " * 300, "y" * 19_990, "z" * 20_001])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    texts=st.lists(AWKWARD.map(lambda text: text[:60]) | LONG, max_size=6),
+    some_property=st.none() | AWKWARD | st.builds(str.__add__, LONG, AWKWARD),
+)
+def test_the_text_that_a_write_notes_has_the_words_of_the_resource(
+    database_url: str, texts: list[str], some_property: str | None
+) -> None:
+    document = json.dumps({"arrayOfStringExample": texts}, ensure_ascii=False)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        values = [texts, [] if some_property is None else [some_property]]
+        row = connection.execute(
+            "SELECT words_of_text(%s), tsvector_to_array(words_of(%s, %s))",
+            (WordCache().new_words(connection, "p", values).text, document, some_property),
+        ).fetchone()
+    assert row is not None
+    assert set(row[0]) == set(row[1])
 
 
 @settings(max_examples=300, deadline=None)

@@ -13,7 +13,7 @@ from tests.support.sandbox import Answer, Project, Service, wait_for
 
 TABLES = (
     "resource",
-    "word",
+    "resource_count",
     "resource_copy",
     "sandbox_project",
     "sandbox_ids",

@@ -1,54 +1,40 @@
-WITH written AS (
-    UPDATE resource r
-    SET
-        version = r.version + 1,
-        last_modified_at = date_trunc('milliseconds', now()),
-        last_modified_by = %(client_id)s,
-        key = %(key)s::text,
-        object_type = %(current_object)s::text,
-        staged_object_type = CASE
-            WHEN (
-                %(staged_object)s::text,
-                CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-            ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
-            THEN %(staged_object)s::text
-        END,
-        staged_some_property = CASE
-            WHEN (
-                %(staged_object)s::text,
-                CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-            ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
-            THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-        END
-    WHERE r.project_key = %(project_key)s
-        AND r.id = %(id)s::uuid
-        AND r.version = %(expected)s::bigint
-        AND (
-            %(touched)s::boolean
-            OR %(key)s::text IS DISTINCT FROM r.key
-            OR %(current_object)s::text IS DISTINCT FROM r.object_type
-            OR %(staged_object)s::text IS DISTINCT FROM coalesce(r.staged_object_type, r.object_type)
-        )
-    RETURNING
-        r.id,
-        r.version,
-        r.key,
-        r.created_at,
-        r.last_modified_at,
-        r.created_by,
-        r.last_modified_by,
-        r.object_type,
-        r.some_property
-)
-SELECT
-    r.id::text AS id,
+UPDATE resource r
+SET
+    version = r.version + 1,
+    last_modified_at = date_trunc('milliseconds', now()),
+    last_modified_by = %(client_id)s,
+    key = %(key)s::text,
+    object_type = %(current_object)s::text,
+    staged_object_type = CASE
+        WHEN (
+            %(staged_object)s::text,
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
+        THEN %(staged_object)s::text
+    END,
+    staged_some_property = CASE
+        WHEN (
+            %(staged_object)s::text,
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
+        THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+    END
+WHERE r.project_key = %(project_key)s
+    AND r.id = %(id)s::uuid
+    AND r.version = %(expected)s::bigint
+    AND (
+        %(touched)s::boolean
+        OR %(key)s::text IS DISTINCT FROM r.key
+        OR %(current_object)s::text IS DISTINCT FROM r.object_type
+        OR %(staged_object)s::text IS DISTINCT FROM coalesce(r.staged_object_type, r.object_type)
+    )
+RETURNING
+    r.id,
     r.version,
-    '{"id":"' || r.id
-        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-        || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
-        || '}' AS json
-FROM written r
+    r.key,
+    r.created_at,
+    r.last_modified_at,
+    r.created_by,
+    r.last_modified_by,
+    r.object_type,
+    r.some_property

@@ -1,2 +1,2 @@
-DELETE FROM sandbox_ids
-WHERE project_key = %(project_key)s
+DELETE FROM unindexed_text u
+WHERE u.project_key = %(project_key)s

@@ -28,43 +28,67 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- For each word, all words of the project that match it: by stem, then by distance.
+-- The words that may not be in the dictionary yet.
+unindexed AS MATERIALIZED (
+    SELECT DISTINCT w.word
+    FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+    WHERE u.project_key = %(project_key)s
+),
+-- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
-    SELECT (
-        SELECT string_agg(DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | ')
-        FROM (
-            SELECT w.word
-            FROM word w
-            WHERE w.project_key = %(project_key)s
-                AND w.word = ANY (a.stems)
-                AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-            UNION ALL
-            SELECT w.word
-            FROM word w
-            WHERE w.project_key = %(project_key)s
-                AND word_stems(w.word) && a.stems
-                AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-            UNION ALL
-            SELECT w.word
-            FROM word w
-            WHERE w.project_key = %(project_key)s
-                AND a.edits > 0
-                AND word_keys(w.word) && ARRAY(
-                    SELECT k.key
-                    FROM unnest(word_keys(a.word)) k (key)
-                    WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END)
-                )
-                AND CASE
-                    WHEN greatest(length(w.word), length(a.word)) <= 255
-                        AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
-                    THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
-                END
-        ) w
-    ) AS alternatives
+    SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.similar
     FROM asked a
+        CROSS JOIN LATERAL (
+            SELECT
+                string_agg(
+                    DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
+                ) FILTER (WHERE w.has_stem) AS stemmed,
+                string_agg(DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | ') AS similar
+            FROM (
+                SELECT w.word, true AS has_stem
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND w.word = ANY (a.stems)
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                UNION ALL
+                SELECT w.word, true
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND word_stems(w.word) && a.stems
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                UNION ALL
+                SELECT w.word, false
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND a.edits > 0
+                    AND word_keys(w.word) && ARRAY(
+                        SELECT k.key
+                        FROM unnest(word_keys(a.word)) k (key)
+                        WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END)
+                    )
+                    AND CASE
+                        WHEN greatest(length(w.word), length(a.word)) <= 255
+                            AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
+                            THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                        ELSE false
+                    END
+                UNION ALL
+                SELECT w.word, tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                FROM unindexed w
+                WHERE tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                    OR a.edits > 0
+                        AND CASE
+                            WHEN greatest(length(w.word), length(a.word)) <= 255
+                                AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
+                                THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                            ELSE false
+                        END
+            ) w
+        ) m
 )
 SELECT
     (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
+    EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
-        AND (SELECT bool_and(e.alternatives IS NOT NULL) FROM expanded e),
-    (SELECT string_agg('(' || e.alternatives || ')', ' & ') FROM expanded e)
+        AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
+    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)

@@ -7,7 +7,13 @@ SELECT '{"limit":' || %(limit)s
                 || least(t.found, 10000)
                 || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
             FROM (
-                SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) c
+                SELECT coalesce(
+                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                    (
+                        SELECT count(*)
+                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+                    )
+                )
             ) t (found)
         )
     || ',"results":[' || coalesce(string_agg(p.json, ','), '')

@@ -10,6 +10,7 @@ from tests.support.statements import APP, CURSOR_MODULE
 from tests.support.walk import Walked
 
 ADMINISTRATION = {
+    "bulk/consistency.py",  # looks at all projects
     "database/distribute.py",  # needs Citus
     "database/migrate.py",
     "serving/embedded.py",

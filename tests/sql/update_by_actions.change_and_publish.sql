@@ -1,54 +1,40 @@
-WITH written AS (
-    UPDATE resource r
-    SET
-        version = r.version + 1,
-        last_modified_at = date_trunc('milliseconds', now()),
-        last_modified_by = %(client_id)s,
-        object_type = coalesce(r.staged_object_type, r.object_type),
-        some_property = %(current_some_property)s::text,
-        staged_object_type = CASE
-            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
-                coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
-            )
-            THEN coalesce(r.staged_object_type, r.object_type)
-        END,
-        staged_some_property = CASE
-            WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
-                coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
-            )
-            THEN %(staged_some_property)s::text
-        END
-    WHERE r.project_key = %(project_key)s
-        AND r.id = %(id)s::uuid
-        AND r.version = %(expected)s::bigint
-        AND (
-            %(touched)s::boolean
-            OR coalesce(r.staged_object_type, r.object_type) IS DISTINCT FROM r.object_type
-            OR %(current_some_property)s::text IS DISTINCT FROM r.some_property
-            OR %(staged_some_property)s::text IS DISTINCT FROM CASE
-                WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-            END
+UPDATE resource r
+SET
+    version = r.version + 1,
+    last_modified_at = date_trunc('milliseconds', now()),
+    last_modified_by = %(client_id)s,
+    object_type = coalesce(r.staged_object_type, r.object_type),
+    some_property = %(current_some_property)s::text,
+    staged_object_type = CASE
+        WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
+            coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
         )
-    RETURNING
-        r.id,
-        r.version,
-        r.key,
-        r.created_at,
-        r.last_modified_at,
-        r.created_by,
-        r.last_modified_by,
-        r.object_type,
-        r.some_property
-)
-SELECT
-    r.id::text AS id,
+        THEN coalesce(r.staged_object_type, r.object_type)
+    END,
+    staged_some_property = CASE
+        WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
+            coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
+        )
+        THEN %(staged_some_property)s::text
+    END
+WHERE r.project_key = %(project_key)s
+    AND r.id = %(id)s::uuid
+    AND r.version = %(expected)s::bigint
+    AND (
+        %(touched)s::boolean
+        OR coalesce(r.staged_object_type, r.object_type) IS DISTINCT FROM r.object_type
+        OR %(current_some_property)s::text IS DISTINCT FROM r.some_property
+        OR %(staged_some_property)s::text IS DISTINCT FROM CASE
+            WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
+        END
+    )
+RETURNING
+    r.id,
     r.version,
-    '{"id":"' || r.id
-        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-        || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
-        || '}' AS json
-FROM written r
+    r.key,
+    r.created_at,
+    r.last_modified_at,
+    r.created_by,
+    r.last_modified_by,
+    r.object_type,
+    r.some_property

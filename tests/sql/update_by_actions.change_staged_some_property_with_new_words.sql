@@ -1,60 +1,37 @@
-WITH
-    written AS (
-        UPDATE resource r
-        SET
-            version = r.version + 1,
-            last_modified_at = date_trunc('milliseconds', now()),
-            last_modified_by = %(client_id)s,
-            staged_object_type = CASE
-                WHEN (
-                    coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
-                ) IS DISTINCT FROM (r.object_type, r.some_property)
-                THEN coalesce(r.staged_object_type, r.object_type)
-            END,
-            staged_some_property = CASE
-                WHEN (
-                    coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
-                ) IS DISTINCT FROM (r.object_type, r.some_property)
-                THEN %(staged_some_property)s::text
-            END
-        WHERE r.project_key = %(project_key)s
-            AND r.id = %(id)s::uuid
-            AND r.version = %(expected)s::bigint
-            AND (
-                %(touched)s::boolean
-                OR %(staged_some_property)s::text IS DISTINCT FROM CASE
-                    WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-                END
-            )
-        RETURNING
-            r.id,
-            r.version,
-            r.key,
-            r.created_at,
-            r.last_modified_at,
-            r.created_by,
-            r.last_modified_by,
-            r.object_type,
-            r.some_property,
-            r.words,
-            r.staged_words
-    ),
-    new_words AS (
-        INSERT INTO word (project_key, word)
-        SELECT %(project_key)s, w.word
-        FROM written r, unnest(tsvector_to_array(r.words) || coalesce(tsvector_to_array(r.staged_words), '{}')) w (word)
-        ORDER BY w.word COLLATE "C"
-        ON CONFLICT DO NOTHING
+WITH noted AS (INSERT INTO unindexed_text (project_key, text) VALUES (%(project_key)s, %(new_words)s))
+UPDATE resource r
+SET
+    version = r.version + 1,
+    last_modified_at = date_trunc('milliseconds', now()),
+    last_modified_by = %(client_id)s,
+    staged_object_type = CASE
+        WHEN (
+            coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
+        ) IS DISTINCT FROM (r.object_type, r.some_property)
+        THEN coalesce(r.staged_object_type, r.object_type)
+    END,
+    staged_some_property = CASE
+        WHEN (
+            coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
+        ) IS DISTINCT FROM (r.object_type, r.some_property)
+        THEN %(staged_some_property)s::text
+    END
+WHERE r.project_key = %(project_key)s
+    AND r.id = %(id)s::uuid
+    AND r.version = %(expected)s::bigint
+    AND (
+        %(touched)s::boolean
+        OR %(staged_some_property)s::text IS DISTINCT FROM CASE
+            WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
+        END
     )
-SELECT
-    r.id::text AS id,
+RETURNING
+    r.id,
     r.version,
-    '{"id":"' || r.id
-        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","createdBy":{"typeId":"api-client","id":' || to_json(r.created_by)
-        || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
-        || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
-        || '}' AS json
-FROM written r
+    r.key,
+    r.created_at,
+    r.last_modified_at,
+    r.created_by,
+    r.last_modified_by,
+    r.object_type,
+    r.some_property

@@ -27,6 +27,7 @@ from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store, store
+from app.resource.dictionary import index_texts
 from app.resource.model import Selection, StoredResource
 from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
@@ -81,6 +82,8 @@ class _Walk:
             if request.url_rule is not None:
                 self.walked.endpoints.add(f"{request.method} {request.url_rule.rule}")
 
+        # What is done at leisure would stand between the statements of later steps.
+        self.app.extensions["database"].leisure.close()
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
         scopes = [f"{scope}:{project}" for project in (PROJECT, "sole") for scope in ("manage_test", "view_products")]
@@ -345,6 +348,10 @@ class _Walk:
             assert bulk_store.insert_many(self.connection, "bulk", [inserted]) == {inserted.id}
         with self.step("bulk.existing_ids"):
             assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
+        with self.step("dictionary.index_texts"):
+            assert index_texts(self.connection, PROJECT) == 0
+        with self.step("bulk.tidy"):
+            bulk_store.tidy(self.connection)
         with self.step("bulk.export"):
             assert list(bulk_store.export(self.connection, "bulk")) == [copied, inserted]
 

@@ -1,0 +1,97 @@
+"""What is derived from resources, held against the resources: their number, and the dictionary of their words.
+
+Triggers and the writes of the service keep both. They can differ after data were changed past them: by a restore of
+data alone, by SQL with triggers switched off, by a table that is no longer distributed.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import IsolationLevel
+
+from app.database.connection import Connection
+from app.query.fields import HAS_STAGED_CHANGES, WORDS
+from app.resource import dictionary
+
+_PROJECTS: LiteralString = """
+    SELECT project_key FROM resource GROUP BY project_key
+    UNION SELECT project_key FROM resource_count GROUP BY project_key
+    ORDER BY project_key"""
+
+_COUNTS: LiteralString = """
+    SELECT
+        (SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s),
+        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s)"""
+
+_CORRECT: LiteralString = """
+    INSERT INTO resource_count AS kept (project_key, slot, resources) VALUES (%(project_key)s, -1, %(difference)s)
+    ON CONFLICT (project_key, slot) DO UPDATE SET resources = kept.resources + excluded.resources"""
+
+_MISSING_WORDS: LiteralString = f"""
+    SELECT count(*) FROM (
+        (SELECT w.word FROM resource r, unnest({WORDS.current}) w (word) WHERE r.project_key = %(project_key)s
+         UNION
+         SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
+         WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES})
+        EXCEPT SELECT w.word FROM word w WHERE w.project_key = %(project_key)s
+        EXCEPT
+        SELECT w.word COLLATE "C" FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+        WHERE u.project_key = %(project_key)s) m"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found for one project.
+
+    :param resources: how many it has.
+    :param kept: how many are kept as their number; None if it is not kept, and pages count them.
+    :param missing_words: words of its resources that a search does not find.
+    """
+
+    project_key: str
+    resources: int
+    kept: int | None
+    missing_words: int
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether what is derived agrees with the resources."""
+        return self.missing_words == 0 and self.kept in (None, self.resources)
+
+
+def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
+    """Check all projects, one after the other; requests go on meanwhile.
+
+    :param connection: in autocommit mode and without a statement timeout.
+    :param repair: whether to correct what differs; the finding is what was there before.
+    """
+    for (project_key,) in connection.execute(_PROJECTS).fetchall():
+        yield _check(connection, project_key, repair=repair)
+
+
+def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding:
+    of_project = {"project_key": project_key}
+    # One snapshot: what is written meanwhile changes both numbers alike, and their difference stays. Two repairs at
+    # once would correct it twice; of them one fails here.
+    with _one_snapshot(connection):
+        row = connection.execute(_COUNTS, of_project).fetchone()
+        resources, kept = row or (0, None)
+        if repair and kept is not None and kept != resources:
+            connection.execute(_CORRECT, {**of_project, "difference": resources - kept})
+    row = connection.execute(_MISSING_WORDS, of_project).fetchone()
+    missing_words = row[0] if row else 0
+    if repair and missing_words:
+        dictionary.add_words_of_all(connection, project_key)
+    return Finding(project_key, resources, None if kept is None else int(kept), missing_words)
+
+
+@contextmanager
+def _one_snapshot(connection: Connection) -> Generator[None]:
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    try:
+        with connection.transaction():
+            yield
+    finally:
+        connection.isolation_level = None

@@ -1,0 +1,197 @@
+"""The dictionary: the table ``word`` with all words of each project, by which :mod:`app.resource.words` searches.
+
+The dictionary has to be complete, but to look a word up by stem or by spelling it needs indexes that are dear to
+write. So a write only notes the texts in which a new word may be, in the table ``unindexed_text``, in the statement
+that writes the resource. A search reads these texts beside the dictionary. :func:`index_texts` moves them to the
+dictionary, many at a time, when the project has leisure.
+
+To spare most writes even the note, :class:`WordCache` keeps in memory which words each connection has seen committed.
+Words are never removed: one that no resource has any more finds nothing and does no harm.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import repeat
+from typing import LiteralString
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from psycopg.pq import TransactionStatus
+
+from app.database.connection import Connection
+from app.query.fields import HAS_STAGED_CHANGES, WORDS
+from app.query.sql_text import literal
+
+# Writes
+
+NOTED: LiteralString = """
+    noted AS (INSERT INTO unindexed_text (project_key, text) VALUES (%(project_key)s, %(new_words)s))"""
+"""Notes the text of new words, as the first part of the statement that writes a resource.
+
+It is noted even if that finds nothing to write: an INSERT of the rows that were written would be dearer, and several
+times as dear on a distributed table. Two writes that bring the same words do not wait for one another.
+"""
+
+_COUNTED_CHARACTERS = 20_000
+"""The first characters of the elements of ``arrayOfStringExample``, and of ``someProperty``, are searched."""
+
+_LONGEST_PIECE = 1_000
+"""Bytes between blanks; what is longer has no words. The migration that defines ``words_of`` says why."""
+
+_BLANKS = re.compile("[ \t\n\r<]+")
+"""The characters that no word extends across; the same migration says why."""
+
+_CACHED_AT_MOST = 10_000
+"""Pieces that are cached for each connection."""
+
+_CACHED_LENGTH = 64
+"""Characters of a piece that is cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewWords:
+    """The texts of a write, divided at blanks, without the pieces whose words the dictionary certainly has.
+
+    A piece contains one or more words.
+    """
+
+    pieces: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        """Whether there can be new words; if not, the statement need not note a text."""
+        return bool(self.pieces)
+
+    @property
+    def text(self) -> str:
+        """The text that the statement notes."""
+        return " ".join(self.pieces)
+
+
+_NONE = NewWords(())
+
+
+class WordCache:
+    """Pieces of texts whose words are noted or in the dictionary, by the connection that has seen it committed.
+
+    A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
+    Either breaks the connections, and their part of the cache goes with them.
+    """
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Connection, set[tuple[str, str]]] = WeakKeyDictionary()
+        """Projects and pieces."""
+
+    def new_words(self, connection: Connection, project_key: str, texts: Iterable[Collection[str]]) -> NewWords:
+        """The words of a write that the dictionary may lack.
+
+        :param texts: for each value that is searched and written, its texts.
+        """
+        pieces = dict.fromkeys([piece for value in texts for piece in _pieces(value)])
+        if not pieces:
+            return _NONE
+        known = self._known.get(connection, _NOTHING)
+        if known.issuperset(zip(repeat(project_key), pieces, strict=False)):
+            return _NONE
+        return NewWords(tuple([piece for piece in pieces if (project_key, piece) not in known]))
+
+    def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
+        """Note that a write has added these words, unless its transaction may still be rolled back."""
+        if not added or connection.info.transaction_status is not TransactionStatus.IDLE:
+            return
+        known = self._known.setdefault(connection, set())
+        if len(known) + len(added.pieces) > _CACHED_AT_MOST:
+            known.clear()
+        known.update([(project_key, piece) for piece in added.pieces[:_CACHED_AT_MOST] if len(piece) <= _CACHED_LENGTH])
+
+    def forget(self, project_key: str) -> None:
+        """Forget the pieces of a project, whose words have been deleted from the dictionary."""
+        for connection, known in list(self._known.items()):
+            self._known[connection] = {each for each in tuple(known) if each[0] != project_key}
+
+    def size(self, connection: Connection) -> int:
+        """The number of pieces that are cached for a connection."""
+        return len(self._known.get(connection, _NOTHING))
+
+
+_NOTHING: set[tuple[str, str]] = set()
+
+
+def _pieces(texts: Collection[str]) -> list[str]:
+    """The texts of one value, divided as ``words_of`` divides them."""
+    if not texts:
+        return []
+    # With a blank before each text, as there: the limit counts it.
+    joined = f" {' '.join(texts)}"[:_COUNTED_CHARACTERS]
+    pieces = [piece for piece in _BLANKS.split(joined) if piece]
+    return [piece for piece in pieces if len(piece.encode()) <= _LONGEST_PIECE] if len(joined) > 250 else pieces
+
+
+# Indexing
+
+_TEXTS_AT_ONCE = literal(64)
+"""Texts of one piece of work, which takes some milliseconds."""
+
+_LEFT_AT_MOST = literal(10_000)
+
+_TAKE_TEXTS: LiteralString = f"""
+    DELETE FROM unindexed_text u
+    WHERE u.project_key = %(project_key)s AND u.id = ANY (ARRAY(
+        SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s
+        LIMIT {_TEXTS_AT_ONCE} FOR UPDATE SKIP LOCKED))
+    RETURNING u.text"""
+"""Deletes texts and returns them. What another process has taken is skipped; it will be indexed there."""
+
+_ADD_WORDS: LiteralString = """
+    INSERT INTO word (project_key, word)
+    SELECT %(project_key)s, w.word
+    FROM (SELECT DISTINCT w.word FROM unnest(%(texts)s::text[]) t (text), unnest(words_of_text(t.text)) w (word)) w
+    ORDER BY w.word COLLATE "C"
+    ON CONFLICT DO NOTHING"""
+"""In this order, as everywhere: two transactions that add the same words wait for one another and do not deadlock."""
+
+_COUNT_TEXTS: LiteralString = f"""
+    SELECT count(*) FROM (
+        SELECT FROM unindexed_text u WHERE u.project_key = %(project_key)s LIMIT {_LEFT_AT_MOST}) u"""
+
+
+def index_texts(connection: Connection, project_key: str) -> int:
+    """Move the words of some texts to the dictionary, and return how many texts are left, at most 10,000."""
+    with connection.transaction():
+        texts = [text for (text,) in connection.execute(_TAKE_TEXTS, {"project_key": project_key})]
+        if texts:
+            connection.execute(_ADD_WORDS, {"project_key": project_key, "texts": texts})
+    row = connection.execute(_COUNT_TEXTS, {"project_key": project_key}).fetchone()
+    return row[0] if row else 0
+
+
+# Bulk loading
+
+
+def add_words_of_all(connection: Connection, project_key: str) -> None:
+    """Add the words of all resources of a project to the dictionary."""
+    connection.execute(_ADD_WORDS_OF_ALL, {"project_key": project_key})
+
+
+def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
+    """Add the words of some resources to the dictionary; to be called last in the transaction that writes them."""
+    connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
+
+
+def _add_words(which: LiteralString) -> LiteralString:
+    return f"""
+    INSERT INTO word (project_key, word)
+    SELECT %(project_key)s, w.word
+    FROM (
+        SELECT w.word FROM resource r, unnest({WORDS.current}) w (word)
+        WHERE r.project_key = %(project_key)s {which}
+        UNION
+        SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
+        WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}
+    ) w
+    ORDER BY w.word COLLATE "C"
+    ON CONFLICT DO NOTHING"""
+
+
+_ADD_WORDS_OF_ALL = _add_words("")
+_ADD_WORDS_OF_SOME = _add_words("AND r.id = ANY (%(ids)s)")

@@ -1,0 +1,1 @@
+DELETE FROM resource_count WHERE slot = -1;

@@ -1,0 +1,223 @@
+"""The number of a project's resources, which triggers keep, and ``db check``, which proves it."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from app.cli import main
+from app.database import migrate
+from app.database.connection import Connection
+from app.resource import bulk_store
+from app.resource.model import StoredResource
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import Api
+
+AT = "2030-01-01T00:00:00.000Z"
+
+
+def made(number: int) -> list[StoredResource]:
+    return [StoredResource(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
+
+
+def kept(connection: Connection, project: str) -> int | None:
+    row = connection.execute("SELECT sum(resources) FROM resource_count WHERE project_key = %s", (project,)).fetchone()
+    return None if row is None else row[0]
+
+
+def total(api: Api) -> int:
+    return api.get(query_string={"limit": 0}).get_json()["total"]
+
+
+def insert(connection: Connection, project: str, number: int) -> None:
+    with connection.transaction():
+        bulk_store.insert_many(connection, project, made(number))
+
+
+def test_every_way_of_writing_is_counted(api: Api, connection: Connection) -> None:
+    assert kept(connection, api.project) is None
+    resource = api.create({}, key="k-1")
+    api.create()
+    assert total(api) == kept(connection, api.project) == 2
+    taken = {"key": "k-1", "objectTypeProperty": {}}
+    assert api.put(json=taken).status_code == 200
+    assert api.put(json={**taken, "key": "k-2"}).status_code == 201
+    assert total(api) == kept(connection, api.project) == 3
+    bulk_store.copy_in(connection, api.project, made(5))
+    insert(connection, api.project, 4)
+    assert total(api) == kept(connection, api.project) == 12
+    assert api.delete(f"/{resource['id']}?version={resource['version']}").status_code == 200
+    assert total(api) == kept(connection, api.project) == 11
+    connection.execute("DELETE FROM resource WHERE project_key = %s", (api.project,))
+    assert total(api) == kept(connection, api.project) == 0
+
+
+def test_what_is_rolled_back_is_not_counted(api: Api, connection: Connection) -> None:
+    api.create()
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        bulk_store.copy_in(connection, api.project, made(3) * 2)
+    with connection.transaction(force_rollback=True):
+        insert(connection, api.project, 3)
+        assert kept(connection, api.project) == 4
+        assert total(api) == 1, "another snapshot"
+    assert total(api) == kept(connection, api.project) == 1
+
+
+def test_a_statement_on_several_projects_counts_each(connection: Connection, project: str) -> None:
+    for number in (1, 2, 3):
+        insert(connection, f"{project}-{number}", number)
+    connection.execute(
+        "INSERT INTO resource (project_key, id, version, created_at, last_modified_at, created_by, last_modified_by,"
+        " object_type) SELECT %s || right(project_key, 2), gen_random_uuid(), 1, now(), now(), 'c', 'c', '{}'"
+        " FROM resource WHERE starts_with(project_key, %s)",
+        (f"{project}x", project),
+    )
+    assert [kept(connection, f"{project}x-{number}") for number in (1, 2, 3)] == [1, 2, 3]
+    connection.execute("DELETE FROM resource WHERE starts_with(project_key, %s)", (project,))
+    assert [kept(connection, f"{project}x-{number}") for number in (1, 2, 3)] == [0, 0, 0]
+
+
+def test_each_snapshot_has_the_number_of_its_resources_while_many_write(
+    database_url: str, project: str, connection: Connection
+) -> None:
+    begin = Barrier(9)
+
+    def write(number: int) -> None:
+        chance = random.Random(number)  # noqa: S311 -- data, not secrets
+        with psycopg.connect(database_url, autocommit=True) as own:
+            begin.wait(timeout=30)
+            for _ in range(25):
+                with own.transaction(force_rollback=chance.random() < 0.2):
+                    insert(own, project, chance.randrange(1, 4))
+                    own.execute(
+                        "DELETE FROM resource WHERE project_key = %s AND id IN"
+                        " (SELECT id FROM resource WHERE project_key = %s LIMIT 1 FOR UPDATE SKIP LOCKED)",
+                        (project, project),
+                    )
+
+    with ThreadPoolExecutor(8) as threads:
+        writers = [threads.submit(write, number) for number in range(8)]
+        begin.wait(timeout=30)
+        looks = 0
+        while not all(writer.done() for writer in writers) or looks == 0:
+            row = connection.execute(
+                "SELECT (SELECT count(*) FROM resource WHERE project_key = %(p)s),"
+                " (SELECT coalesce(sum(resources), 0) FROM resource_count WHERE project_key = %(p)s)",
+                {"p": project},
+            ).fetchone()
+            assert row is not None
+            assert row[0] == row[1]
+            looks += 1
+        for writer in writers:
+            writer.result()
+
+
+def test_a_project_whose_number_is_not_kept_is_counted(api: Api, connection: Connection) -> None:
+    insert(connection, api.project, 3)
+    connection.execute("DELETE FROM resource_count WHERE project_key = %s", (api.project,))
+    assert total(api) == 3
+
+
+# Databases of their own: migrating one that has resources, checking all projects
+
+
+def run(url: str, *arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["db", *arguments], env={"DATABASE_URL": url})
+    return result.exit_code, result.output
+
+
+def test_resources_that_are_older_than_the_triggers_are_counted(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        counted = connection.execute("SELECT pg_get_functiondef('count_resources'::regproc)").fetchone()
+        _back_to(connection, "0006")
+        for name, number in (("old", 3), ("emptied", 2), ("both", 1)):
+            insert_plainly(connection, name, number)
+        migrate_only(url, "0007")
+        connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
+        insert_plainly(connection, "both", 4)
+        insert_plainly(connection, "new", 2)
+        assert migrate.upgrade(url) != []
+        assert counted == connection.execute("SELECT pg_get_functiondef('count_resources'::regproc)").fetchone()
+        assert [kept(connection, name) for name in ("old", "emptied", "both", "new")] == [3, 0, 5, 2]
+    assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
+
+
+def insert_plainly(connection: Connection, project: str, number: int) -> None:
+    connection.execute(
+        "INSERT INTO resource (project_key, id, version, created_at, last_modified_at, created_by, last_modified_by,"
+        " object_type) SELECT %s, gen_random_uuid(), 1, now(), now(), 'c', 'c', '{}' FROM generate_series(1, %s)",
+        (project, number),
+    )
+
+
+def _back_to(connection: Connection, last: str) -> None:
+    """Undo the migrations after one, as an operator would."""
+    for path in sorted(migrate.migration_files.FOLDER.glob("*.rollback.sql"), reverse=True):
+        if path.name[:4] > last:
+            connection.execute(path.read_bytes())
+            connection.execute("DELETE FROM _yoyo_migration WHERE starts_with(migration_id, %s)", (path.name[:4],))
+
+
+def migrate_only(url: str, number: str) -> None:
+    """Apply one migration, as an upgrade does that is interrupted after it."""
+    [path] = [
+        path
+        for path in migrate.migration_files.FOLDER.glob(f"{number}.*.sql")
+        if not path.name.endswith(".rollback.sql")
+    ]
+    with psycopg.connect(url) as connection:
+        connection.execute(path.read_bytes())
+        connection.execute(
+            "INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc) VALUES (%s, %s, now())",
+            (migration_hash(path.stem), path.stem),
+        )
+
+
+def migration_hash(name: str) -> Any:
+    from hashlib import sha256
+
+    return sha256(name.encode()).hexdigest()
+
+
+def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in ("a", "b", "c", "d"):
+            insert(connection, name, 3)
+        connection.execute("UPDATE resource_count SET resources = resources + 7 WHERE project_key = 'b'")
+        connection.execute("DELETE FROM resource_count WHERE project_key = 'd'")
+        connection.execute("UPDATE resource SET some_property = 'three lost words' WHERE project_key = 'c'")
+        code, output = run(url, "check")
+        assert (code, output.splitlines()) == (
+            1,
+            [
+                "b  has 3 resources, of which 10 are counted",
+                "c  searches do not find 3 words",
+                "4 projects, 2 with differences.",
+            ],
+        )
+        code, output = run(url, "check", "--repair")
+        assert (code, output.splitlines()[-1]) == (0, "4 projects, 2 with differences, repaired.")
+        assert kept(connection, "b") == 3
+        insert(connection, "b", 2)
+        assert kept(connection, "b") == 5
+    assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
+
+
+def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        insert(connection, "a", 3)
+        connection.execute("TRUNCATE resource")
+        assert kept(connection, "a") is None
+        insert(connection, "a", 2)
+        assert kept(connection, "a") == 2

@@ -1,0 +1,1 @@
+VACUUM (ANALYZE) resource, word, resource_count

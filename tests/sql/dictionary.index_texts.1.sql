@@ -1,0 +1,6 @@
+DELETE FROM unindexed_text u
+WHERE u.project_key = %(project_key)s
+    AND u.id = ANY (
+        ARRAY(SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s LIMIT 64 FOR UPDATE SKIP LOCKED)
+    )
+RETURNING u.text
