@@ -143,6 +143,10 @@ class Bus:
         connection.execute(_NOTIFY, {"channel": _CHANGES, "text": text})
         return notice
 
+    def withdraw(self, notice: Notice) -> None:
+        """Wait for nobody: the transaction was rolled back, so nobody has heard of it."""
+        self._notices.pop(notice.token, None)
+
     def wait(self, notice: Notice, look_again: Callable[[], set[int]]) -> None:
         """Wait until every worker has heard of it, or cannot be trusting its memory any more.
 

@@ -24,7 +24,7 @@ from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import StoredResource
 from app.sandbox import counting, journal_store, records
-from app.sandbox.bus import Bus, Message
+from app.sandbox.bus import Bus, Message, Notice
 from app.sandbox.clock import ProjectClock
 from app.sandbox.ids import ids_made, seed_of, set_ids_made
 from app.sandbox.project import SandboxProject
@@ -278,11 +278,16 @@ class Projects:
 
     @contextmanager
     def _change(self, project_key: str, kind: str = "changed", client_id: str = "") -> Generator["_Change"]:
-        with self._database.connection(project_key) as connection, connection.transaction():
-            change = _Change(connection, kind, client_id)
-            yield change
-            message = Message(change.kind, project_key, change.client_id)
-            notice = self._bus.notify(connection, message)
+        notice: Notice | None = None
+        try:
+            with self._database.connection(project_key) as connection, connection.transaction():
+                change = _Change(connection, kind, client_id)
+                yield change
+                notice = self._bus.notify(connection, Message(change.kind, project_key, change.client_id))
+        except BaseException:
+            if notice is not None:
+                self._bus.withdraw(notice)  # it was not committed
+            raise
         self._bus.wait(notice, self._listeners)
 
     def _listeners(self) -> set[int]:
