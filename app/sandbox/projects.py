@@ -89,7 +89,7 @@ class Projects:
             ):
                 raise errors.duplicate_field("projectKey", project_key)
             if copied:
-                bulk_store.copy_in(connection, project_key, copied)
+                bulk_store.copy_in_parts(connection, project_key, copied)
                 bulk_store.save_copy(connection, project_key, _INITIAL)
             world = ProjectWorld(
                 SandboxProject(

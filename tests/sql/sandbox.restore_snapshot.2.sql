@@ -30,5 +30,18 @@ SELECT
 FROM resource_copy c
 WHERE c.project_key = %(project_key)s
     AND c.name = %(name)s
-    AND NOT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.id = c.id)
+    AND c.id = ANY (
+        ARRAY(
+            SELECT m.id
+            FROM (
+                SELECT c.id
+                FROM resource_copy c
+                WHERE c.project_key = %(project_key)s AND c.name = %(name)s EXCEPT
+                SELECT r.id
+                FROM resource r
+                WHERE r.project_key = %(project_key)s
+            ) m
+            LIMIT %(at_once)s
+        )
+    )
 ON CONFLICT DO NOTHING
