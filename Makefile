@@ -58,6 +58,7 @@ pooler-test: install-dev
 
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
+	@$(if $(ARGS),,$(BIN)/python -m benchmarks.fairness)
 
 .PHONY: release
 release: install-dev

@@ -52,8 +52,8 @@ _SAVE_COPY: LiteralString = f"""
     SELECT %(project_key)s, %(name)s, {_COLUMNS}, r.sole
     FROM resource r WHERE r.project_key = %(project_key)s"""
 
-# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT is
-# never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
+# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
+# is never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
 _DELETE_DIFFERENT: LiteralString = f"""
     DELETE FROM resource r
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(

@@ -31,7 +31,7 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.strict_json import encode
+from app.values.strict_json import encode_arrays
 
 ACTIONS_AT_MOST = 500
 """Update actions of one request at most, as on the platform."""
@@ -109,7 +109,7 @@ class ContainedObjectTypeSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        text = encode({name: data[name] for name in OBJECT_TYPE if name in data})
+        text = encode_arrays({name: data[name] for name in OBJECT_TYPE if name in data})
         return ObjectType(text, tuple(data.get("arrayOfStringExample", ())))
 
 

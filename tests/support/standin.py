@@ -10,7 +10,17 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
+from app.http.large_bodies import beside_other_requests
 from app.serving.supervisor import serve
+
+_released: list[str] = []
+
+
+def _compute() -> str:
+    """Compute, without a pause that would let greenlets run, until another request comes."""
+    while not _released:
+        pass
+    return "computed and done"
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -24,6 +34,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
         body = "slow and done"
+    elif path == "/compute":
+        body = beside_other_requests(_compute)
+    elif path == "/release":
+        _released.append(path)
     elif path == "/rows":
         try:
             with psycopg.connect(os.environ["DATABASE_URL"], connect_timeout=2) as connection:
