@@ -329,7 +329,7 @@ _TAKEN_OVER = (
     "control_socket_disable",
     "forwarded_allow_ips",
 )
-"""The settings of gunicorn.conf.py that are used for bare Flask too."""
+"""The settings of the service's gunicorn that are used for bare Flask too."""
 
 
 class BareFlask(_ResourceServer):
@@ -363,7 +363,7 @@ class BareFlask(_ResourceServer):
         script = """
 import json, runpy
 from gunicorn.util import load_class
-found = runpy.run_path("gunicorn.conf.py")
+found = runpy.run_path("app/serving/gunicorn_settings.py")
 classes = load_class(found["worker_class"]).__mro__
 found["worker_class"] = next(f"{c.__module__}.{c.__name__}" for c in classes if c.__module__.startswith("gunicorn."))
 print(json.dumps({name: value for name, value in found.items() if isinstance(value, (bool, int, str))}))
