@@ -15,6 +15,7 @@ from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import Parameters, numbered
 from app.resource import listing, write_statements
+from app.resource.array_values import EMPTY
 from app.resource.dictionary import WordCache
 from app.resource.listing import Selected
 from app.resource.model import (
@@ -107,7 +108,8 @@ def page(
 
 def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
     order = listing.terms_of(paging.sort, Stage.CURRENT)
-    return listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
+    found, _ = listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
+    return found
 
 
 def _selected(selection: Selection) -> Selected:
@@ -131,6 +133,7 @@ def create(connection: Connection, project_key: str, new: NewResource, client_id
     words = _word_cache.new_words(connection, project_key, [new.object_type.searched])
     statement = write_statements.insert(may_collide=new.key is not None or new.sole, notes_text=bool(words))
     text = new.object_type.text
+    arrays = new.object_type.arrays
     staged_differs = new.staged_only and text != "{}"
     row = connection.execute(
         statement,
@@ -141,6 +144,8 @@ def create(connection: Connection, project_key: str, new: NewResource, client_id
             "new_key": new.key,
             "new_object": "{}" if new.staged_only else text,
             "new_staged_object": text if staged_differs else None,
+            "new_arrays": EMPTY if new.staged_only else arrays,
+            "new_staged_arrays": arrays if staged_differs else None,
             "new_sole": new.sole,
             "new_words": words.text,
         },
