@@ -8,52 +8,60 @@ WITH
             AND r.key = ANY (%(filter_0_0)s::text[])
         LIMIT 10000 + 1
     ),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-            FROM (SELECT found FROM counted) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || '],"facets":{'
-        || %(facet_0)s
-        || (
-            SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
+    facet_0 AS MATERIALIZED (
+        SELECT
+            '{"type":"terms","dataType":"text","missing":' || f.missing
                 || ',"total":' || f.total
                 || ',"other":' || f.total - f.listed
                 || ',"terms":[' || f.terms
-                || ']}'
+                || ']}' AS json,
+            f.is_made
+        FROM (
+            SELECT
+                coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
+                coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
+                coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
+                coalesce(
+                    string_agg(
+                        '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.place
+                    ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
+                    ''
+                ) AS terms,
+                coalesce(bool_or(t.is_made), false) AS is_made
             FROM (
                 SELECT
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
-                    coalesce(
-                        string_agg(
-                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.place
-                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
-                        ''
-                    ) AS terms
+                    v.value,
+                    count(*) AS count,
+                    false AS is_made,
+                    row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
                 FROM (
-                    SELECT
-                        v.value,
-                        count(*) AS count,
-                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                    FROM resource r LEFT JOIN LATERAL (SELECT r.id) v (value) ON true
+                    SELECT r.id AS value
+                    FROM resource r
                     WHERE r.project_key = %(project_key)s
                         AND r.version IS NOT NULL
                         AND r.words @@ (SELECT %(tsquery)s::tsquery)
                         AND r.version >= %(facet_filter_0_0)s::numeric
-                    GROUP BY v.value
-                ) t
-            ) f
-        )
-    || '}}'
+                ) v
+                GROUP BY v.value
+            ) t
+        ) f
+    )
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+                FROM (SELECT found FROM counted) t (found)
+            )
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+        || '}}',
+    (SELECT f.is_made FROM facet_0 f)
 FROM (
     SELECT j.json
     FROM (

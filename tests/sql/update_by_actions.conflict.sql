@@ -13,6 +13,8 @@ WITH
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
             END AS staged_some_property,
+            r.arrays AS current_arrays,
+            CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END AS staged_arrays,
             r.key AS key_before,
             r.object_type AS current_object_before,
             r.some_property AS current_some_property_before,
@@ -27,7 +29,8 @@ WITH
         SET
             version = r.version + 1,
             last_modified_at = date_trunc('milliseconds', now()),
-            last_modified_by = %(client_id)s
+            last_modified_by = %(client_id)s,
+            arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
         FROM after a
         WHERE r.project_key = %(project_key)s
             AND r.id = a.id
