@@ -7,8 +7,7 @@
 -- equal. An array without values is NULL.
 --
 -- Each column is nullable and has no default, so no row is touched and the table is locked for a moment only. A generated
--- column would compute the arrays by itself, but adding one rewrites the table under a lock. Statistics of the columns
--- would tell the planner nothing and make ANALYZE slower.
+-- column would compute the arrays by itself, but adding one rewrites the table under a lock.
 -- depends: 0009.unindexed-texts
 
 SET LOCAL lock_timeout = '10s';
@@ -67,7 +66,4 @@ $$;
 ALTER TABLE resource
     ADD COLUMN arrays array_values,
     ADD COLUMN staged_arrays array_values,
-    ADD COLUMN arrays_version bigint,
-    ALTER COLUMN arrays SET STATISTICS 0,
-    ALTER COLUMN staged_arrays SET STATISTICS 0,
-    ALTER COLUMN arrays_version SET STATISTICS 0;
+    ADD COLUMN arrays_version bigint;
