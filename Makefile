@@ -1,5 +1,10 @@
 # make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
+# make dist           wheel and sdist, reproducible, in dist/
+# make dist-test      install the wheel as users do: with pip, pipx and uvx
+# make image          both container images, and a list of what is in them (SBOM) in dist/
+# make matrix         the tests on every version of Python
+# make lock           ops/image anew: hashes of what the images install
 # make sql            write tests/sql anew: every statement that the service sends
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make bench          compare the service with its peers on this machine
@@ -17,11 +22,16 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sql contract bench faults compose-test pooler-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql contract bench faults compose-test pooler-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
+	@echo "make dist           build wheel and sdist into dist/, the same bytes each time"
+	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
+	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
+	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
+	@echo "make lock           write ops/image/*.txt anew: versions and hashes of what the images install"
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
@@ -39,8 +49,36 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/fawltydeps --detailed
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+
+dist: install-dev
+	@$(BIN)/python .ci/dist
+
+# Not part of test, since it downloads all dependencies.
+dist-test: install-dev
+	$(BIN)/python -m pytest -v -s tests/installation/with_installers.py
+
+# ARGS are options of `docker build`, such as --network=host.
+image:
+	docker build --target lean --tag sample-resource:lean $(ARGS) .
+	docker build --target all-in-one --tag sample-resource:all-in-one $(ARGS) .
+	docker build --target sbom --tag sample-resource:sbom $(ARGS) .
+	mkdir -p dist
+	docker run --rm sample-resource:sbom > dist/sample-resource-all-in-one.cdx.json
+
+matrix:
+	@.ci/matrix $(ARGS)
+
+# Versions are those of constraints.txt; hashes are those of all files of a version, for every machine.
+lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
+	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make lock'
+lock: install-dev
+	$(lock_of) setup.cfg --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
+	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
+	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
 
 # The tests compare these files, so that a change of SQL shows in its review.
 sql: install-dev
@@ -51,13 +89,14 @@ contract: install-dev
 
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
-	$(BIN)/python -m pytest -v tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
+	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
 
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
+	@$(if $(ARGS),,$(BIN)/python -m benchmarks.fairness)
 
 .PHONY: release
 release: install-dev
@@ -92,6 +131,7 @@ endef
 
 # $(call ensure,STAMP,WHAT): install WHAT, unless the stamp shows that the same was installed in this folder before.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
+# On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
@@ -100,7 +140,13 @@ for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
 done; \
 $(find_python); \
+began=$$(date +%s); \
 echo "Installing into $(VENV) (once) ..." >&2; \
+if [ -t 2 ]; then \
+	(while sleep 1 && kill -0 $$$$ 2>/dev/null && [ ! -f $(VENV)/installed-$(1) ]; do \
+		printf '\r%s s ' $$(($$(date +%s) - began)) >&2; \
+	done) & \
+fi; \
 rm -f $(VENV)/installed-*; \
 if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
@@ -117,5 +163,6 @@ else \
 	exit 1; \
 fi; \
 "$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)' || exit 1; \
-echo "$$wanted" >$(VENV)/installed-$(1)
+echo "$$wanted" >$(VENV)/installed-$(1); \
+printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2
 endef

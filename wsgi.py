@@ -1,4 +1,4 @@
-"""The WSGI entry point: ``gunicorn -c gunicorn.conf.py wsgi:app``."""
+"""The WSGI entry point of a checkout: ``gunicorn wsgi:app``, which reads ``gunicorn.conf.py``."""
 
 from app import create_app
 

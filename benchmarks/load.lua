@@ -1,10 +1,11 @@
 -- wrk's script for one run. Its argument is a Lua file, written by load.py, that returns a table:
 --   method, headers, body   parts of each request
 --   paths                   requested in turn; each thread begins with another path
+--                           a body with @new has there a word that no request before had
 -- or, if each request needs the version from the previous answer:
 --   items                   pairs of id and version, divided among the threads
 --   id, version             patterns that find id and version in an answer
---   path, headers, body     parts of each request, with placeholders @id and @version
+--   path, headers, body     parts of each request, with placeholders @id, @version and @new
 -- While a request for a resource is in flight, no other request uses the resource, so no version is sent twice. An answer
 -- with the version that was sent counts as refused, since nothing was written.
 
@@ -16,12 +17,19 @@ function setup(thread)
 end
 
 local load, requests, position
+local words = 0
 local waiting, first, last = {}, 1, 0
 local sent = {} -- the version that was sent last, by id
 refused = 0 -- global, since done() reads it from another Lua state, as is number, which setup() writes
 
+local function new_word()
+  words = words + 1
+  return string.format("w%sx%dx%d", run, number, words)
+end
+
 function init(arguments)
   load = dofile(arguments[1])
+  run = arguments[3]
   if load.items then
     local count = tonumber(arguments[2])
     for i, item in ipairs(load.items) do
@@ -37,22 +45,28 @@ function init(arguments)
       requests[i] = wrk.format(load.method, path, load.headers, load.body)
     end
     position = (number * 389) % #requests
+    brings_words = load.body and load.body:find("@new", 1, true)
   end
 end
 
 local function filled(text, item)
-  return (text:gsub("@(%a+)", { id = item[1], version = item[2] }))
+  return (text:gsub("@(%a+)", { id = item[1], version = item[2], new = item[3] }))
 end
 
 function request()
   if requests then
     position = position % #requests + 1
+    if brings_words then
+      local body = load.body:gsub("@new", new_word())
+      return wrk.format(load.method, load.paths[position], load.headers, body)
+    end
     return requests[position]
   end
   local item = waiting[first]
   waiting[first] = nil
   first = first + 1
   sent[item[1]] = item[2]
+  item[3] = new_word()
   local headers = {}
   for name, value in pairs(load.headers) do
     headers[name] = filled(value, item)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ class Load:
     """Requests that do not depend on each other.
 
     :param paths: requested in turn.
+    :param body: ``@new`` in it stands for a word that no request before had.
     """
 
     method: str
@@ -48,7 +50,7 @@ class Updates:
     """Updates. Each needs the version from the answer to the previous update of the same resource.
 
     :param items: pairs of id and version; more than there are connections, since each is used by one request at a time.
-    :param path: a path with the placeholder ``@id``; headers and body may contain ``@version`` too.
+    :param path: a path with the placeholder ``@id``; headers and body may contain ``@version`` too, a body ``@new``.
     :param id: a Lua pattern that finds the id in an answer.
     :param version: a Lua pattern that finds the new version in an answer.
     """
@@ -126,6 +128,7 @@ def run(url: str, load: Load | Updates, connections: int, seconds: float, folder
         "--",
         str(file),
         str(threads),
+        f"{time.monotonic_ns():x}",
     ]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- wrk
     found = re.search(r"^RESULT (.*)$", finished.stdout, re.MULTILINE)

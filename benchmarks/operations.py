@@ -11,10 +11,14 @@ class Operation(Enum):
     GET_BY_ID = "get-by-id"
     GET_BY_KEY = "get-by-key"
     CREATE = "create"
+    CREATE_NEW_WORD = "create-new-word"
     UPDATE = "update"
+    UPDATE_NEW_WORD = "update-new-word"
     PAGE_20 = "page-20"
+    PAGE_TOTAL = "page-total"
     PAGE_500 = "page-500"
     FILTER = "filter"
+    FACET = "facet"
 
     @property
     def title(self) -> str:
@@ -26,29 +30,43 @@ _TITLES = {
     Operation.GET_BY_ID: "get by id",
     Operation.GET_BY_KEY: "get by key",
     Operation.CREATE: "create",
+    Operation.CREATE_NEW_WORD: "create with a new word",
     Operation.UPDATE: "update with version",
+    Operation.UPDATE_NEW_WORD: "update with version and a new word",
     Operation.PAGE_20: "page of 20",
+    Operation.PAGE_TOTAL: "page of 20 with its total",
     Operation.PAGE_500: "page of 500",
     Operation.FILTER: "containment filter, 20 of 100,000",
+    Operation.FACET: "facet over an array",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The least ratio of requests per second to each peer."""
+    """The least ratio of requests per second to each peer; None if there is nothing to compare with.
 
-    against_bare: float
-    against_kinto: float
+    :param against_own: the least ratio to another operation of the service itself.
+    :param processor_ms: the most processor time of a request, PostgreSQL included, with 100,000 resources.
+    """
+
+    against_bare: float | None = None
+    against_kinto: float | None = None
+    against_own: tuple[Operation, float] | None = None
+    processor_ms: float | None = None
 
 
 GOALS: Mapping[Operation, Goal] = {
     Operation.GET_BY_ID: Goal(0.85, 6),
     Operation.GET_BY_KEY: Goal(0.85, 6),
-    Operation.CREATE: Goal(0.75, 6),
+    Operation.CREATE: Goal(0.8, 6),
+    Operation.CREATE_NEW_WORD: Goal(0.75),
     Operation.UPDATE: Goal(0.75, 6),
+    Operation.UPDATE_NEW_WORD: Goal(0.7),
     Operation.PAGE_20: Goal(0.8, 8),
+    Operation.PAGE_TOTAL: Goal(1.0, against_own=(Operation.PAGE_20, 0.8)),
     Operation.PAGE_500: Goal(1.0, 5),
     Operation.FILTER: Goal(0.75, 20),
+    Operation.FACET: Goal(processor_ms=80),
 }
 
 MEMORY_AGAINST_BARE = 1.3

@@ -7,7 +7,7 @@ says. ``docs/architecture.md`` has the results: overrides that stay because of w
 dropped because of what they do not.
 """
 
-# ruff: noqa: E402 -- gevent patches modules before they are imported, as gunicorn.conf.py does
+# ruff: noqa: E402 -- gevent patches modules before they are imported, as app/serving/gunicorn_settings.py does
 from gevent import monkey
 
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)

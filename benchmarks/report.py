@@ -48,6 +48,7 @@ def markdown(results: Results) -> str:
         " runs.",
         "### Goals",
         goals(results),
+        own_goals(results),
         "### Memory and start",
         memory_and_start(results),
     ]
@@ -73,12 +74,39 @@ def goals(results: Results) -> str:
         goal = GOALS[operation]
         for connections in results.connections():
             row = [operation.title, str(connections)]
+            if goal.against_bare is None and goal.against_kinto is None:
+                continue
             for peer, wanted in ((BARE, goal.against_bare), (KINTO, goal.against_kinto)):
                 ratio = results.ratio(peer, operation.value, connections, throughput)
                 by_processor = results.ratio(peer, operation.value, connections, requests_per_processor_s)
-                row += [_times(ratio), _times(by_processor), f"{wanted:g}x", _verdict(ratio, wanted)]
+                row += [_times(ratio), _times(by_processor)]
+                row += ["–", "–"] if wanted is None else [f"{wanted:g}x", _verdict(ratio, wanted)]
             rows.append(row)
     return table(head, rows)
+
+
+def own_goals(results: Results) -> str:
+    """The goals that compare the service with itself, and those in processor time."""
+    rows: list[list[str]] = []
+    for operation in map(Operation, results.operations()):
+        goal = GOALS[operation]
+        for connections in results.connections():
+            cell = (SERVICE, operation.value, connections)
+            if goal.against_own is not None:
+                other, wanted = goal.against_own
+                pair = [
+                    results.median(*cell, throughput),
+                    results.median(SERVICE, other.value, connections, throughput),
+                ]
+                ratio = pair[0] / pair[1] if pair[0] and pair[1] else None
+                what = f"{operation.title} against {other.title}"
+                rows.append([what, str(connections), _times(ratio), f"{wanted:g}x", _verdict(ratio, wanted)])
+            used = results.median(*cell, processor)
+            if goal.processor_ms is not None and used is not None:
+                verdict = "met" if used <= goal.processor_ms else "**not met**"
+                what = f"{operation.title}, processor time of a request"
+                rows.append([what, str(connections), f"{used:.0f} ms", f"{goal.processor_ms:g} ms", verdict])
+    return table(["", "connections", "", "goal", ""], rows)
 
 
 def _times(ratio: float | None) -> str:

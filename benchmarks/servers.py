@@ -229,7 +229,10 @@ def environment_with(requirements: Path, name: str) -> Path:
 
 
 JSON = {"Content-Type": "application/json"}
-_ACTION = '{"action": "changeSomeProperty", "someProperty": "any string @version"}'
+_ACTIONS = {
+    Operation.UPDATE: '{"action": "changeSomeProperty", "someProperty": "any string @version"}',
+    Operation.UPDATE_NEW_WORD: '{"action": "changeSomeProperty", "someProperty": "any string @new"}',
+}
 
 
 class _ResourceServer(Server):
@@ -251,18 +254,23 @@ class _ResourceServer(Server):
             case Operation.CREATE:
                 body = json.dumps({"objectTypeProperty": EXAMPLE})
                 return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
-            case Operation.UPDATE:
+            case Operation.CREATE_NEW_WORD:
+                body = json.dumps({"objectTypeProperty": {**EXAMPLE, "arrayOfStringExample": ["dog", "@new", "bird"]}})
+                return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
+            case Operation.UPDATE | Operation.UPDATE_NEW_WORD:
                 updated = (sample.updated[number] for number in self.next_updated())
                 return Updates(
                     "POST",
                     [(str(item.id), str(item.version)) for item in updated],
                     f"{base}/@id",
-                    f'{{"version": @version, "actions": [{_ACTION}]}}',
+                    f'{{"version": @version, "actions": [{_ACTIONS[operation]}]}}',
                     {**self.headers(), **JSON},
                 )
             case _:
-                path = self.list_paths[operation].replace("@text", sample.text)
-                return Load("GET", [base + path], headers=self.headers())
+                path = self.list_paths.get(operation)
+                if path is None:
+                    return None
+                return Load("GET", [base + path.replace("@text", sample.text)], headers=self.headers())
 
 
 class Service(_ResourceServer):
@@ -271,11 +279,13 @@ class Service(_ResourceServer):
     name = "service"
     title = "this service"
     ready_path = "/health/ready"
-    # Without the total, since no peer counts it.
+    # Without the total, which no peer but bare Flask counts, and only if it is asked to.
     list_paths: ClassVar[Mapping[Operation, str]] = {
         Operation.PAGE_20: "/sorted-query-parameters?limit=20&withTotal=false",
         Operation.PAGE_500: "/sorted-query-parameters?limit=500&withTotal=false",
         Operation.FILTER: "?arrayOfString=@text&withTotal=false",
+        Operation.PAGE_TOTAL: "/sorted-query-parameters?limit=20",
+        Operation.FACET: "/searchApiPattern?facet=arrayOfStringExample&limit=0&withTotal=false",
     }
 
     def __init__(self, setup: Setup) -> None:
@@ -319,7 +329,7 @@ _TAKEN_OVER = (
     "control_socket_disable",
     "forwarded_allow_ips",
 )
-"""The settings of gunicorn.conf.py that are used for bare Flask too."""
+"""The settings of the service's gunicorn that are used for bare Flask too."""
 
 
 class BareFlask(_ResourceServer):
@@ -335,6 +345,7 @@ class BareFlask(_ResourceServer):
         Operation.PAGE_20: "?limit=20",
         Operation.PAGE_500: "?limit=500",
         Operation.FILTER: "?arrayOfString=@text&limit=20",
+        Operation.PAGE_TOTAL: "?limit=20&withTotal=true",
     }
 
     def template(self) -> str | None:
@@ -352,7 +363,7 @@ class BareFlask(_ResourceServer):
         script = """
 import json, runpy
 from gunicorn.util import load_class
-found = runpy.run_path("gunicorn.conf.py")
+found = runpy.run_path("app/serving/gunicorn_settings.py")
 classes = load_class(found["worker_class"]).__mro__
 found["worker_class"] = next(f"{c.__module__}.{c.__name__}" for c in classes if c.__module__.startswith("gunicorn."))
 print(json.dumps({name: value for name, value in found.items() if isinstance(value, (bool, int, str))}))
@@ -484,6 +495,8 @@ class Kinto(Server):
             case Operation.FILTER:
                 field = "objectTypeProperty.arrayOfStringExample"
                 return Load("GET", [f"{records}?contains_{field}=%22{sample.text}%22&_limit=20"])
+            case _:
+                return None
 
 
 _BEGAN_MS = str(round(seed.EPOCH.timestamp() * 1000))
@@ -565,6 +578,8 @@ class Mock(Server):
             case Operation.PAGE_500:
                 return Load("GET", [f"{base}?limit=500"])
             case Operation.FILTER:
+                return None
+            case _:
                 return None
 
 

@@ -32,7 +32,7 @@ from tests.support.server import NotReady, start_server
 
 GUNICORN = [sys.executable, "-m", "gunicorn"]
 CLASSES = {
-    # As many threads as the pool has connections; the other settings as in gunicorn.conf.py.
+    # As many threads as the pool has connections; the other settings as in app/serving/gunicorn_settings.py.
     "threads": [
         "-c",
         os.devnull,

@@ -23,25 +23,31 @@ CREATE TABLE resource_count (
 ALTER TABLE resource_count ALTER COLUMN project_key SET STATISTICS 0;
 
 -- Adds the rows that a statement has inserted, or subtracts those that it has deleted. A statement of the service writes
--- rows of one project, for which the short way takes half the time.
+-- rows of one project, and the slot is there nearly always: an UPDATE takes two thirds of the time of an upsert.
 CREATE FUNCTION count_resources() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    sign CONSTANT integer := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
-    own_slot CONSTANT smallint := pg_backend_pid() % 32;
     rows bigint;
     first_project text;
     last_project text;
 BEGIN
     SELECT count(*), min(c.project_key), max(c.project_key) INTO rows, first_project, last_project FROM changed c;
-    IF first_project = last_project THEN
-        INSERT INTO resource_count AS kept (project_key, slot, resources)
-        VALUES (first_project, own_slot, sign * rows)
-        ON CONFLICT (project_key, slot) DO UPDATE SET resources = kept.resources + excluded.resources;
-    ELSIF rows > 0 THEN
-        INSERT INTO resource_count AS kept (project_key, slot, resources)
-        SELECT c.project_key, own_slot, sign * count(*) FROM changed c GROUP BY c.project_key ORDER BY c.project_key
-        ON CONFLICT (project_key, slot) DO UPDATE SET resources = kept.resources + excluded.resources;
+    IF rows = 0 THEN
+        RETURN NULL;
     END IF;
+    IF TG_OP = 'DELETE' THEN
+        rows := -rows;
+    END IF;
+    IF first_project = last_project THEN
+        UPDATE resource_count k SET resources = k.resources + rows
+        WHERE k.project_key = first_project AND k.slot = pg_backend_pid() % 32;
+        IF FOUND THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    INSERT INTO resource_count AS k (project_key, slot, resources)
+    SELECT c.project_key, pg_backend_pid() % 32, sign(rows) * count(*)
+    FROM changed c GROUP BY c.project_key ORDER BY c.project_key
+    ON CONFLICT (project_key, slot) DO UPDATE SET resources = k.resources + excluded.resources;
     RETURN NULL;
 END
 $$;

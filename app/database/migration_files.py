@@ -1,4 +1,7 @@
-"""The SQL files in ``migrations/``, which make the schema. :mod:`app.database.migrate` applies them."""
+"""The SQL files in ``migrations/``, which make the schema. :mod:`app.database.migrate` applies them.
+
+The wheel has the folder inside of ``app``, the checkout beside it.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +11,10 @@ class UnsupportedServer(Exception):
     """The database server is older than :data:`OLDEST_SERVER`."""
 
 
-FOLDER = Path(__file__).resolve().parents[2] / "migrations"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = _PACKAGE / "migrations"
+
+FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
 
 
 @cache

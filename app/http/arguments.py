@@ -18,7 +18,8 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
-from app.http.bodies import decoded_pairs, read_form, read_json
+from app.http.bodies import decoded_pairs, read_body, read_form, read_json
+from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -106,8 +107,11 @@ class Blueprint(SmorestBlueprint):
         :param location: ``json``, ``query`` or ``form``.
         """
         describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
-        parse = partial(_parser.parse, schema, location=location)
-        load = _unless_empty(parse, schema) if location == "query" else parse
+        load: Callable[[], Any] = partial(_parser.parse, schema, location=location)
+        if location == "query":
+            load = _unless_empty(load, schema)
+        elif location == "json":
+            load = _beside_others_if_large(load)
 
         def decorate(view: AnyView) -> AnyView:
             return _loading(view, _Part(location, load), describe(view))
@@ -131,6 +135,15 @@ def _unless_empty(parse: Callable[[], Any], schema: Schema) -> Callable[[], Any]
     """Most reads have no query string, so what that loads to is computed once; it is never changed."""
     empty: Any = schema.load(_NO_PARAMETERS)
     return lambda: parse() if request.query_string else empty
+
+
+def _beside_others_if_large(parse: Callable[[], Any]) -> Callable[[], Any]:
+    def load() -> Any:
+        if len(read_body(request, current_app.config["MAX_CONTENT_LENGTH"])) < LARGE_FROM:
+            return parse()
+        return beside_other_requests(parse)
+
+    return load
 
 
 _LOCATIONS = ("path", "query", "headers", "form", "json")

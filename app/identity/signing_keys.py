@@ -31,6 +31,8 @@ VALUES (%(kid)s, %(private)s, %(public)s, now(), now() + make_interval(secs => %
 
 _INSERT_IF_FIRST: LiteralString = f"{_INSERT} ON CONFLICT DO NOTHING"
 
+_HAS_KEY: LiteralString = "SELECT FROM signing_key WHERE retired_at IS NULL"
+
 _RETIRE_ALL_NOW: LiteralString = """
 UPDATE signing_key SET retired_at = now() WHERE retired_at IS NULL OR retired_at > now()"""
 
@@ -137,6 +139,9 @@ class SigningKey:
 
 def ensure_signing_key(connection: Connection, encryption: KeyEncryption = NO_ENCRYPTION) -> None:
     """Create a signing key if there is none. Several processes may call this at once: one key is created."""
+    # A read needs one machine of a distributed database, and a write all of them.
+    if connection.execute(_HAS_KEY).fetchone() is not None:
+        return
     connection.execute(_INSERT_IF_FIRST, _new_key(encryption) | {"signs_in_s": 0})
 
 

@@ -32,7 +32,7 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.strict_json import encode
+from app.values.strict_json import encode_arrays
 
 ACTIONS_AT_MOST = 500
 """Update actions of one request at most, as on the platform."""
@@ -110,7 +110,7 @@ class ContainedObjectTypeSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        return ObjectType(encode(_ordered(data)))
+        return ObjectType(encode_arrays(_ordered(data)))
 
 
 def _ordered(data: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class ObjectTypeSchema(ContainedObjectTypeSchema):
     def make(self, data: dict[str, Any]) -> ObjectType:
         ordered = _ordered(data)
         searched = tuple(data.get("arrayOfStringExample", ()))
-        return ObjectType(encode(ordered), searched, array_values.literal(data), tuple(ordered))
+        return ObjectType(encode_arrays(ordered), searched, array_values.literal(data), tuple(ordered))
 
 
 @dataclass(frozen=True, slots=True)

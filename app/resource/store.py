@@ -181,6 +181,8 @@ def write(
     plan = write_statements.planned(change)
     words = _word_cache.new_words(connection, project_key, write_statements.new_texts(change))
     parameters["new_words"] = words.text
+    if plan == write_statements.STORED and not change.touched and not isinstance(target, Sole):
+        return _looked_up(connection, target, parameters)  # actions that change nothing need no UPDATE
     try:
         outcome = None
         if _is_plain(target, change, preconditions):
@@ -188,6 +190,10 @@ def write(
             statement = write_statements.plain_update(type(target), plan, conditions, notes_text=bool(words))
             row = connection.execute(statement, parameters).fetchone()
             outcome = None if row is None else Written(resource_of(row), created=False)
+            if outcome is None:
+                # If the conditions hold now, the UPDATE was overtaken or changes nothing.
+                found = _looked_up(connection, target, parameters)
+                outcome = found if isinstance(found, Refused) else None
         if outcome is None:
             statement = write_statements.locked_update(type(target), plan, notes_text=bool(words))
             outcome = _outcome(connection.execute(statement, parameters).fetchone())
@@ -200,6 +206,12 @@ def write(
         _word_cache.add(connection, project_key, words)
         return replace(outcome, leaves_text=True)
     return outcome
+
+
+def _looked_up(connection: Connection, target: Target, parameters: Parameters) -> Written | Refused:
+    """The result of a write that changes nothing: the resource, if all conditions hold for it."""
+    row = connection.execute(write_statements.look(type(target)), parameters).fetchone()
+    return Refused(Refusal.NOT_FOUND) if row is None else _outcome(row)
 
 
 def delete(connection: Connection, project_key: str, target: ById, preconditions: Preconditions) -> Written | Refused:

@@ -1,7 +1,9 @@
 """The statements that write one resource, composed from a plan of what each of its values becomes.
 
-There are two statements for a change. :func:`plain_update` is one UPDATE whose WHERE has the version that the client
-expects. If it finds no row, or if it is not worth trying, :func:`locked_update` follows. Its parts:
+There are three statements for a change. :func:`plain_update` is one UPDATE whose WHERE has the version that the client
+expects. If it finds no row, :func:`look` tells why without waiting for a lock: of many writers that expect the same
+version, all but one end here. If the conditions hold by then, or if the first two are not worth trying,
+:func:`locked_update` follows. Its parts:
 
 * ``counted``: how many resources the project has, if its only one is meant;
 * ``before``: the row, locked until the transaction ends;
@@ -262,6 +264,17 @@ def plain_update(
     )
     noting: LiteralString = f"WITH {NOTED}" if notes_text else ""
     return f"{noting} {update} {_RETURNING}"
+
+
+@lru_cache(maxsize=4)
+def look(target: type[Target]) -> LiteralString:
+    """Reads a resource, as it is committed, in the form of :data:`_REPORT`; no row if there is none.
+
+    :param target: by id or by key.
+    """
+    return f"""
+    SELECT 0, ({_ALL_CONDITIONS}), false, {COLUMNS}
+    FROM resource r WHERE r.project_key = %(project_key)s AND {_WHICH[target]}"""
 
 
 @lru_cache(maxsize=256)

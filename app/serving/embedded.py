@@ -16,7 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from app.serving import processes
 from app.serving.data_folder import DataFolder, find_data_folder, sync_folder
 from app.serving.errors import DataDirInUse, EmbeddedError
 from app.serving.leftovers import disarm_pid_file, stop_leftovers
-from app.serving.server_programs import character_locale, server_environment
+from app.serving.server_programs import character_locale, package_folder, server_environment
 from app.serving.socket_folder import PORT, make_socket_folder, remove_socket_folder
 
 if TYPE_CHECKING:
@@ -102,18 +102,21 @@ class EmbeddedPostgres:
             raise EmbeddedError("the embedded PostgreSQL was never started")
         return self._folder.home
 
-    def start(self) -> str:
+    def start(self, launched: Callable[[str], None] = lambda _: None) -> str:
         """Start the server, unless it runs, and return a libpq connection string of the service's database.
 
         It can be called again after the server has crashed; the data folder stays locked in between. Removes libpq's
         variables (``PG*``) from the environment of this process.
 
+        :param launched: called with the connection string as soon as that is known, while the server starts. Whoever
+            connects before this method returns may be refused.
         :raises DataDirInUse: if another process owns the data folder, which is left as it is.
         :raises EmbeddedError: for every other reason, with the last lines of the server's log.
         """
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
+        package_folder()  # without it, no folder is made
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -125,7 +128,7 @@ class EmbeddedPostgres:
             self._sockets = make_socket_folder(folder)
             folder.write_access_rules()
             disarm_pid_file(folder)
-            self._launch(folder, self._sockets)
+            self._launch(folder, self._sockets, lambda: launched(self.conninfo()))
         except OSError as error:
             self.stop()
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
@@ -242,7 +245,7 @@ class EmbeddedPostgres:
             program = Path(command[0]).name
             raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")
 
-    def _launch(self, folder: DataFolder, sockets: Path) -> None:
+    def _launch(self, folder: DataFolder, sockets: Path, launched: Callable[[], None]) -> None:
         settings = {
             **_SERVER_SETTINGS,
             "unix_socket_directories": str(sockets),
@@ -255,6 +258,7 @@ class EmbeddedPostgres:
             command += ["-c", f"{name}={value}"]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT)
+        launched()
         deadline = time.monotonic() + self._start_timeout_s
         pause_s = 0.01
         while True:

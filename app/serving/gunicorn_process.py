@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -20,8 +19,7 @@ from app.serving.errors import ServeError
 
 logger = logging.getLogger(__name__)
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-"""The folder with ``gunicorn.conf.py`` and ``wsgi.py``."""
+_SETTINGS = Path(__file__).with_name("supervised_settings.py")
 
 _FIRST_ANSWER_S = 60.0
 """Longest wait for gunicorn's first answer."""
@@ -39,7 +37,7 @@ _PORT_S = 3.0
 class GunicornProcess:
     """Gunicorn's master and its workers, which are in the master's process group.
 
-    :param application: ``module:name``, relative to the repository's folder.
+    :param application: ``module:name`` or ``module:factory()``.
     """
 
     def __init__(self, settings: Settings, application: str) -> None:
@@ -49,34 +47,58 @@ class GunicornProcess:
         self._settings = settings
         self._application = application
         self._url = ""
+        self._sink: int | None = None
+        """The other end of the master's standard input, while the master waits."""
 
     @property
     def alive(self) -> bool:
         """Whether the master runs."""
         return self.process is not None and self.process.poll() is None
 
-    def start(self, url: str) -> None:
-        """Start the master on a database; :meth:`wait_for_answer` tells when it serves."""
+    def load(self, url: str) -> None:
+        """Start the master on a database. It loads the application, and listens after :meth:`listen`.
+
+        Loading takes about a second, in which the database can be started and prepared.
+        """
         self._url = url
-        configuration = str(REPOSITORY / "gunicorn.conf.py")
-        self.process = processes.spawn(
-            [sys.executable, "-m", "gunicorn", "-c", configuration, self._application],
-            environment=_environment(self._settings, url),
-            folder=REPOSITORY,
-            # Without its supervisor it stops at once; SIGTERM would let requests in flight finish.
-            when_parent_dies=signal.SIGQUIT,
-        )
+        source, self._sink = os.pipe()
+        try:
+            self.process = processes.spawn(
+                processes.own_module("gunicorn", "-c", str(_SETTINGS), self._application),
+                environment=_environment(self._settings, url),
+                # gunicorn adds its working directory to the path. This one is on it already, unlike the user's folder.
+                folder=processes.ROOT,
+                source=source,
+                # Without its supervisor it stops at once; SIGTERM would let requests in flight finish.
+                when_parent_dies=signal.SIGQUIT,
+            )
+        finally:
+            os.close(source)
         if self.record is not None:
             known = {"pid": self.process.pid, "identity": processes.identity(self.process.pid)}
             with contextlib.suppress(OSError):
                 self.record.write_text(json.dumps(known))
+
+    def listen(self) -> None:
+        """Let the master listen and start its workers; :meth:`wait_for_answer` tells when it serves."""
+        if self._sink is not None:
+            with contextlib.suppress(BrokenPipeError):  # it has ended already
+                os.write(self._sink, b"\n")
+            self._close_sink()
+
+    def _close_sink(self) -> None:
+        if self._sink is not None:
+            os.close(self._sink)
+            self._sink = None
 
     def restart(self) -> None:
         """Start it again after the master has died."""
         if self.process is not None:
             # The workers of a killed master run on for a moment, and hold its port.
             processes.end_group(self.process.pid, patience_s=_ORPHANS_S)
-        self.start(self._url)
+        self._close_sink()
+        self.load(self._url)
+        self.listen()
 
     def end_predecessor(self) -> None:
         """End the gunicorn of a killed supervisor, if it still runs."""
@@ -101,7 +123,6 @@ class GunicornProcess:
         :raises ServeError: if gunicorn ends instead, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
-        pause_s = 0.02
         while not _answers(self._settings):
             if not self.alive:
                 code = None if self.process is None else self.process.returncode
@@ -111,8 +132,8 @@ class GunicornProcess:
                 )
             if time.monotonic() > deadline:
                 raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 1.3, 0.25)
+            # Until gunicorn listens, a try costs little; from then on it waits for the answer.
+            time.sleep(0.02)
 
     def stop(self, hurry: Callable[[], bool]) -> None:
         """Stop gunicorn after requests in flight, or after 12 s.
@@ -129,6 +150,7 @@ class GunicornProcess:
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
+        self._close_sink()  # only now: its end tells a master that waits to say that the supervisor is gone
         self.process = None
         if self.record is not None:
             self.record.unlink(missing_ok=True)

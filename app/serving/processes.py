@@ -14,6 +14,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+PROC = Path("/proc")
+"""Where Linux shows processes. macOS has no such folder; ``ps`` answers there."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+ROOT = _PACKAGE.parent
+"""The folder that has the package ``app``: a checkout's, or that of installed packages."""
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -49,13 +57,24 @@ def spawn(
     )
 
 
+def own_module(module: str, *arguments: str) -> list[str]:
+    """A command that runs a module, in an interpreter whose package ``app`` is this one.
+
+    ``-P`` keeps the working directory off the path, and the launcher imports ``app`` before anything else can.
+    """
+    # In a checkout the launcher is in the package, in an installation beside it.
+    folder = _PACKAGE / "launcher"
+    launcher = (folder if folder.is_dir() else _PACKAGE.with_name("sample_resource")) / "__init__.py"
+    return [sys.executable, "-P", str(launcher), module, *arguments]
+
+
 def identity(pid: int) -> str | None:
     """Boot and start time of a process, to tell it from a later one with the same id; None if it does not run."""
     try:
         # Field 22. The second one is the command's name in brackets, which may contain spaces and brackets itself.
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        stat = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
-        if Path("/proc/self/stat").exists():
+        if (PROC / "self/stat").exists():
             return None
     else:
         return None if stat[0] == "Z" else f"{boot_id()}/{stat[19]}"
@@ -68,7 +87,7 @@ def identity(pid: int) -> str | None:
 def boot_id() -> str:
     """An id that differs after each boot; empty if the system has none."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return (PROC / "sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
 
@@ -79,7 +98,7 @@ def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int]
     A shell may be in the folder too, so the name of the program is compared as well. The search runs as that user,
     since root in a container may not be allowed to inspect the processes of others.
     """
-    if not Path("/proc/self/cwd").exists():
+    if not (PROC / "self/cwd").exists():
         return None
     script = """
         for process in /proc/[0-9]*; do

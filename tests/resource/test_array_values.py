@@ -132,6 +132,18 @@ def test_each_array_is_sorted_and_has_each_value_once(connection: Connection) ->
     assert array_values.EMPTY == "(,,,,,,,)"
 
 
+def test_long_arrays_are_written_as_short_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(1)  # noqa: S311 -- data, not secrets
+    object_type = {
+        "arrayOfIntExample": [chance.randrange(500) for _ in range(1000)],
+        "arrayOfFloatExample": [chance.randrange(500) / 8 for _ in range(1000)],
+        "arrayOfStringExample": [str(chance.randrange(500)) for _ in range(1000)],
+    }
+    at_once = array_values.literal(object_type)
+    monkeypatch.setattr(array_values, "_ITEMS_AT_ONCE", 7)
+    assert array_values.literal(object_type).replace(" ", "") == at_once.replace(" ", "")
+
+
 # Writes
 
 

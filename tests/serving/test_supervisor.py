@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
+from app.serving import processes
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
 from tests.conftest import open_folder
@@ -119,6 +120,30 @@ def start(folder: Path) -> Generator[Callable[..., Service]]:
             service.stop()
         assert service.process.stdout is not None
         service.process.stdout.close()
+
+
+def test_gunicorn_loads_the_application_but_does_not_listen_before_the_database_is_prepared(
+    start: Callable[..., Service], folder: Path
+) -> None:
+    service = start(STANDIN_LOADED=str(folder / "loaded"))
+    assert service.welcome.startswith("ready "), service.errors.read_text()
+
+
+def test_a_gunicorn_that_waits_ends_with_its_supervisor() -> None:
+    """Its standard input ends without the byte that lets it listen."""
+    settings = str(ROOT / "app/serving/supervised_settings.py")
+    ended = subprocess.run(
+        processes.own_module("gunicorn", "-c", settings, "tests.support.standin:application"),
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PORT": str(free_port())},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "the supervisor is gone" in ended.stderr
 
 
 def living(family: Iterable[psutil.Process]) -> list[psutil.Process]:

@@ -1,16 +1,32 @@
 """A small application for tests of the supervisor and of gunicorn; ``python -m tests.support.standin`` serves it."""
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import psycopg
 
 from app.config import Settings
+from app.http.large_bodies import beside_other_requests
 from app.serving.supervisor import serve
+from tests.support.waiting import wait_until
+
+if __name__ != "__main__" and "STANDIN_LOADED" in os.environ:
+    Path(os.environ["STANDIN_LOADED"]).touch()
+
+_released: list[str] = []
+
+
+def _compute() -> str:
+    """Compute, without a pause that would let greenlets run, until another request comes."""
+    while not _released:
+        pass
+    return "computed and done"
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -24,6 +40,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
         body = "slow and done"
+    elif path == "/compute":
+        body = beside_other_requests(_compute)
+    elif path == "/release":
+        _released.append(path)
     elif path == "/rows":
         try:
             with psycopg.connect(os.environ["DATABASE_URL"], connect_timeout=2) as connection:
@@ -35,7 +55,19 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def prepare(url: str) -> str:
-    """Insert a row at each start."""
+    """Insert a row at each start.
+
+    With ``STANDIN_LOADED``, wait until gunicorn has loaded the application, and say whether it listens already.
+    """
+    mark = os.environ.get("STANDIN_LOADED")
+    if mark is not None:
+        wait_until(Path(mark).exists, 30)
+        # Without the wait for the end of this function, gunicorn would listen some milliseconds later.
+        for _ in range(50):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", int(os.environ["PORT"]))) == 0:
+                    return "listens too early"
+            time.sleep(0.01)
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS kept (id int)")
         connection.execute("INSERT INTO kept VALUES (1)")

@@ -1,0 +1,36 @@
+"""Large bodies: decoded and checked in a thread of their own.
+
+A body of 2 MiB can hold a million numbers, which take half a second. In the worker's one thread, all other requests of
+the process would wait as long. Beside another thread they wait for Python's interpreter lock only, some milliseconds
+each time. One thread does it for all large bodies, one after the other: several would share the lock with the requests
+in equal parts.
+"""
+
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import TypeVar, cast
+
+from gevent import monkey
+from gevent.threadpool import ThreadPool
+
+LARGE_FROM = 32 * 1024
+"""Bytes of a body that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
+
+Result = TypeVar("Result")
+
+_threads: list[ThreadPool] = []
+"""The one thread, once a large body has come: a pool cannot be made before gunicorn forks."""
+
+
+def beside_other_requests(work: Callable[[], Result]) -> Result:
+    """Do work of the current request that only computes, and let other requests of this process go on meanwhile.
+
+    Without gevent's greenlets each request has a thread anyway, which does the work itself.
+
+    :param work: sees the request as the caller does; sends and receives nothing.
+    """
+    if not monkey.is_module_patched("socket"):
+        return work()
+    if not _threads:
+        _threads.append(ThreadPool(1))
+    return cast("Result", _threads[0].apply(copy_context().run, (work,)))

@@ -1,0 +1,169 @@
+"""How gunicorn runs the service. Each value has its reason beside it; other settings keep gunicorn's defaults.
+
+``serve`` names this file to gunicorn; who starts gunicorn without ``serve`` writes
+``gunicorn -c python:app.serving.gunicorn_settings 'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
+
+The service speaks HTTP only. ``certfile`` and the other settings for TLS are refused at the start, by the worker class.
+"""
+
+import gc
+import sys
+from typing import Any
+
+from gevent import monkey
+
+# First of all, since modules take their locks and sockets when they are imported. What the master itself needs stays
+# as it is: it forks, handles signals, and waits for them in a queue.
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
+
+from app.config import Settings  # noqa: E402 -- after the patch
+from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402
+
+_settings = Settings.from_environment()
+
+# Metrics: the numbers of all workers, in files that they share. Without METRICS_BIND and METRICS_TOKEN nobody can ask
+# for them, and no files are made. Before the import of metrics, which loads prometheus_client.
+if _settings.metrics_are_on:
+    share_between_processes()
+
+from app.telemetry.metrics import metrics  # noqa: E402
+from app.telemetry.metrics_server import MetricsServer  # noqa: E402
+
+bind = _settings.listen_address
+
+workers = _settings.workers
+
+# A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
+# the figures), and errors in JSON for requests that cannot be parsed. How many requests use the database at once is
+# THREADS, the size of the pool.
+worker_class = "app.serving.worker.Worker"
+
+# Connections of each process, idle ones included: together with files and the database below 1024, the usual limit of
+# open files. Beyond it, a new client replaces the one that has been idle for longest.
+worker_connections = 900
+
+# The application is made once, before the fork, and the workers share its memory: 10 MiB each. It opens nothing before
+# the fork: a pool opens with the first request that needs it, and threads start in the workers. New code needs a
+# restart.
+preload_app = True
+
+# Seconds that an idle connection stays open. Longer than the 60 s that are common for load balancers, so that the
+# balancer closes first: a server that does may close while a request is on its way. An idle connection costs 30 KiB.
+keepalive = 75
+
+# Seconds for requests in flight when the service stops: more than the longest statement by default (4 s), and less
+# than the 10 s after which Docker kills.
+graceful_timeout = 8
+
+# Seconds after which a worker is replaced if its main loop has not reported to the master. It does not limit requests:
+# the database's statement timeout does.
+timeout = 30
+
+# The largest values that gunicorn allows, since the query language travels in the URL. A longer search goes by POST.
+limit_request_line = 8190
+limit_request_field_size = 8190
+limit_request_fields = 100
+
+# Off: with it, clients that did not read the script of the documentation page blocked their whole workers. The service
+# has few files, and they are small.
+sendfile = False
+
+# Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
+# you need it, set both, so that workers do not restart together. Their metrics are kept: see child_exit.
+max_requests = 0
+max_requests_jitter = 0
+
+# The folder of the file whose time tells the master that a worker is alive. On a disk that is slow to sync, touching
+# it can block for longer than the timeout, and healthy workers are killed; so it is in memory if possible.
+_memory = memory_folder()
+worker_tmp_dir = None if _memory is None else str(_memory)
+
+# No control socket: it would be a second way in, with a file in the home folder. Signals do all that is needed.
+control_socket_disable = True
+
+# The application writes one line for each request, with what gunicorn does not know: route, project, correlation id.
+accesslog = None
+
+# Gunicorn's own messages go to standard error, warnings and errors only: the supervisor reports starts and stops.
+errorlog = "-"
+loglevel = "warning"
+
+# The name in the output of `ps`, if setproctitle is installed.
+proc_name = "sample-resource"
+
+# The application reads the headers of proxies, as TRUSTED_PROXIES allows. Gunicorn by itself would accept from any
+# client on this machine another scheme and even another path.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
+forwarder_headers = ""
+
+# A header with an underscore in its name is dropped: `X_Forwarded_For` and `X-Forwarded-For` are the same in WSGI.
+header_map = "drop"
+
+
+def on_starting(server: Any) -> None:
+    """Check the settings before anything listens, and open the port for metrics in the master.
+
+    The port is kept as an attribute of the master, since a reload (SIGHUP) executes this file again.
+    """
+    # gunicorn would do this later, after it has complained about a certificate that does not exist.
+    if hasattr(server.worker_class, "check_config"):
+        server.worker_class.check_config(server.cfg, server.log)
+    server.metrics_server = None
+    if _settings.metrics_address is not None:
+        try:
+            server.metrics_server = MetricsServer(*_settings.metrics_address)
+        except OSError as error:
+            sys.exit(f"METRICS_BIND={_settings.metrics_bind}: cannot listen: {error.strerror or error}")
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """Hand the port to the worker, and make sure that it finds the folder for its metrics."""
+    worker.metrics_server = server.metrics_server
+    metrics.ensure_folder()
+
+
+def when_ready(_server: Any) -> None:
+    """Free memory before the first fork."""
+    _freeze()
+
+
+def _freeze() -> None:
+    """Exclude from garbage collection what was loaded so far, which is never freed.
+
+    Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
+    that the workers share with the master.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Open the connections before the first request is accepted, and start the threads that share metrics."""
+    extensions = getattr(worker.wsgi, "extensions", {})
+    if "database" in extensions:
+        extensions["database"].open_ahead()
+        extensions["authorization_server"].load_ahead()
+    _freeze()
+    if _settings.metrics_are_on:
+        metrics.flush_periodically()
+    if worker.metrics_server is not None:
+        readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")
+        worker.metrics_server.serve(metrics, readiness.faults if readiness is not None else lambda: None)
+
+
+def worker_exit(_server: Any, worker: Any) -> None:
+    """Close the pools of a worker that is about to end, and share its last counts.
+
+    The interpreter would wait five seconds for the threads of an open pool.
+    """
+    extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
+    for name in ("reading_database", "database"):
+        if name in extensions:
+            extensions[name].close()
+    metrics.flush()
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Keep the counts of a worker that has ended."""
+    metrics.merge_exited(worker.pid)

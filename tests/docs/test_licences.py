@@ -1,0 +1,62 @@
+"""``docs/licences.md`` lists every dependency with its licence, and each licence permits what is done with it."""
+
+import re
+from importlib.metadata import Distribution
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from tests.installation.environments import closure
+from tests.support.licences import FOR_THE_SERVICE, FOR_TOOLS, is_allowed, licence_of
+from tests.support.pages import ROOT, Page
+
+PAGE = Page("docs/licences.md")
+INSTALLED = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Installed with the service")}
+TOOLS = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Tools")}
+
+LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE))
+PINNED = {canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().split()}
+
+
+def named(package: Distribution) -> str:
+    return canonicalize_name(package.metadata["Name"])
+
+
+def test_every_dependency_is_listed_once() -> None:
+    assert set(INSTALLED) == LOCKED
+    assert set(TOOLS) == PINNED - set(INSTALLED)
+
+
+def test_the_page_names_the_licences_that_the_packages_state() -> None:
+    stated = {named(package): licence_of(package) for package in closure("sample-resource", "embedded", "dev")}
+    listed = INSTALLED | TOOLS
+    assert {name: listed.get(name) for name in stated} == stated
+
+
+@pytest.mark.parametrize(("listed", "allowed"), [(INSTALLED, FOR_THE_SERVICE), (TOOLS, FOR_TOOLS)])
+def test_every_licence_is_allowed(listed: dict[str, str], allowed: frozenset[str]) -> None:
+    assert {name: licence for name, licence in listed.items() if not is_allowed(licence, allowed)} == {}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("MIT", True),
+        ("GPL-3.0", False),
+        ("MIT AND GPL-3.0", False),
+        ("MIT OR GPL-3.0", True),
+        ("Apache-2.0 AND (GPL-3.0 OR BSD-2-Clause)", True),
+    ],
+)
+def test_an_expression_is_allowed_if_one_choice_is(expression: str, expected: bool) -> None:
+    assert is_allowed(expression, FOR_THE_SERVICE) is expected
+
+
+@pytest.mark.parametrize("statement", ["", "License: Beerware\n", "Classifier: License :: Unheard Of\n"])
+def test_a_package_without_a_known_licence_is_reported(tmp_path: Path, statement: str) -> None:
+    folder = tmp_path / "nameless-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: nameless\nVersion: 1\n{statement}")
+    with pytest.raises(KeyError):
+        licence_of(Distribution.at(folder))

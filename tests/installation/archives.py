@@ -1,0 +1,51 @@
+"""The archives of ``make dist``: building them, and what is in them."""
+
+import subprocess
+import sys
+import zipfile
+from email.message import Message
+from email.parser import BytesHeaderParser
+from pathlib import Path, PurePosixPath
+
+from tests.support.server import ROOT
+
+
+def build(folder: Path, umask: int = 0o022) -> tuple[Path, Path]:
+    """Build sdist and wheel from the work tree into a folder."""
+    subprocess.run(
+        [sys.executable, str(ROOT / ".ci/dist"), "--outdir", str(folder)],
+        cwd=folder.parent,
+        umask=umask,
+        check=True,
+        capture_output=True,
+    )
+    (sdist,) = folder.glob("*.tar.gz")
+    (wheel,) = folder.glob("*.whl")
+    return sdist, wheel
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def metadata_of(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return BytesHeaderParser().parsebytes(archive.read(name))
+
+
+def place_in_wheel(path: str) -> str:
+    """Where a file of the checkout is in the wheel, as ``package_dir`` of setup.cfg says."""
+    launcher = PurePosixPath("app/launcher")
+    if launcher in PurePosixPath(path).parents:
+        return str("sample_resource" / PurePosixPath(path).relative_to(launcher))
+    return f"app/{path}" if path.startswith("migrations/") else path
+
+
+def packaged_files() -> list[str]:
+    """The files of the checkout that the wheel has to contain."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--", "app", "migrations"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [path for path in listed.stdout.splitlines() if (ROOT / path).exists()]

@@ -1,0 +1,3 @@
+SELECT
+FROM signing_key
+WHERE retired_at IS NULL

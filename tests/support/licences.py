@@ -1,0 +1,77 @@
+"""The licences of installed distributions, as their metadata state them, and which of them the project can use."""
+
+from importlib.metadata import Distribution
+
+from license_expression import get_spdx_licensing
+
+FOR_THE_SERVICE = frozenset(
+    [
+        "0BSD",
+        "Apache-2.0",
+        "BSD",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "ISC",
+        "LGPL-3.0-only",
+        "MIT",
+        "MIT-0",
+        "PSF-2.0",
+        "ZPL-2.1",
+    ]
+)
+"""Licences that let a program under the MIT licence import a library and be passed on with it.
+
+LGPL-3.0 asks that its users can replace the library, which a Python package always can be.
+"""
+
+FOR_TOOLS = FOR_THE_SERVICE | {"GPL-3.0-only", "MPL-2.0", "Public-Domain"}
+"""Licences of programs that check and build the service, and are not passed on with it."""
+
+_CLASSIFIERS = {
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD",
+    "GNU General Public License (GPL)": "GPL-3.0",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Public Domain": "Public-Domain",
+    "Python Software Foundation License": "PSF-2.0",
+}
+
+
+def licence_of(package: Distribution) -> str:
+    """The licence as an SPDX expression, or ``BSD`` if the metadata do not say which BSD licence.
+
+    :raises KeyError: if the metadata name a licence that is not known here, or none.
+    """
+    metadata = package.metadata
+    if "License-Expression" in metadata:
+        return metadata["License-Expression"]
+    classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier") or []]
+    named = [_CLASSIFIERS[parts[-1]] for parts in classifiers if parts[0] == "License" and len(parts) > 1]
+    if named:
+        # Several are a choice: the one program that has several, docutils, says so in its licence.
+        return " OR ".join(sorted(named))
+    (text, *_) = metadata.get_all("License") or [""]
+    first_line = text.splitlines()[0].strip() if text else ""
+    if first_line in FOR_TOOLS or first_line == "GPL-3.0":
+        return first_line
+    return _CLASSIFIERS[first_line]
+
+
+def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
+    """Whether an expression permits the use under one of the allowed licences, or several that apply together."""
+    parsed = get_spdx_licensing().parse(expression)
+    if parsed is None:
+        return False
+    return _holds(parsed, allowed)
+
+
+def _holds(node: object, allowed: frozenset[str]) -> bool:
+    operator = str(getattr(node, "operator", "")).strip()
+    parts = [_holds(part, allowed) for part in getattr(node, "args", ())]
+    if operator == "OR":
+        return any(parts)
+    if operator == "AND":
+        return all(parts)
+    return str(node) in allowed
