@@ -1,8 +1,9 @@
 """The WSGI application: here the parts of the service are made and joined, and nowhere else."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from flask import Flask
+from flask import Flask, Response
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -17,8 +18,12 @@ from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
+from app.resource.world import ONE_WORLD
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
+
+if TYPE_CHECKING:
+    from app.sandbox.service import Sandbox
 
 
 class _NoSessions(SessionInterface):
@@ -52,30 +57,79 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
     read_url = settings.database_read_url
     replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
-    authorization_server = AuthorizationServer(settings, database)
+    sandbox = _sandbox(settings, database)
+    worlds = ONE_WORLD if sandbox is None else sandbox.worlds
+    authorization_server = AuthorizationServer(settings, database, worlds)
     app.extensions |= {
         "database": database,
         "reading_database": ReadingDatabase(database, replica),
         "readiness": Readiness(database),
         "authorization_server": authorization_server,
+        "worlds": worlds,
+        "settings": settings,
     }
 
+    sandbox_hooks = () if sandbox is None else _install_sandbox(app, database, sandbox)
     host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
     before_the_view = (
         request_log.start,  # correlation id, clock and count of SQL statements: every answer has them
         *host_check,  # a host that is not served learns nothing else
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
+        *sandbox_hooks[:1],  # what the tester of a client has ordered, for those who had the right to the request
     )
-    for hook in before_the_view:
-        app.before_request(hook)
-    app.after_request(request_log.finish)  # counts and logs the answer, also one that a hook or an error made
+    after_the_view = (
+        *sandbox_hooks[1:],  # changes the answer on order, and notes it
+        request_log.finish,  # counts and logs the answer, also one that a hook or an error made
+    )
+    app.before_request(_one_hook(before_the_view))
+    app.after_request(_one_after_hook(after_the_view))
 
     request_log.announce_labels()
     install_routes(app, settings)
     install_error_answers(app)  # after flask-smorest, whose handler of HTTP errors has a body of its own
     app.wsgi_app = _middleware(app, settings)
     return app
+
+
+def _sandbox(settings: Settings, database: Database) -> "Sandbox | None":
+    """The sandbox, if it is switched on; otherwise nothing of it is imported."""
+    if not settings.sandbox_is_on:
+        return None
+    from app.sandbox.service import Sandbox
+
+    return Sandbox(settings, database)
+
+
+def _install_sandbox(app: Flask, database: Database, sandbox: "Sandbox") -> tuple[Any, Any]:
+    """Its hooks: before the view and after it."""
+    from app.sandbox.hooks import Hooks
+
+    app.extensions |= {"sandbox": sandbox, "connections": sandbox.connections}
+    hooks = Hooks(app, database, sandbox.registry, sandbox.projects, sandbox.journal, sandbox.connections)
+    return hooks.before, hooks.after
+
+
+def _one_hook(hooks: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
+    """All hooks as one: Flask looks at each function that it is given whether it is a coroutine, with every request."""
+
+    def before() -> Any:
+        for hook in hooks:
+            answer = hook()
+            if answer is not None:
+                return answer
+        return None
+
+    return before
+
+
+def _one_after_hook(hooks: Sequence[Callable[[Response], Response]]) -> Callable[[Response], Response]:
+    def after(answer: Response) -> Response:
+        for hook in hooks:
+            answer = hook(answer)
+        return answer
+
+    return after
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:

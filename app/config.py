@@ -146,11 +146,11 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
-_METRICS_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
 
 
-def _metrics_token(text: str) -> str:
-    if _METRICS_TOKEN.fullmatch(text) is None:
+def _fixed_token(text: str) -> str:
+    if _FIXED_TOKEN.fullmatch(text) is None:
         # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
         raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
     return text
@@ -319,10 +319,24 @@ class Settings:
         "host:port that serves /metrics to whoever reaches it, apart from the public port",
     )
     metrics_token: str | None = _setting(
-        "METRICS_TOKEN", _metrics_token, None, "serve /metrics on the public port to this bearer token", secret=True
+        "METRICS_TOKEN", _fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
     )
     log_format: str = _setting(
         "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
+    )
+    sandbox: str = _setting(
+        "SANDBOX",
+        _one_of("off", "on"),
+        "off",
+        "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients",
+    )
+    sandbox_token: str | None = _setting(
+        "SANDBOX_TOKEN",
+        _fixed_token,
+        None,
+        "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
+        " address",
+        secret=True,
     )
 
     def __post_init__(self) -> None:
@@ -336,6 +350,19 @@ class Settings:
                 raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
         if self.auth_issuer == self.issuer:
             raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
+        if self.sandbox_is_on and self.sandbox_token is None and not is_loopback(self.listen_host):
+            raise InvalidSetting(
+                "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since BIND={self.bind} is no loopback address"
+            )
+        if self.sandbox_is_on and self.database_pooler is not None:
+            raise InvalidSetting(
+                "SANDBOX", self.sandbox, "needs a direct connection to the database: a pooler keeps no LISTEN"
+            )
+
+    @property
+    def sandbox_is_on(self) -> bool:
+        """Whether the sandbox is there at all."""
+        return self.sandbox == "on"
 
     @property
     def listen_host(self) -> str:

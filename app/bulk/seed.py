@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -41,6 +42,7 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResourc
         yield _resource(project_key, seed, number, created, random, words)
 
 
+@cache
 def _vocabulary() -> list[str]:
     """The same words for every project and seed. Real ones come first, since the first are the most frequent."""
     random = Random("vocabulary")  # noqa: S311 -- for test data, not for secrets

@@ -38,7 +38,11 @@ _PROJECT = click.option(
 def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
     """Load generated resources: the same for the same project, count and seed. All of them or none."""
     with open_connection(settings, limited=False) as connection:
+        first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:
+            if bulk_store.existing_ids(connection, project_key, first):
+                # Not left to COPY: where tables are distributed, its error has no SQLSTATE that says so.
+                raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, number)
             bulk_store.copy_in(connection, project_key, _with_progress("Seeding", resources, count))
             if count >= _TIDIED_FROM:

@@ -46,6 +46,7 @@ def prepare(url: str, settings: Settings) -> str:
         (
             f"Serving        {settings.base_url}",
             f"Documentation  {settings.base_url}/docs",
+            *([f"Sandbox        {settings.base_url}/sandbox"] if settings.sandbox_is_on else []),
             *demo_client,
             "",
             "Try it:",

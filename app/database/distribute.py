@@ -14,10 +14,20 @@ from psycopg import sql
 from app.database.connection import Connection
 from app.database.migration_files import migration_ids
 
-DISTRIBUTED = ("resource", "word", "unindexed_text", "resource_count")
+DISTRIBUTED = (
+    "resource",
+    "word",
+    "unindexed_text",
+    "resource_count",
+    "resource_copy",
+    "sandbox_ids",
+    "sandbox_rule_count",
+    "sandbox_request_count",
+    "sandbox_request",
+)
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 
-REFERENCE = ("api_client", "signing_key", "revoked_token")
+REFERENCE = ("api_client", "signing_key", "revoked_token", "removed_client", "sandbox_project")
 """Tables of the service."""
 
 LOCAL = ("_yoyo_log", "_yoyo_migration", "_yoyo_version", "yoyo_lock")

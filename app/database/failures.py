@@ -1,7 +1,8 @@
 """Errors of the driver and of the pool as answers: 503 with ``Retry-After``.
 
 Errors are told apart by SQLSTATE and exception class, never by the text of a message, which depends on the server's
-version and language.
+version and language. Citus raises some temporary errors as internal ones, which have only the name of the C function in
+which they were raised to tell them by.
 """
 
 import psycopg
@@ -11,17 +12,36 @@ from app.telemetry.metrics import metrics
 
 _AWAY = "The database is not available."
 _COLLISION = "The write collided with another one."
+_MOVED = ("collision", "The project is being moved to another machine.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, by statement_timeout
     "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
     "40P01": ("collision", _COLLISION),  # deadlock_detected
     "40001": ("collision", _COLLISION),  # serialization_failure
+    # Citus: an intermediate result was not found, since a shard has moved or a worker was lost
+    "CIINF": _MOVED,
     "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
     # read_only_sql_transaction: a standby
     "25006": ("read_only", "The database accepts no writes at the moment."),
 }
 """Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
+
+_INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
+    # A worker was lost within a transaction.
+    **dict.fromkeys(("CheckRemoteTransactionsHealth", "MarkRemoteTransactionFailed"), ("away", _AWAY)),
+    # A shard is no longer where it was when the statement was planned.
+    **dict.fromkeys(
+        (
+            "ActiveShardPlacement",
+            "LoadGroupShardPlacement",
+            "LookupShardIdCacheEntry",
+            "LookupShardRelationFromCatalog",
+        ),
+        _MOVED,
+    ),
+}
+"""Errors of SQLSTATE XX000 by the C function that raises them (Citus 13.2)."""
 
 UNAVAILABLE_REASONS = (
     "queue_full",
@@ -91,4 +111,7 @@ def error_for(driver_error: psycopg.Error) -> Unavailable | None:
     # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
     if state[:2] in ("08", "53", "58") or state.startswith("57P"):
         return away()
+    if state == "XX000":
+        of_citus = _INTERNAL_ERRORS_OF_CITUS.get(driver_error.diag.source_function or "")
+        return Unavailable(*of_citus) if of_citus else None
     return None

@@ -14,8 +14,12 @@ _HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 
 def client_is_gone() -> bool:
     """Whether the client of the current request has closed its connection, or its sending half."""
-    client: socket.socket | None = request.environ.get("gunicorn.socket") if has_request_context() else None
-    if client is None:
+    return has_request_context() and has_hung_up(request.environ.get("gunicorn.socket"))
+
+
+def has_hung_up(client: socket.socket | None) -> bool:
+    """Whether the other end of a connection has closed it, or its sending half; False without a connection."""
+    if client is None or client.fileno() < 0:
         return False
     waiting = _poll()
     waiting.register(client.fileno(), _HUNG_UP)

@@ -18,7 +18,13 @@ from app.database.failures import UNAVAILABLE_REASONS
 from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
 from app.telemetry.logs import REQUESTS, write_request_line
-from app.telemetry.metrics import REPLICA_READ_SOURCES, TOKEN_CHECK_RESULTS, UNKNOWN_URL, metrics
+from app.telemetry.metrics import (
+    REPLICA_READ_SOURCES,
+    SANDBOX_ORDER_KINDS,
+    TOKEN_CHECK_RESULTS,
+    UNKNOWN_URL,
+    metrics,
+)
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -61,6 +67,7 @@ def announce_labels() -> None:
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
+        (metrics.sandbox_orders, SANDBOX_ORDER_KINDS),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:

@@ -34,6 +34,13 @@ SELECT id, name, scopes, created_at, revoked_at, secret_hash FROM api_client WHE
 
 _REVOKE: LiteralString = "UPDATE api_client SET revoked_at = now() WHERE id = %(id)s AND revoked_at IS NULL"
 
+_DELETE: LiteralString = "DELETE FROM api_client WHERE id = %(id)s"
+
+_NOTE_REMOVED: LiteralString = """
+INSERT INTO removed_client (id, removed_at) VALUES (%(id)s, now()) ON CONFLICT DO NOTHING"""
+
+_FORGET_REMOVED: LiteralString = "DELETE FROM removed_client WHERE removed_at < now() - interval '8 days'"
+
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
@@ -126,6 +133,13 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
     if row is None:
         raise LookupError(f"There is no client {client_id!r}.")
     return _client(row)
+
+
+def remove_client(connection: Connection, client_id: str) -> None:
+    """Delete a client; its tokens are refused as if it had been revoked, for longer than any of them is valid."""
+    connection.execute(_NOTE_REMOVED, {"id": client_id})
+    connection.execute(_DELETE, {"id": client_id})
+    connection.execute(_FORGET_REMOVED)
 
 
 def _client(row: Sequence[object]) -> Client:

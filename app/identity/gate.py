@@ -16,7 +16,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes, conditional_scope
-from app.identity.verification import InvalidToken, Principal, TokenVerifier
+from app.identity.verification import InvalidToken, Principal, TokenVerifier, VerifiedToken
 
 _log = logging.getLogger("app.identity")
 
@@ -47,12 +47,14 @@ class Gate:
         if accepted == ():
             return
         project_key = str((request.view_args or {}).get("project_key", ""))
-        principal = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
+        verified = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
+        principal = verified.principal
         for name in accepted or ():
             if f"{name}:{project_key}" in principal.scopes:
                 break
         else:
             raise errors.insufficient_scope(project_key, accepted or ())
+        g.verified_token = verified
         g.principal = principal
         add_log_fields(client=principal.client_id)
         also = conditional_scope(view)
@@ -102,14 +104,14 @@ def _bearer_token(header: str) -> str | None:
     return token.strip(" ") if scheme.lower() == "bearer" else None
 
 
-def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> Principal:
+def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> VerifiedToken:
     token = _bearer_token(header)
     if token is None:
         # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).
         message = "This endpoint requires an access token. You can get one from the authorization server."
         raise errors.unauthorized(realm, message, token_given=False)
     try:
-        return verifier.verify(token).principal
+        return verifier.verify(token)
     except InvalidToken as error:
         _log.info("access token refused", extra={"fields": {"reason": error.reason, **correlation_fields()}})
         raise errors.unauthorized(realm, "invalid_token", token_given=True) from None

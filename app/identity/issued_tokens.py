@@ -1,16 +1,15 @@
 """The access tokens that the service issues: signing and revoking them, and what a process needs to verify them."""
 
-import time
 from dataclasses import dataclass
 from datetime import datetime
 from typing import LiteralString
-from uuid import uuid4
 
 from joserfc import jwt
 
 from app.database.connection import Connection
 from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_signing_key
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
+from app.resource.world import REAL_WORLD, World
 
 _DELETE_EXPIRED: LiteralString = "DELETE FROM revoked_token WHERE expires_at < now() - interval '1 hour'"
 
@@ -20,15 +19,20 @@ ON CONFLICT DO NOTHING"""
 
 _IS_REVOKED: LiteralString = """
 SELECT EXISTS (SELECT FROM revoked_token WHERE id = %(token_id)s)
-    OR EXISTS (SELECT FROM api_client WHERE id = %(client_id)s AND revoked_at IS NOT NULL)"""
+    OR EXISTS (SELECT FROM api_client WHERE id = %(client_id)s AND revoked_at IS NOT NULL)
+    OR EXISTS (SELECT FROM removed_client WHERE id = %(client_id)s)"""
 
 _TRUST: LiteralString = """
 SELECT now(),
     ARRAY(SELECT public_jwk FROM signing_key WHERE retired_at IS NULL OR retired_at > now() ORDER BY created_at DESC),
     ARRAY(SELECT id FROM revoked_token
         WHERE expires_at > now() AND revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)),
-    ARRAY(SELECT id FROM api_client
-        WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz))"""
+    ARRAY(
+        SELECT id FROM api_client
+        WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)
+        UNION ALL
+        SELECT id FROM removed_client
+        WHERE removed_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz))"""
 
 
 def issue_token(
@@ -38,14 +42,16 @@ def issue_token(
     scopes: tuple[str, ...],
     lifetime_s: int,
     encryption: KeyEncryption = NO_ENCRYPTION,
+    world: World = REAL_WORLD,
 ) -> str:
     """Sign an access token.
 
     :param lifetime_s: seconds until it expires.
+    :param world: whose clock and ids it gets.
     :raises LookupError: if there is no signing key, or none that can be read
         (:class:`~app.identity.signing_keys.KeyUnreadable`).
     """
-    now = int(time.time())
+    now = int(world.time())
     expires_at = now + lifetime_s
     key = current_signing_key(connection, encryption, expires_at if lifetime_s > TOKEN_LIFETIME_S else None)
     claims = {
@@ -55,7 +61,7 @@ def issue_token(
         "client_id": client_id,
         "iat": now,
         "exp": expires_at,
-        "jti": str(uuid4()),
+        "jti": world.token_id(),
         "scope": " ".join(scopes),
     }
     header = {"alg": ALGORITHM, "typ": TOKEN_TYPE, "kid": key.kid}

@@ -49,10 +49,15 @@ class OutsideIssuer:
     def __init__(self, settings: OutsideIssuerSettings) -> None:
         self.registry: jws.JWSRegistry = _AlgorithmsWithEdDSA(algorithms=ALGORITHMS, strict_check_header=False)
         self.claims: jwt.JWTClaimsRegistry = claims_registry(settings.issuer, settings.audience)
+        self._settings = settings
         self._url = settings.jwks_url
         self._keys: Mapping[str, Key] = {}
         self._fetched_at = self._tried_at = float("-inf")
         self._lock = Lock()
+
+    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
+        """The claims that a token must have at another time than the real one."""
+        return claims_registry(self._settings.issuer, self._settings.audience, now)
 
     def find_key(self, kid: str | None) -> Key | None:
         """The key with this id; for a token without a key id, the key of a set that has only one."""

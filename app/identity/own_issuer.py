@@ -56,12 +56,14 @@ class OwnClaims(jwt.JWTClaimsRegistry):
     that the token comes from whoever can read the signing keys in the database.
 
     :param issuer: the present name.
+    :param now: seconds since 1970; None: the real time.
     """
 
-    def __init__(self, issuer: str) -> None:
+    def __init__(self, issuer: str, now: float | None = None) -> None:
         required: jwt.ClaimsOption = {"essential": True}
         names = ("iss", "aud", "exp", "client_id", "scope", "jti", "iat")
-        super().__init__(None, CLOCK_DIFFERENCE_AT_MOST_S, **dict.fromkeys(names, required))
+        given = None if now is None else int(now)
+        super().__init__(given, CLOCK_DIFFERENCE_AT_MOST_S, **dict.fromkeys(names, required))
         self._names = (issuer, _FORMER_NAME)
 
     def check_value(self, claim_name: str, value: object) -> None:
@@ -117,10 +119,15 @@ class OwnIssuer:
 
     def __init__(self, issuer: str, load: Callable[[datetime | None], TrustRecords]) -> None:
         self.claims: jwt.JWTClaimsRegistry = OwnClaims(issuer)
+        self._issuer = issuer
         self._load = load
         self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")
         self._lock = Lock()
+
+    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
+        """The claims that a token must have at another time than the real one."""
+        return OwnClaims(self._issuer, now)
 
     def find_key(self, kid: str | None) -> ECKey | None:
         """The key with this id. For an unknown id the snapshot is refreshed, but not more often than every second."""

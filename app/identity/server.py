@@ -35,6 +35,7 @@ from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable
 from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, TokenVerifier
+from app.resource.world import ONE_WORLD, Worlds
 
 BODY_BYTES_AT_MOST = 32 * 1024
 """Enough for a token and the other fields of a form, all percent-encoded."""
@@ -58,7 +59,7 @@ class Credentials:
 class AuthorizationServer:
     """Issues and revokes the service's own tokens; its ``verifier`` verifies those of all issuers."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, worlds: Worlds = ONE_WORLD) -> None:
         def load(since: datetime | None) -> TrustRecords:
             with database.own_connection() as connection:
                 return issued_tokens.load_trust(connection, since)
@@ -69,8 +70,10 @@ class AuthorizationServer:
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
         self._own = OwnIssuer(settings.issuer, load)
+        self._worlds = worlds
         outside = settings.outside_issuer
-        self.verifier = TokenVerifier([self._own] if outside is None else [self._own, OutsideIssuer(outside)])
+        issuers = [self._own] if outside is None else [self._own, OutsideIssuer(outside)]
+        self.verifier = TokenVerifier(issuers, worlds)
 
     def load_ahead(self) -> None:
         """Read keys and revocations before the first request needs them, if the database is there."""
@@ -139,7 +142,8 @@ class AuthorizationServer:
             if verified.principal.client_id != client.client_id:
                 raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:
-            issued_tokens.revoke_token(connection, verified.token_id, verified.expires_at)
+            kept_until = self._worlds.of_client(client.client_id).kept_until(verified.expires_at)
+            issued_tokens.revoke_token(connection, verified.token_id, kept_until)
         self._own.refresh_if_older_than(0)
         _log.info("token revoked", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {}
@@ -168,9 +172,10 @@ class AuthorizationServer:
 
     def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
         try:
+            world = self._worlds.of_client(client.client_id)
             with self._database.connection() as connection:
                 return issued_tokens.issue_token(
-                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption
+                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
                 )
         except KeyUnreadable as error:
             _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})

@@ -5,7 +5,6 @@ Tokens are accepted from the issuers in a list of :class:`TrustedIssuer`, which 
 
 import hashlib
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -15,6 +14,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
+from app.resource.world import ONE_WORLD, REAL_WORLD, Worlds
 from app.telemetry.metrics import metrics
 from app.values.strict_json import unstorable_character
 
@@ -62,6 +62,10 @@ class TrustedIssuer(Protocol):
         """The claims that its tokens must have."""
         ...
 
+    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
+        """The same, for another time than the real one, in seconds since 1970."""
+        ...
+
     @property
     def client_claims(self) -> tuple[str, ...]:
         """Names of claims; the first that a token has names the client."""
@@ -102,11 +106,13 @@ class TokenVerifier:
     A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached:
     an attacker could fill the cache with them.
 
+    :param worlds: where the time of each client comes from.
     :param cache_size: number of tokens; when the cache is full, the oldest entry is removed. 0 switches it off.
     """
 
-    def __init__(self, issuers: Sequence[TrustedIssuer], *, cache_size: int = 4096) -> None:
+    def __init__(self, issuers: Sequence[TrustedIssuer], worlds: Worlds = ONE_WORLD, *, cache_size: int = 4096) -> None:
         self.cache_size = cache_size
+        self._world_of = worlds.of_client
         self._issuers = tuple(issuers)
         self._cache: dict[bytes, VerifiedToken] = {}
         self._lock = Lock()
@@ -126,8 +132,11 @@ class TokenVerifier:
         cached = self._cache.get(digest)
         try:
             verified = cached or self._decode(token)[0]
-            if verified.expires_at <= time.time():
+            world = self._world_of(verified.principal.client_id)
+            if verified.expires_at <= world.time():
                 raise InvalidToken("expired")
+            if not world.accepts_token(verified.token_id):
+                raise InvalidToken("no longer accepted")
             if not verified.issuer.is_still_trusted(verified):
                 raise InvalidToken("revoked")
         except InvalidToken:
@@ -168,19 +177,32 @@ class TokenVerifier:
             raise InvalidToken("not an access token")
         try:
             claims = jwt.decode(token, key, registry=issuer.registry).claims
-            issuer.claims.validate(claims)
+            self._validate(claims, issuer)
         except JoseError as error:
             raise InvalidToken(type(error).__name__) from error
         except (ValueError, TypeError, RecursionError) as error:
             raise InvalidToken("malformed") from error
-        client_id = next((claims[name] for name in issuer.client_claims if claims.get(name) is not None), None)
         return VerifiedToken(
-            Principal(_checked_client_id(client_id), _scopes(claims.get("scope", ""))),
+            Principal(_checked_client_id(_client_id(claims, issuer)), _scopes(claims.get("scope", ""))),
             issuer,
             key.kid,
             claims.get("jti"),
             claims["exp"],
         ), claims
+
+    def _validate(self, claims: dict[str, Any], issuer: TrustedIssuer) -> None:
+        """Check the claims of a token, by the clock of its client.
+
+        With a clock that can be set back, a token may have been issued in the future: then only its expiry counts,
+        which :meth:`verify` looks at.
+        """
+        client_id = _client_id(claims, issuer)
+        world = self._world_of(client_id) if isinstance(client_id, str) else REAL_WORLD
+        if world is REAL_WORLD:
+            issuer.claims.validate(claims)
+        else:
+            issued_at = claims.get("iat")
+            issuer.claims_at(issued_at if isinstance(issued_at, int) else world.time()).validate(claims)
 
     def _issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
         for issuer in self._issuers:
@@ -188,6 +210,10 @@ class TokenVerifier:
             if key is not None:
                 return issuer, key
         raise InvalidToken("unknown key")
+
+
+def _client_id(claims: dict[str, Any], issuer: TrustedIssuer) -> Any:
+    return next((claims[name] for name in issuer.client_claims if claims.get(name) is not None), None)
 
 
 _TOKEN = re.compile("[A-Za-z0-9._~+/-]+=*", re.ASCII)
@@ -234,11 +260,14 @@ def _checked_client_id(client_id: Any) -> str:
     return client_id
 
 
-def claims_registry(issuer: str, audience: str) -> jwt.JWTClaimsRegistry:
-    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry."""
+def claims_registry(issuer: str, audience: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
+    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry.
+
+    :param now: seconds since 1970; None: the real time.
+    """
     options: dict[str, jwt.ClaimsOption] = {
         "iss": {"essential": True, "value": issuer},
         "aud": {"essential": True, "value": audience},
         "exp": {"essential": True},
     }
-    return jwt.JWTClaimsRegistry(None, CLOCK_DIFFERENCE_AT_MOST_S, **options)
+    return jwt.JWTClaimsRegistry(None if now is None else int(now), CLOCK_DIFFERENCE_AT_MOST_S, **options)

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, astuple
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from app.database.connection import Connection
@@ -42,6 +42,50 @@ _EXPORT: LiteralString = f"""
     FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
 
 
+_COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
+
+_DELETE_ALL: LiteralString = "DELETE FROM resource r WHERE r.project_key = %(project_key)s"
+
+_DELETE_WORDS: LiteralString = "DELETE FROM word w WHERE w.project_key = %(project_key)s"
+
+_DELETE_TEXTS: LiteralString = "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s"
+
+_DELETE_COUNTS: LiteralString = "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s"
+
+_SAVE_COPY: LiteralString = f"""
+    INSERT INTO resource_copy (project_key, name, {_COLUMNS}, sole)
+    SELECT %(project_key)s, %(name)s, {_COLUMNS}, r.sole
+    FROM resource r WHERE r.project_key = %(project_key)s"""
+
+# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
+# is never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
+_DELETE_DIFFERENT: LiteralString = f"""
+    DELETE FROM resource r
+    WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
+        SELECT d.id FROM (
+            SELECT {_COLUMNS}, sole FROM resource r WHERE r.project_key = %(project_key)s
+            EXCEPT
+            SELECT {_COLUMNS}, sole FROM resource_copy c
+            WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
+
+_RESTORE_MISSING: LiteralString = f"""
+    INSERT INTO resource (project_key, {_COLUMNS}, sole)
+    SELECT %(project_key)s, {_COLUMNS}, c.sole
+    FROM resource_copy c
+    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (ARRAY(
+        SELECT m.id FROM (
+            SELECT c.id FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+            EXCEPT
+            SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s) m
+        LIMIT %(at_once)s))
+    ON CONFLICT DO NOTHING"""
+
+_DELETE_COPY: LiteralString = """
+    DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s"""
+
+_DELETE_COPIES: LiteralString = "DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s"
+
+
 def copy_in(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
     """Load many resources by COPY, in one transaction.
 
@@ -50,8 +94,25 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
     with connection.transaction():
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
-                copy.write_row((project_key, *astuple(resource), *_arrays(resource), resource.version))
+                copy.write_row(_row(project_key, resource))
         dictionary.add_words_of_all(connection, project_key)
+
+
+_AT_ONCE = 500
+"""Resources that one statement of a request writes, so that it ends within the time limit of statements."""
+
+
+def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> None:
+    """Load resources by COPY within a request: by several statements, in the transaction of the caller.
+
+    :raises UniqueViolation: if an id or a key is in use.
+    """
+    for begin in range(0, len(resources), _AT_ONCE):
+        part = resources[begin : begin + _AT_ONCE]
+        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for resource in part:
+                copy.write_row(_row(project_key, resource))
+        dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
@@ -66,6 +127,11 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
     dictionary.add_words_of(connection, project_key, inserted)
     return inserted
+
+
+def _row(project_key: str, resource: StoredResource) -> tuple[Any, ...]:
+    """A row of :data:`_COPY`."""
+    return (project_key, *astuple(resource), *_arrays(resource), resource.version)
 
 
 def _arrays(resource: StoredResource) -> tuple[str, str | None]:
@@ -97,3 +163,35 @@ def export(connection: Connection, project_key: str) -> Generator[StoredResource
         cursor.itersize = 1000
         for row in cursor.execute(_EXPORT, {"project_key": project_key}):
             yield StoredResource(*row)
+
+
+def count(connection: Connection, project_key: str) -> int:
+    """How many resources a project has."""
+    row = connection.execute(_COUNT, {"project_key": project_key}).fetchone()
+    return 0 if row is None else row[0]
+
+
+def delete_all(connection: Connection, project_key: str) -> None:
+    """Delete all resources of a project with their copies, and its part of the dictionary.
+
+    Every process has to hear of it (:func:`app.resource.store.forget_words`).
+    """
+    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_COPIES, _DELETE_WORDS, _DELETE_TEXTS):
+        connection.execute(statement, {"project_key": project_key})
+
+
+def save_copy(connection: Connection, project_key: str, name: str) -> None:
+    """Keep a copy of all resources of a project under a name, in place of an earlier one; within a transaction."""
+    connection.execute(_DELETE_COPY, {"project_key": project_key, "name": name})
+    connection.execute(_SAVE_COPY, {"project_key": project_key, "name": name})
+
+
+def restore_copy(connection: Connection, project_key: str, name: str) -> None:
+    """Make the resources of a project what they were when the copy was made; within a transaction.
+
+    A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
+    """
+    connection.execute(_DELETE_DIFFERENT, {"project_key": project_key, "name": name})
+    parameters = {"project_key": project_key, "name": name, "at_once": _AT_ONCE}
+    while connection.execute(_RESTORE_MISSING, parameters).rowcount == _AT_ONCE:
+        pass

@@ -104,6 +104,11 @@ class WordCache:
             known.clear()
         known.update([(project_key, piece) for piece in added.pieces[:_CACHED_AT_MOST] if len(piece) <= _CACHED_LENGTH])
 
+    def forget(self, project_key: str) -> None:
+        """Forget the pieces of a project, whose words have been deleted from the dictionary."""
+        for connection, known in list(self._known.items()):
+            self._known[connection] = {each for each in tuple(known) if each[0] != project_key}
+
     def size(self, connection: Connection) -> int:
         """The number of pieces that are cached for a connection."""
         return len(self._known.get(connection, _NOTHING))

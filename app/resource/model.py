@@ -8,6 +8,7 @@ from uuid import UUID
 from app.query.fields import Field, Stage
 from app.query.filters.ast import Facet, Filter
 from app.query.predicate.ast import Condition
+from app.resource.world import REAL_WORLD, World
 from app.values.strict_json import INT64_MAX
 
 
@@ -210,10 +211,14 @@ class NewResource:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The API client of a request, in the project whose scopes it has shown."""
+    """The API client of a request, in the project whose scopes it has shown.
+
+    :param world: what its writes take their times and ids from.
+    """
 
     project_key: str
     client_id: str
+    world: World = REAL_WORLD
 
 
 # Results

@@ -5,6 +5,7 @@ expects a version has it in the WHERE of its UPDATE or DELETE.
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, LiteralString
 
 from psycopg.errors import UniqueViolation
@@ -41,6 +42,11 @@ from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, resource
 
 _word_cache = WordCache()
 """The one cache of this process; its entries belong to connections."""
+
+
+def forget_words(project_key: str) -> None:
+    """Have this process add all words of a project to the dictionary again, since they have been deleted there."""
+    _word_cache.forget(project_key)
 
 
 # Reads of one resource
@@ -125,13 +131,18 @@ def _selected(selection: Selection) -> Selected:
 # Writes
 
 
-def create(connection: Connection, project_key: str, new: NewResource, client_id: str) -> Written | Refused:
+def create(
+    connection: Connection, project_key: str, new: NewResource, client_id: str, at: datetime | None = None
+) -> Written | Refused:
     """Create a resource.
 
+    :param at: the time of the write; None: now, by the clock of the database.
     :return: ``Refused`` as a race if its key, or the place of the project's only resource, has been taken.
     """
     words = _word_cache.new_words(connection, project_key, [new.object_type.searched])
-    statement = write_statements.insert(may_collide=new.key is not None or new.sole, notes_text=bool(words))
+    statement = write_statements.insert(
+        may_collide=new.key is not None or new.sole, notes_text=bool(words), dated=at is not None
+    )
     text = new.object_type.text
     arrays = new.object_type.arrays
     staged_differs = new.staged_only and text != "{}"
@@ -148,6 +159,7 @@ def create(connection: Connection, project_key: str, new: NewResource, client_id
             "new_staged_arrays": arrays if staged_differs else None,
             "new_sole": new.sole,
             "new_words": words.text,
+            "now": at,
         },
     ).fetchone()
     if row is None:
@@ -163,17 +175,20 @@ def write(
     change: Change,
     preconditions: Preconditions,
     client_id: str,
+    at: datetime | None = None,
 ) -> Written | Refused:
     """Change a resource.
 
     A change that leaves every value as it was writes nothing: version and lastModifiedAt stay.
 
+    :param at: the time of the write; None: now, by the clock of the database.
     :raises ApiError: 400 ``DuplicateField`` if the change sets a key that another resource has.
     """
     parameters: Parameters = {
         "project_key": project_key,
         "client_id": client_id,
         "touched": change.touched,
+        "now": at,
         **_target_parameters(target),
         **_precondition_parameters(preconditions),
         **write_statements.plan_parameters(change),
@@ -187,7 +202,9 @@ def write(
         outcome = None
         if _is_plain(target, change, preconditions):
             conditions = tuple(name for name in write_statements.VERSION_CONDITIONS if parameters[name] is not None)
-            statement = write_statements.plain_update(type(target), plan, conditions, notes_text=bool(words))
+            statement = write_statements.plain_update(
+                type(target), plan, conditions, notes_text=bool(words), dated=at is not None
+            )
             row = connection.execute(statement, parameters).fetchone()
             outcome = None if row is None else Written(resource_of(row), created=False)
             if outcome is None:
@@ -195,7 +212,7 @@ def write(
                 found = _looked_up(connection, target, parameters)
                 outcome = found if isinstance(found, Refused) else None
         if outcome is None:
-            statement = write_statements.locked_update(type(target), plan, notes_text=bool(words))
+            statement = write_statements.locked_update(type(target), plan, notes_text=bool(words), dated=at is not None)
             outcome = _outcome(connection.execute(statement, parameters).fetchone())
     except UniqueViolation as error:
         # On a shard of Citus the constraint has another name, and Citus passes none on.

@@ -194,6 +194,14 @@ _NOW: LiteralString = "date_trunc('milliseconds', now())"
 Truncated here, since the column, a timestamptz(3), would round it up, into the future.
 """
 
+_GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
+"""The time of a write in a world with a clock of its own (:mod:`app.resource.world`)."""
+
+
+def _time(*, dated: bool) -> LiteralString:
+    return _GIVEN_TIME if dated else _NOW
+
+
 _RETURNING: LiteralString = f"RETURNING {COLUMNS}"
 
 
@@ -222,23 +230,25 @@ _ALL_CONDITIONS: LiteralString = f"{_OPTIONAL_CONDITIONS} AND NOT %(only_create)
 # Create
 
 
-@lru_cache(maxsize=4)
-def insert(*, may_collide: bool, notes_text: bool) -> LiteralString:
+@lru_cache(maxsize=8)
+def insert(*, may_collide: bool, notes_text: bool, dated: bool = False) -> LiteralString:
     """Creates a resource, and returns its columns; no row if its key is in use.
 
     :param may_collide: whether another resource can be in the way. If not, there is no ON CONFLICT, which would look
         into every unique index first.
+    :param dated: whether the parameter ``now`` has the time, in place of the database's clock.
     """
     noting: LiteralString = f"WITH {NOTED}" if notes_text else ""
     on_conflict: LiteralString = "ON CONFLICT DO NOTHING" if may_collide else ""
-    return f"{noting} {_INSERT} {on_conflict} {_RETURNING}"
+    return f"{noting} {_insert(_time(dated=dated))} {on_conflict} {_RETURNING}"
 
 
-_INSERT: LiteralString = f"""
+def _insert(now: LiteralString) -> LiteralString:
+    return f"""
     INSERT INTO resource AS r (
         project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
         object_type, staged_object_type, sole, arrays, staged_arrays, arrays_version)
-    VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, {_NOW}, {_NOW},
+    VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, {now}, {now},
         %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s,
         %(new_arrays)s, %(new_staged_arrays)s, 1)"""
 
@@ -248,15 +258,17 @@ _INSERT: LiteralString = f"""
 
 @lru_cache(maxsize=256)
 def plain_update(
-    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, notes_text: bool
+    target: type[Target], plan: RowValues, conditions: tuple[str, ...], *, notes_text: bool, dated: bool = False
 ) -> LiteralString:
     """Writes the resource and returns its columns; no row if there is nothing to write.
 
     :param target: by id or by key.
     :param conditions: names of :data:`VERSION_CONDITIONS`.
+    :param dated: as for :func:`insert`.
     """
     update = _update(
         plan,
+        _time(dated=dated),
         after=plan,
         before=STORED,
         which=_WHICH[target],
@@ -278,7 +290,7 @@ def look(target: type[Target]) -> LiteralString:
 
 
 @lru_cache(maxsize=256)
-def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool) -> LiteralString:
+def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool, dated: bool = False) -> LiteralString:
     """Locks the resource, writes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""
     planned_values: dict[LiteralString, LiteralString] = {
         **plan.by_name,
@@ -289,6 +301,7 @@ def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool) ->
     before = ", ".join([f"{sql} AS {name}_before" for name, sql in STORED.by_name.items()])
     update = _update(
         plan,
+        _time(dated=dated),
         after=_AFTER,
         before=_BEFORE,
         which="r.id = a.id",
@@ -326,6 +339,7 @@ _BEFORE = RowValues(
 
 def _update(
     plan: RowValues,
+    now: LiteralString,
     *,
     after: RowValues,
     before: RowValues,
@@ -337,6 +351,7 @@ def _update(
 
     Arrays that are made from arrays of the row are valid if those were.
 
+    :param now: the time of the write, as SQL.
     :param after: the values that the plan computes.
     :param before: the values that the row has.
     """
@@ -364,7 +379,7 @@ def _update(
     or_changes = "".join([f" OR {after.by_name[name]} IS DISTINCT FROM {before.by_name[name]}" for name in changed])
     and_conditions = "".join([f" AND {condition}" for condition in conditions])
     return f"""
-    UPDATE resource r SET version = r.version + 1, last_modified_at = {_NOW},
+    UPDATE resource r SET version = r.version + 1, last_modified_at = {now},
         last_modified_by = %(client_id)s{assignments}
     {source}
     WHERE r.project_key = %(project_key)s AND {which}{and_conditions} AND (%(touched)s::boolean{or_changes})"""

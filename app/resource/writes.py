@@ -7,9 +7,8 @@ the second notices a write that came between, so a block would only hold the row
 
 from dataclasses import replace
 
-from uuid_utils.compat import uuid7
-
 from app import errors
+from app.database.connection import Connection
 from app.database.pool import Database
 from app.resource import preconditions, store
 from app.resource.actions import change_of
@@ -60,9 +59,8 @@ def create_or_update(
         if not conditions.allows_creation:
             raise errors.precondition_failed("If-Match")
         with database.connection(caller.project_key) as connection:
-            created = store.create(
-                connection, caller.project_key, _new(draft, staged=staged, sole=False), caller.client_id
-            )
+            new = _new(connection, caller, draft, staged=staged, sole=False)
+            created = store.create(connection, caller.project_key, new, caller.client_id, caller.world.write_time())
         if isinstance(created, Refused):
             errors.unreachable("a resource without a key collides with none")
         return _written(database, caller, created)
@@ -106,7 +104,7 @@ def overwrite(
     change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
     for _ in range(_ATTEMPTS_AT_MOST):
         with database.connection(caller.project_key) as connection:
-            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
+            outcome = _write(connection, caller, target, change, conditions)
         if isinstance(outcome, Written):
             return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
@@ -118,9 +116,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
     """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
     target = _by_id(resource_id)
     with database.connection(caller.project_key) as connection:
-        outcome = store.write(
-            connection, caller.project_key, target, change_of(body.actions), conditions, caller.client_id
-        )
+        outcome = _write(connection, caller, target, change_of(body.actions), conditions)
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
     return _written(database, caller, outcome)
@@ -150,14 +146,16 @@ def _upsert(
 ) -> Written:
     target = _target(draft)
     change = replace(change, key=_key_change(draft))
-    new = None if isinstance(target, ById) else _new(draft, staged=staged, sole=isinstance(target, Sole))
+    new: NewResource | None = None
     for _ in range(_ATTEMPTS_AT_MOST):
         with database.connection(caller.project_key) as connection:
-            outcome = store.write(connection, caller.project_key, target, change, conditions, caller.client_id)
-            if isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND and new is not None:
+            outcome = _write(connection, caller, target, change, conditions)
+            not_found = isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND
+            if not_found and not isinstance(target, ById):
                 if not conditions.allows_creation:
                     raise errors.precondition_failed("If-Match")
-                outcome = store.create(connection, caller.project_key, new, caller.client_id)
+                new = new or _new(connection, caller, draft, staged=staged, sole=isinstance(target, Sole))
+                outcome = store.create(connection, caller.project_key, new, caller.client_id, caller.world.write_time())
         if isinstance(outcome, Written):
             return _written(database, caller, outcome)
         if outcome.reason is not Refusal.RACE:
@@ -170,6 +168,14 @@ def _written(database: Database, caller: Caller, written: Written) -> Written:
     if written.leaves_text:
         database.leisure.add(caller.project_key, index_texts)
     return written
+
+
+def _write(
+    connection: Connection, caller: Caller, target: Target, change: Change, conditions: Preconditions
+) -> Written | Refused:
+    return store.write(
+        connection, caller.project_key, target, change, conditions, caller.client_id, caller.world.write_time()
+    )
 
 
 def _by_id(text: str) -> ById:
@@ -197,9 +203,9 @@ def _overwriting(object_type: ObjectType, *, staged: bool) -> Change:
     return Change(current=current, staged=Projection(value, Stored.STAGED_SOME_PROPERTY))
 
 
-def _new(draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:
+def _new(connection: Connection, caller: Caller, draft: ResourceDraft, *, staged: bool, sole: bool) -> NewResource:
     return NewResource(
-        id=uuid7(),
+        id=caller.world.resource_id(connection, caller.project_key),
         key=draft.key,
         object_type=draft.object_type,
         staged_only=staged,

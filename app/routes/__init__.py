@@ -27,3 +27,8 @@ def install_routes(app: Flask, settings: Settings) -> None:
         app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)
+    if settings.sandbox_is_on:
+        from app.routes import sandbox
+        from app.sandbox.guard import Guard
+
+        sandbox.install(app, Guard(settings.sandbox_token))

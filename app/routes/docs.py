@@ -59,7 +59,10 @@ class Docs(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the documentation page."""
-        page = Response(_PAGE.replace("{root}", escape(request.script_root)), content_type="text/html; charset=utf-8")
+        root = escape(request.script_root)
+        other = f' <a href="{root}/docs?document=sandbox">Sandbox</a>' if "sandbox" in current_app.extensions else ""
+        text = _PAGE.replace("{root}", root).replace("{other}", other)
+        page = Response(text, content_type="text/html; charset=utf-8")
         page.headers["Content-Security-Policy"] = _POLICY
         page.headers["X-Content-Type-Options"] = "nosniff"
         page.headers["Referrer-Policy"] = "no-referrer"

@@ -23,7 +23,7 @@ from app.resource.params import (
     VersionSchema,
 )
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
-from app.routes.services import database, reading_database
+from app.routes.services import database, reading_database, worlds
 from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -53,7 +53,7 @@ def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
 
 
 def _caller(project_key: str) -> Caller:
-    return Caller(project_key, client_id())
+    return Caller(project_key, client_id(), worlds().of_project(project_key))
 
 
 @blueprint.route("")

@@ -6,6 +6,7 @@ from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.identity.server import AuthorizationServer
+from app.resource.world import Worlds
 
 
 def database() -> Database:
@@ -16,6 +17,11 @@ def database() -> Database:
 def reading_database() -> ReadingDatabase:
     """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
     return current_app.extensions["reading_database"]
+
+
+def worlds() -> Worlds:
+    """Where writes take their times and ids from."""
+    return current_app.extensions["worlds"]
 
 
 def readiness() -> Readiness:

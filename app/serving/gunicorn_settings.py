@@ -97,6 +97,10 @@ forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
 
+# Python's parser and not the one in C, even if that is installed: the sandbox keeps the headers as it was given them.
+if _settings.sandbox_is_on:
+    http_parser = "python"
+
 # A header with an underscore in its name is dropped: `X_Forwarded_For` and `X-Forwarded-For` are the same in WSGI.
 header_map = "drop"
 
@@ -144,6 +148,8 @@ def post_worker_init(worker: Any) -> None:
     if "database" in extensions:
         extensions["database"].open_ahead()
         extensions["authorization_server"].load_ahead()
+    if "sandbox" in extensions:
+        extensions["sandbox"].start()
     _freeze()
     if _settings.metrics_are_on:
         metrics.flush_periodically()
@@ -158,6 +164,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     The interpreter would wait five seconds for the threads of an open pool.
     """
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
+    if "sandbox" in extensions:
+        extensions["sandbox"].stop()
     for name in ("reading_database", "database"):
         if name in extensions:
             extensions[name].close()

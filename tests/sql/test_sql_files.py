@@ -5,6 +5,7 @@ from difflib import unified_diff
 
 from tests.sql import files
 from tests.sql.layout import tokens
+from tests.support.sandbox_walk import BUS
 from tests.support.statements import APP, CURSOR_MODULE
 from tests.support.walk import Walked
 
@@ -13,8 +14,9 @@ ADMINISTRATION = {
     "database/distribute.py",  # needs Citus
     "database/migrate.py",
     "serving/embedded.py",
+    BUS,
 }
-"""Modules whose statements administer a database and serve no request."""
+"""Modules whose statements administer a database, or only let processes talk to one another."""
 
 
 def test_the_files_are_what_is_sent(walked: Walked) -> None:

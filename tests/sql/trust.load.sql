@@ -6,4 +6,12 @@ SELECT
         FROM revoked_token
         WHERE expires_at > now() AND revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)
     ),
-    ARRAY(SELECT id FROM api_client WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz))
+    ARRAY(
+        SELECT id
+        FROM api_client
+        WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)
+        UNION ALL
+        SELECT id
+        FROM removed_client
+        WHERE removed_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)
+    )

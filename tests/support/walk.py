@@ -34,6 +34,7 @@ from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.oauth import OAuthClient
+from tests.support.sandbox_walk import BUS, walk_sandbox
 from tests.support.statements import Statement, recorded
 
 PROJECT = "walk"
@@ -100,6 +101,7 @@ class _Walk:
         self.without_database(api)
         self.bulk()
         self.operation()
+        walk_sandbox(self.app.extensions["settings"], self.connection, self.step)
         return self.walked
 
     @contextmanager
@@ -108,7 +110,11 @@ class _Walk:
         assert name not in self.walked.steps, name
         before = len(self.statements)
         yield
-        self.walked.steps[name] = [statement for statement in self.statements[before:] if statement.sender is not None]
+        self.walked.steps[name] = [
+            statement
+            for statement in self.statements[before:]
+            if statement.sender is not None and statement.sender.path != BUS
+        ]
 
     # Identity
 

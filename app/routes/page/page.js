@@ -2,25 +2,31 @@
 "use strict";
 
 const root = document.body.dataset.root;
+const ofSandbox = new URLSearchParams(location.search).get("document") === "sandbox";
 const project = "demo"; // of the examples, and of the client and the token that the service prints
 const remembered = "sample-resource: last answer";
+
+// With SANDBOX_TOKEN the document itself needs the token, which may stand behind the # of the address: browsers send that
+// part to nobody.
+const sandboxToken = ofSandbox ? new URLSearchParams(location.hash.slice(1)).get("token") : null;
 
 const takesId = ["post", "get", "delete"].map((method) => ["/{projectKey}/resource/{id}", method]);
 const takesVersion = [["/{projectKey}/resource/{id}", "post"], ["/{projectKey}/resource", "patch"]];
 const answersResource = new RegExp(`^${root}/[^/]+/resource(/[^/]+)?$`);
 
 const ui = SwaggerUIBundle({
-  url: `${root}/openapi.json`,
+  url: ofSandbox ? `${root}/sandbox/openapi.json` : `${root}/openapi.json`,
   dom_id: "#swagger-ui",
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   persistAuthorization: true,
-  tryItOutEnabled: true,
+  tryItOutEnabled: !ofSandbox, // its examples would change projects that somebody uses
   validatorUrl: null,
   requestInterceptor: repeat,
   responseInterceptor: read,
   onComplete: () => {
+    if (ofSandbox) return;
     fillInForms();
     const last = sessionStorage.getItem(remembered);
     if (last) fillIn(JSON.parse(last));
@@ -37,6 +43,9 @@ function repeat(request) {
       return whole; // a text that begins with a bracket
     }
   });
+  if (sandboxToken && new URL(request.url, location.href).pathname.startsWith(`${root}/sandbox/`)) {
+    request.headers.Authorization = `Bearer ${sandboxToken}`;
+  }
   request.url = repeated(request.url);
   if (typeof request.body === "string" && !request.body.startsWith("{")) request.body = repeated(request.body);
   return request;

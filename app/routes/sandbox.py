@@ -1,0 +1,317 @@
+"""The routes of the sandbox, below ``/sandbox``. Only registered with ``SANDBOX=on``; the guard runs before each."""
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flask import Blueprint, Flask, Response, current_app, redirect, request
+
+from app import errors
+from app.http.answers import json_answer
+from app.http.arguments import Endpoint
+from app.http.bodies import JSON
+from app.http.hangups import has_hung_up
+from app.identity.scopes import public
+from app.openapi.marks import operation_of
+from app.routes.services import database
+from app.sandbox import journal_store, orders
+from app.sandbox.clock import check_clock
+from app.sandbox.document import document
+from app.sandbox.explain import explain
+from app.sandbox.guard import Guard
+from app.sandbox.har import archive
+from app.sandbox.ids import check_ids
+from app.sandbox.journal import with_number
+from app.sandbox.project import SandboxProject
+from app.sandbox.projects import not_found
+from app.sandbox.rules import rules_check
+from app.sandbox.service import Sandbox
+
+blueprint = Blueprint("sandbox", __name__, url_prefix="/sandbox")
+
+PROJECT = "/projects/<project_key:sandbox_key>"
+
+_EVENTS = "text/event-stream"
+
+AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
+
+
+def _at(path: str) -> Callable[[AnyClass], AnyClass]:
+    """Serve a path of the sandbox; its guard is in place of scopes, so all methods are public to the gate."""
+
+    def register(view: AnyClass) -> AnyClass:
+        for method in view.methods or ():
+            public(getattr(view, method.lower()))
+        blueprint.add_url_rule(path, view_func=view.as_view(view.__name__))
+        return view
+
+    return register
+
+
+def install(app: Flask, guard: Guard) -> None:
+    """Register the routes."""
+    app.extensions["sandbox_guard"] = guard
+    app.extensions["sandbox_rules_check"] = rules_check(_operation_ids(app))
+    app.register_blueprint(blueprint)
+
+
+def _operation_ids(app: Flask) -> frozenset[str]:
+    """The operations of the interface: those of endpoints whose path has a project."""
+    found: set[str] = set()
+    for rule in app.url_map.iter_rules():
+        view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
+        if view_class is not None and "project_key" in rule.arguments:
+            described = [operation_of(getattr(view_class, method.lower())) for method in view_class.methods]
+            found |= {each.id for each in described if each is not None}
+    return frozenset(found)
+
+
+@blueprint.before_request
+def _check_caller() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
+    guard: Guard = current_app.extensions["sandbox_guard"]
+    guard.check()
+    if request.method in ("POST", "PUT") and request.content_length and request.mimetype != JSON:
+        raise errors.unsupported_media_type(JSON)
+
+
+@blueprint.after_request
+def _forbid_caching(answer: Response) -> Response:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
+    answer.headers.setdefault("Cache-Control", "no-store")
+    return answer
+
+
+def _sandbox() -> Sandbox:
+    return current_app.extensions["sandbox"]
+
+
+def _project(sandbox_key: str) -> SandboxProject:
+    """The project of the path.
+
+    :raises ApiError: 404 if the sandbox has not made it.
+    """
+    found = _sandbox().registry.find(sandbox_key)
+    if found is None or found.is_removed:
+        raise not_found(sandbox_key)
+    return found
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return json_answer(json.dumps(value), status)
+
+
+def _done() -> Response:
+    answer = Response(status=204)
+    del answer.headers["Content-Type"]
+    return answer
+
+
+@_at("")
+class Page(Endpoint):
+    """The entrance for people."""
+
+    def get(self) -> Any:
+        """Lead to the documentation of the routes."""
+        return redirect(f"{request.script_root}/docs?document=sandbox", 302)
+
+
+@_at("/openapi.json")
+class OpenApi(Endpoint):
+    """The document of these routes."""
+
+    def get(self) -> Response:
+        """Answer the OpenAPI document."""
+        return _json(document(current_app.extensions["settings"]))
+
+
+@_at("/projects")
+class AllProjects(Endpoint):
+    """All sandbox projects."""
+
+    def get(self) -> Response:
+        """List the projects, oldest first."""
+        return _json({"results": _sandbox().projects.described()})
+
+    def post(self) -> Response:
+        """Make a project."""
+        order = orders.read_order(request, orders.check_project)
+        made = _sandbox().projects.make(order)
+        answer = _json(made, 201)
+        answer.headers["Location"] = f"{request.script_root}/sandbox/projects/{made['projectKey']}"
+        return answer
+
+
+@_at(PROJECT)
+class OneProject(Endpoint):
+    """One sandbox project."""
+
+    def get(self, sandbox_key: str) -> Response:
+        """Describe the project."""
+        return _json(_sandbox().projects.described(sandbox_key)[0])
+
+    def delete(self, sandbox_key: str) -> Response:
+        """Remove the project."""
+        _project(sandbox_key)
+        _sandbox().projects.remove(sandbox_key)
+        return _done()
+
+
+@_at(f"{PROJECT}/reset")
+class Reset(Endpoint):
+    """The project as it was when it was made."""
+
+    def post(self, sandbox_key: str) -> Response:
+        """Reset the project."""
+        kept = orders.read_order(request, orders.check_reset)
+        _sandbox().projects.reset(sandbox_key, keep_rules="rules" in kept, keep_requests="requests" in kept)
+        return _done()
+
+
+@_at(f"{PROJECT}/snapshots/<segment:name>")
+class Snapshot(Endpoint):
+    """A snapshot."""
+
+    def put(self, sandbox_key: str, name: str) -> Response:
+        """Keep what the project holds."""
+        _sandbox().projects.save(sandbox_key, orders.snapshot_name(name))
+        return _done()
+
+
+@_at(f"{PROJECT}/snapshots/<segment:name>/restore")
+class Restore(Endpoint):
+    """A snapshot, to be brought back."""
+
+    def post(self, sandbox_key: str, name: str) -> Response:
+        """Let the project hold what it held."""
+        _sandbox().projects.restore(sandbox_key, orders.snapshot_name(name))
+        return _done()
+
+
+@_at(f"{PROJECT}/clock")
+class Clock(Endpoint):
+    """The project's clock."""
+
+    def put(self, sandbox_key: str) -> Response:
+        """Set it."""
+        _sandbox().projects.set_clock(sandbox_key, orders.read_order(request, check_clock))
+        return _done()
+
+    def delete(self, sandbox_key: str) -> Response:
+        """Let it show real time."""
+        _sandbox().projects.set_clock(sandbox_key, {})
+        return _done()
+
+
+@_at(f"{PROJECT}/ids")
+class Ids(Endpoint):
+    """Where the project's ids come from."""
+
+    def put(self, sandbox_key: str) -> Response:
+        """Begin a sequence, or end it."""
+        _sandbox().projects.set_ids(sandbox_key, orders.read_order(request, check_ids))
+        return _done()
+
+    def delete(self, sandbox_key: str) -> Response:
+        """Make ids by chance."""
+        _sandbox().projects.set_ids(sandbox_key, {})
+        return _done()
+
+
+@_at(f"{PROJECT}/rules")
+class Rules(Endpoint):
+    """The project's rules."""
+
+    def get(self, sandbox_key: str) -> Response:
+        """Show them with how often each has matched and acted."""
+        counted = _sandbox().projects.rules(_project(sandbox_key))
+        rules = [{**json.loads(rule.source), "matched": matched, "acted": acted} for rule, matched, acted in counted]
+        return _json({"rules": rules})
+
+    def put(self, sandbox_key: str) -> Response:
+        """Replace them."""
+        rules = orders.read_order(request, current_app.extensions["sandbox_rules_check"], optional=False)
+        _sandbox().projects.set_rules(sandbox_key, rules)
+        return _done()
+
+    def delete(self, sandbox_key: str) -> Response:
+        """End them."""
+        _sandbox().projects.set_rules(sandbox_key, "[]")
+        return _done()
+
+
+@_at(f"{PROJECT}/requests")
+class Requests(Endpoint):
+    """The journal."""
+
+    def get(self, sandbox_key: str) -> Response:
+        """Answer a page, newest first, or stream what is added."""
+        project = _project(sandbox_key)
+        if request.accept_mimetypes.best_match([JSON, _EVENTS], JSON) == _EVENTS:
+            return _stream(project.key)
+        narrowing, limit, offset = orders.read_narrowing(request, paged=True)
+        _sandbox().projects.flush(project.key)
+        with database().connection(project.key) as connection:
+            entries, total = journal_store.page(connection, project.key, narrowing, limit, offset)
+        results = ",".join([with_number(*entry) for entry in entries])
+        head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
+        return json_answer(f'{{{head},"results":[{results}]}}')
+
+
+def _stream(project_key: str) -> Response:
+    text = request.headers.get("Last-Event-ID", "")
+    after = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+    client, registry = request.environ.get("gunicorn.socket"), _sandbox().registry
+    answer = Response(
+        _sandbox().streams.events(
+            project_key, after, lambda: has_hung_up(client), lambda: registry.find(project_key) is not None
+        ),
+        content_type=_EVENTS,
+    )
+    answer.headers["X-Accel-Buffering"] = "no"  # nginx would keep events back
+    return answer
+
+
+@_at(f"{PROJECT}/requests.har")
+class Archive(Endpoint):
+    """The journal as an HTTP archive."""
+
+    def get(self, sandbox_key: str) -> Response:
+        """Answer all entries, oldest first."""
+        project = _project(sandbox_key)
+        narrowing, _, _ = orders.read_narrowing(request, paged=False)
+        _sandbox().projects.flush(project.key)
+        with database().connection(project.key) as connection:
+            entries, _ = journal_store.page(connection, project.key, narrowing, journal_store.KEPT, 0)
+        answer = json_answer(archive(reversed(entries), current_app.extensions["settings"].base_url))
+        answer.headers["Content-Disposition"] = f'attachment; filename="{project.key}.har"'
+        return answer
+
+
+@_at(f"{PROJECT}/requests/<int:number>")
+class OneRequest(Endpoint):
+    """An entry of the journal."""
+
+    def get(self, sandbox_key: str, number: int) -> Response:
+        """Answer the entry."""
+        project = _project(sandbox_key)
+        _sandbox().projects.flush(project.key)
+        found = None
+        if number < 2**63:
+            with database().connection(project.key) as connection:
+                found = journal_store.get(connection, project.key, number)
+        if found is None:
+            raise errors.ApiError(
+                [errors.Fault("ResourceNotFound", f"The journal of '{sandbox_key}' has no request {number}.")]
+            )
+        return json_answer(with_number(*found))
+
+
+@_at(f"{PROJECT}/explain")
+class Explain(Endpoint):
+    """What a read would do."""
+
+    def post(self, sandbox_key: str) -> Response:
+        """Explain it without executing it."""
+        operation_id, query = orders.read_order(request, orders.check_question, optional=False)
+        project = _project(sandbox_key)
+        with database().connection(project.key) as connection:
+            return _json(explain(connection, project.key, operation_id, query))

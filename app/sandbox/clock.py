@@ -1,0 +1,105 @@
+"""The clock of a project: real time, real time with an offset, or a time that stands still."""
+
+import json
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import ValidationError
+
+from app.values import timestamps
+from app.values.json_fields import check_boolean, check_number, check_text, object_check, refuse_value
+
+_EARLIEST = datetime(1980, 1, 1, tzinfo=UTC).timestamp()
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectClock:
+    """A clock, as it is stored.
+
+    :param offset_s: seconds that it is ahead of real time, if it runs.
+    :param stands_at: the time that it shows for ever, in seconds since 1970; None if it runs.
+    """
+
+    offset_s: float = 0.0
+    stands_at: float | None = None
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it shows real time."""
+        return self.offset_s == 0.0 and self.stands_at is None
+
+    def time(self) -> float:
+        """Seconds since 1970."""
+        return time.time() + self.offset_s if self.stands_at is None else self.stands_at
+
+    def write_time(self) -> datetime | None:
+        """The time of a write, cut to milliseconds as they are stored; None if the clock shows real time."""
+        return None if self.is_real else datetime.fromtimestamp(int(self.time() * 1000) / 1000, UTC)
+
+    def described(self) -> dict[str, Any]:
+        """What an answer says of it."""
+        return {
+            "now": _text(self.time()),
+            "runs": self.stands_at is None,
+            **({} if self.stands_at is not None else {"offsetSeconds": round(self.offset_s, 3)}),
+        }
+
+    def stored(self) -> str:
+        """As JSON text, for :meth:`read`."""
+        return json.dumps({"offset_s": self.offset_s, "stands_at": self.stands_at})
+
+    @classmethod
+    def read(cls, stored: str) -> "ProjectClock":
+        """A clock from its JSON text."""
+        return cls(**json.loads(stored))
+
+    def changed(self, order: dict[str, Any]) -> "ProjectClock":
+        """The clock that a checked order makes of this one.
+
+        :raises ValidationError: if it would show a time before 1980 or after 8999.
+        """
+        if not order:
+            return ProjectClock()
+        if "now" in order:
+            name, now = "now", timestamps.parse(order["now"]).timestamp()
+        elif "offsetSeconds" in order:
+            name, now = "offsetSeconds", time.time() + order["offsetSeconds"]
+        else:
+            name, now = "runs", self.time()
+        if not _EARLIEST <= now < _LATEST:
+            raise ValidationError({name: ["A time from the years 1980 to 8999 is expected."]})
+        if order.get("runs", True):
+            return ProjectClock(order["offsetSeconds"] if name == "offsetSeconds" else now - time.time())
+        return ProjectClock(stands_at=int(now * 1000) / 1000)
+
+
+def _text(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _check_time(value: Any) -> str:
+    text = check_text(value)
+    try:
+        timestamps.parse(text)
+    except (timestamps.NoDateTime, timestamps.NoSuchDateTime):
+        refuse_value(text, "A date-time is expected, as in 2030-01-01T00:00:00.000Z.")
+    return text
+
+
+_members = object_check({"now": _check_time, "runs": check_boolean, "offsetSeconds": check_number})
+
+
+def check_clock(value: Any) -> dict[str, Any]:
+    """An order to a clock: ``now`` or ``offsetSeconds`` or neither, and ``runs``.
+
+    :raises ValidationError: for anything else.
+    """
+    order: dict[str, Any] = _members(value)
+    if "now" in order and "offsetSeconds" in order:
+        raise ValidationError({"offsetSeconds": ["Either now or offsetSeconds is expected, not both."]})
+    ProjectClock().changed(order)
+    return order

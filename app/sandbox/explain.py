@@ -1,0 +1,194 @@
+"""Explains a read: the tree that was parsed from its query, its SQL, PostgreSQL's plan, and which index serves what.
+
+The read takes the way of any request, but with a connection that plans the statement in place of executing it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, LiteralString, NoReturn, cast
+from urllib.parse import parse_qsl
+
+from werkzeug.datastructures import MultiDict
+
+from app import errors
+from app.database.connection import Connection
+from app.query.fields import FieldType, Stage
+from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
+from app.resource import store
+from app.resource.lanes import is_served_by_index
+from app.resource.model import Search, Selection
+from app.resource.params import FilteredListSchema, ListQuery, SortedListSchema
+from app.resource.search import search
+from app.resource.search_params import SearchSchema
+
+_LISTS: Mapping[str, tuple[Any, Callable[[Connection, str, ListQuery], object]]] = {
+    "listResources": (
+        FilteredListSchema(),
+        lambda connection, key, query: store.flat_page(connection, key, query.selection, query.paging),
+    ),
+    "checkResources": (
+        FilteredListSchema(),
+        lambda connection, key, query: store.exists(connection, key, query.selection),
+    ),
+    "listResourcesSorted": (
+        SortedListSchema(),
+        lambda connection, key, query: store.page(connection, key, query.selection, query.paging, query.expanded),
+    ),
+}
+_SEARCHES = ("searchResources", "searchProductProjections")
+_SEARCH_SCHEMA = SearchSchema()
+
+OPERATIONS = (*_LISTS, *_SEARCHES)
+"""The operations that can be explained: those that ask for resources by conditions."""
+
+INDEX_OF_FIELD: Mapping[str, str] = {
+    "id": "resource_pkey",
+    "key": "resource_key_unique",
+    "version": "resource_version",
+    "createdAt": "resource_created_at",
+    "lastModifiedAt": "resource_last_modified_at",
+    "someProperty": "resource_some_property",
+}
+"""The index that serves a comparison of a field in the current projection."""
+
+DOCUMENT_INDEX = {Stage.CURRENT: "resource_object", Stage.STAGED: "resource_staged_object"}
+WORDS_INDEX = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_words"}
+
+
+def explain(connection: Connection, project_key: str, operation_id: str, query: str) -> dict[str, Any]:
+    """What the read would do.
+
+    :param query: the query string, percent-encoded.
+    :raises ApiError: 400 as the read itself would.
+    """
+    try:
+        pairs = MultiDict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="strict"))
+    except ValueError:
+        raise errors.invalid_parameter("query", "A query string in UTF-8 is expected.") from None
+    if operation_id in _LISTS:
+        schema, read = _LISTS[operation_id]
+        loaded: ListQuery = schema.load(pairs)
+        statements = _planned(connection, 0, lambda planning: read(planning, project_key, loaded))
+        tree, conditions = _of_selection(loaded.selection)
+    else:
+        asked: Search = _SEARCH_SCHEMA.load(pairs)
+        # The words of texts are looked up by a statement of its own, on whose result the other one depends.
+        statements = _planned(
+            connection, 1 if asked.texts else 0, lambda planning: search(planning, project_key, asked)
+        )
+        tree, conditions = _of_search(asked)
+    return {"operationId": operation_id, "tree": tree, "statements": statements, "conditions": conditions}
+
+
+# Statements
+
+
+class _Planned(Exception):
+    """The statement was planned, so there is no result."""
+
+
+@dataclass(slots=True)
+class _PlanningConnection:
+    """Executes some statements and plans the next one.
+
+    :param executed: how many.
+    """
+
+    connection: Connection
+    executed: int
+    statements: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def execute(self, statement: LiteralString, parameters: Mapping[str, Any]) -> Any:
+        row = self.connection.execute(f"EXPLAIN (FORMAT JSON) {statement}", parameters).fetchone()
+        used = {name: _shown(value) for name, value in parameters.items() if f"%({name})s" in statement}
+        plan: Any = None if row is None else row[0][0]["Plan"]
+        self.statements.append({"sql": statement.strip(), "parameters": used, "plan": plan})
+        if self.executed:
+            self.executed -= 1
+            return self.connection.execute(statement, parameters)
+        return self._end()
+
+    def _end(self) -> NoReturn:
+        raise _Planned
+
+
+def _planned(connection: Connection, executed: int, read: Callable[[Connection], object]) -> list[dict[str, Any]]:
+    planning = _PlanningConnection(connection, executed)
+    with suppress(_Planned):
+        read(cast("Connection", planning))
+    return planning.statements
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shown(each) for each in cast("list[Any]", value)]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+# Conditions
+
+
+def _of_selection(selection: Selection) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    contained = [{"contains": list(each.any_of)} for each in selection.containments]
+    conditions = [{"condition": each, "index": DOCUMENT_INDEX[Stage.CURRENT]} for each in contained]
+    parts = list[Any](contained)
+    if selection.predicate is not None:
+        parts.append(_tree(selection.predicate))
+        conditions += _served(selection.predicate, Stage.CURRENT)
+    return _joined(parts), conditions
+
+
+def _of_search(asked: Search) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    texts = [{"text": each.text, "language": each.language, "fuzzyLevel": asked.fuzzy_level} for each in asked.texts]
+    conditions: list[dict[str, Any]] = [{"condition": each, "index": WORDS_INDEX[asked.stage]} for each in texts]
+    parts = list[Any](texts)
+    for found in (*asked.query_filters, *asked.filters):
+        parts.append(_tree(found.condition))
+        conditions += _served(found.condition, asked.stage)
+    return _joined(parts), conditions
+
+
+def _joined(parts: list[Any]) -> dict[str, Any] | None:
+    return None if not parts else parts[0] if len(parts) == 1 else {"and": parts}
+
+
+def _served(condition: Condition, stage: Stage) -> Iterator[dict[str, Any]]:
+    """Each comparison in a condition, with the index that serves it."""
+    match condition:
+        case AllOf(conditions) | AnyOf(conditions):
+            for inner in conditions:
+                yield from _served(inner, stage)
+        case Holds() | HasElement():
+            yield {"condition": _tree(condition), "index": _index_of(condition, stage)}
+
+
+def _index_of(condition: Holds | HasElement, stage: Stage) -> str | None:
+    if not is_served_by_index(condition):
+        return None
+    if isinstance(condition, HasElement) or condition.field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+        return DOCUMENT_INDEX[stage]
+    if stage is Stage.STAGED and condition.field.name == "someProperty":
+        return None
+    return INDEX_OF_FIELD.get(condition.field.name)
+
+
+def _tree(condition: Condition) -> dict[str, Any]:
+    match condition:
+        case AllOf(conditions):
+            return {"and": [_tree(inner) for inner in conditions]}
+        case AnyOf(conditions):
+            return {"or": [_tree(inner) for inner in conditions]}
+        case HasElement():
+            return {
+                "field": condition.field.name,
+                "hasElement": _tree(condition.condition),
+                **({"negated": True} if condition.negated else {}),
+            }
+        case Holds():
+            return {
+                "field": condition.field.name,
+                "operator": condition.operator.token,
+                "values": [_shown(value) for value in condition.values],
+                **({"negated": True} if condition.negated else {}),
+            }

@@ -1,0 +1,54 @@
+"""Who may use the routes of the sandbox: no page of another site, and whoever has the token if there is one.
+
+A browser sends a page's requests to any address of its machine, with the host name that the page chose and an Origin.
+Both are looked at, so no page that somebody has open can make projects here.
+"""
+
+from urllib.parse import urlsplit
+
+from flask import Request, request
+
+from app import errors
+from app.identity.gate import raise_unless_bearer
+
+_REALM = "sandbox"
+
+
+class Guard:
+    """Checks each request to the sandbox.
+
+    :param token: the bearer token that it needs; None: none, but a loopback host.
+    """
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+
+    def check(self) -> None:
+        """Check the current request; runs before its view.
+
+        :raises ApiError: 403 for a foreign Host or Origin, 401 without the token.
+        """
+        if self._token is None and not _is_loopback_host(request):
+            raise _refused("Without SANDBOX_TOKEN the sandbox answers to localhost, 127.0.0.1 and [::1] only.")
+        origin = request.headers.get("Origin")
+        if origin is not None and not _is_own(origin, request):
+            raise _refused("The sandbox answers to no page of another origin.")
+        if self._token is not None:
+            raise_unless_bearer(self._token, _REALM)
+
+
+def _is_loopback_host(request: Request) -> bool:
+    try:
+        host = urlsplit(f"//{request.host}").hostname
+    except ValueError:
+        return False
+    return host in ("localhost", "127.0.0.1", "::1")
+
+
+def _is_own(origin: str, request: Request) -> bool:
+    """Whether an Origin is that of the service itself: same scheme, host and port."""
+    return origin == f"{request.scheme}://{request.host}"
+
+
+def _refused(message: str) -> errors.ApiError:
+    return errors.ApiError([errors.Fault("insufficient_scope", message)])

@@ -1,0 +1,59 @@
+"""Seeded ids: a sequence of rising UUIDv7 that depends on the seed alone."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, LiteralString
+from uuid import UUID
+
+from app.database.connection import Connection
+from app.resource import bulk_store
+from app.values.json_fields import check_int64, object_check
+
+_FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
+"""The time in the first id, after those of generated resources; each id has the next millisecond."""
+
+_NEXT: LiteralString = """
+INSERT INTO sandbox_ids AS s (project_key, made) VALUES (%(project_key)s, 1)
+ON CONFLICT (project_key) DO UPDATE SET made = s.made + 1 RETURNING made"""
+
+_MADE: LiteralString = "SELECT made FROM sandbox_ids WHERE project_key = %(project_key)s"
+
+_SET: LiteralString = """
+INSERT INTO sandbox_ids (project_key, made) VALUES (%(project_key)s, %(made)s)
+ON CONFLICT (project_key) DO UPDATE SET made = excluded.made"""
+
+check_ids = object_check({"seed": check_int64})
+"""An order to the source of ids: ``{"seed": 7}``, or ``{}`` for chance."""
+
+
+def seeded_id(seed: int, number: int) -> UUID:
+    """The id with a number in the sequence of a seed (RFC 9562, section 5.7)."""
+    digest = int.from_bytes(sha256(f"{seed}/{number}".encode()).digest()[:10])
+    high = (_FIRST_MS + number) << 16 | 0x7000 | (digest >> 62) & 0xFFF
+    low = 0b10 << 62 | digest & (1 << 62) - 1
+    return UUID(int=high << 64 | low)
+
+
+def next_id(connection: Connection, project_key: str, seed: int) -> UUID:
+    """The next id of a project that no resource of it has: after a seed was set again, the first ones may be there."""
+    while True:
+        row = connection.execute(_NEXT, {"project_key": project_key}).fetchone()
+        made = seeded_id(seed, 0 if row is None else row[0])
+        if not bulk_store.existing_ids(connection, project_key, [made]):
+            return made
+
+
+def ids_made(connection: Connection, project_key: str) -> int:
+    """How many ids of the sequence have been made."""
+    row = connection.execute(_MADE, {"project_key": project_key}).fetchone()
+    return 0 if row is None else row[0]
+
+
+def set_ids_made(connection: Connection, project_key: str, made: int) -> None:
+    """Go on with the sequence after so many ids."""
+    connection.execute(_SET, {"project_key": project_key, "made": made})
+
+
+def seed_of(order: dict[str, Any]) -> int | None:
+    """The seed in an order; None for ids by chance."""
+    return order.get("seed")

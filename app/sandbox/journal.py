@@ -1,0 +1,274 @@
+"""The journal of a worker: requests are noted in memory and written a moment later, many at a time.
+
+Only a reference to what is known anyway is kept while a request is answered. Its entry is made when it is written, five
+times a second, and at once when somebody asks for the journal.
+"""
+
+import base64
+import codecs
+import itertools
+import logging
+import secrets as secrets_module
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from json import dumps
+from json.encoder import encode_basestring_ascii as quoted
+from typing import Any
+
+import psycopg
+
+from app.database.connection import Connection
+from app.identity.verification import VerifiedToken
+from app.sandbox import journal_store
+from app.sandbox.journal_store import KEPT, Row
+from app.sandbox.redaction import redacted, redacted_header
+
+BODY_BYTES_KEPT = 64 * 1024
+FLUSH_INTERVAL_S = 0.2
+
+_FORGOTTEN_AFTER = 250
+"""Entries of a project that a worker adds before it deletes those that are not kept any more."""
+
+_log = logging.getLogger("app.sandbox")
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Message:
+    """A request or an answer, as it went over the wire.
+
+    :param headers: pairs, or lines as they were sent.
+    """
+
+    headers: Headers | bytes
+    body: bytes
+    size: int | None
+    """Bytes of the whole body; None if it was not read to its end."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request to a sandbox project with its answer."""
+
+    project_key: str
+    secret_hash: bytes
+    started_at: float
+    ended_at: float
+    """When the answer began to be sent, or, if that took long, when it was done."""
+    duration_s: float
+    client_id: str | None
+    operation_id: str | None
+    method: str
+    target: str
+    http_version: str
+    request: Message
+    status: int | None
+    """None: there was no answer."""
+    answer: Message | None
+    """None: there was none."""
+    correlation_id: str
+    statements: int
+    sql_s: float
+    token: VerifiedToken | None
+    rule: Mapping[str, Any] | None
+    connection: tuple[int, int] | None
+    """The number of the connection, and that of the request on it."""
+    client_gone: bool
+    project_time: float | None
+    """The time of the project's clock; None if it shows real time."""
+
+
+class Journal:
+    """What this worker has to write, on a connection of its own: it waits for no request.
+
+    :param connect: opens the connection.
+    :param secrets: that no entry may have, whoever sends them.
+    """
+
+    def __init__(self, connect: Callable[[], Connection], secrets: tuple[str, ...] = ()) -> None:
+        self._connect = connect
+        self._connection: Connection | None = None
+        self._secrets = secrets
+        self._noted: dict[str, deque[Exchange]] = {}
+        self._counts: dict[str, int] = {}
+        self._added: dict[str, int] = {}
+        self._something = threading.Event()
+        self._flushing = threading.Lock()
+        self._stopped = threading.Event()
+
+    def note(self, exchange: Exchange) -> None:
+        """Note a request that was answered. Of one project as many are kept as the journal keeps."""
+        key = exchange.project_key
+        noted = self._noted.get(key)
+        if noted is None:
+            noted = self._noted[key] = deque(maxlen=KEPT)
+            self._counts[key] = 0
+        noted.append(exchange)
+        self._counts[key] += 1
+        if not self._something.is_set():
+            self._something.set()
+
+    def start(self) -> None:
+        """Write what is noted, from now on, five times a second."""
+        threading.Thread(target=self._run, name="sandbox-journal", daemon=True).start()
+
+    def stop(self) -> None:
+        """Write what is left, and end."""
+        self._stopped.set()
+        self._something.set()
+        self.flush()
+        with self._flushing:
+            if self._connection is not None:
+                self._connection.close()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._something.wait()
+            self._stopped.wait(FLUSH_INTERVAL_S)
+            self.flush()
+
+    def flush(self, project_key: str | None = None) -> None:
+        """Write what is noted, of one project or of all. What cannot be written is lost, and the log says so."""
+        with self._flushing:  # also for nothing: what another flush has taken is not written yet
+            if project_key is None:
+                self._something.clear()
+            for key in [project_key] if project_key is not None else list(self._noted):
+                noted, count = self._noted.pop(key, None), self._counts.pop(key, 0)
+                if noted:
+                    self._write(key, noted, count)
+
+    def _write(self, project_key: str, noted: deque[Exchange], count: int) -> None:
+        rows = [row_of(exchange, self._secrets) for exchange in noted]
+        try:
+            connection = self._connection
+            if connection is None or connection.closed:
+                connection = self._connection = self._connect()
+            journal_store.add(connection, project_key, rows, count)
+            self._added[project_key] = self._added.get(project_key, 0) + len(rows)
+            if self._added[project_key] >= _FORGOTTEN_AFTER:
+                del self._added[project_key]
+                journal_store.forget(connection, project_key)
+        except psycopg.Error as error:
+            fields = {"project": project_key, "entries": len(rows), "reason": str(error).strip()}
+            _log.warning("entries of the journal are lost", extra={"fields": fields})
+
+
+# Entries
+
+
+def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
+    """The entry of a request, without tokens and secrets. Strings and headers are put together by hand: it is made for
+    each request, and a general encoder takes three times as long."""
+    started_at = datetime.fromtimestamp(exchange.started_at, UTC)
+    known = (exchange.secret_hash, secrets)
+    answer = "null"
+    if exchange.answer is not None:
+        answer = f'{{"status":{exchange.status},{_message(exchange.answer, known)}}}'
+    sql = f'{{"statements":{exchange.statements},"milliseconds":{exchange.sql_s * 1000:.2f}}}'
+    connection = "null"
+    if exchange.connection is not None:
+        connection = f'{{"number":{exchange.connection[0]},"request":{exchange.connection[1]}}}'
+    entry = (
+        f'"startedAt":"{_text_of(started_at)}","durationMs":{exchange.duration_s * 1000:.2f},'
+        f'"clientId":{_optional(exchange.client_id)},"operationId":{_optional(exchange.operation_id)},'
+        f'"request":{{"method":{quoted(exchange.method)},"target":{quoted(redacted(exchange.target, *known))},'
+        f'"httpVersion":{quoted(exchange.http_version)},{_message(exchange.request, known)}}},'
+        f'"response":{answer},"token":{_token(exchange.token)},"rule":{_object(exchange.rule)},'
+        f'"sql":{sql},"correlationId":{quoted(redacted(exchange.correlation_id, *known))},"connection":{connection},'
+        f'"clientGone":{"true" if exchange.client_gone else "false"},"projectTime":{_moment(exchange.project_time)}}}'
+    )
+    return Row(
+        round(exchange.ended_at * 1e6),
+        next(_places),
+        exchange.status,
+        exchange.operation_id,
+        exchange.method,
+        "{" + entry,
+    )
+
+
+_places = itertools.count(secrets_module.randbits(40) << 20)
+"""Rising in a process, and different from those of others."""
+
+
+def with_number(number: int, entry: str) -> str:
+    """The JSON text of an entry with its number as the first member."""
+    return f'{{"number":{number},{entry[1:]}'
+
+
+def _message(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
+    headers = message.headers
+    if isinstance(headers, bytes):
+        text = _lines(headers, *known)
+    else:
+        text = ",".join([_header(name, value, *known) for name, value in headers])
+    return f'"headers":[{text}],"body":{_body(message, known)}'
+
+
+@lru_cache(maxsize=512)
+def _lines(head: bytes, secret_hash: bytes, others: tuple[str, ...]) -> str:
+    """Header lines as JSON. Most requests of a client have the same ones, so they are kept."""
+    pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
+    return ",".join([_header(name, value.strip(" \t"), secret_hash, others) for name, _, value in pairs])
+
+
+@lru_cache(maxsize=4096)
+def _header(name: str, value: str, secret_hash: bytes, others: tuple[str, ...]) -> str:
+    """A header as JSON."""
+    return f"[{quoted(name)},{quoted(redacted_header(name, value, secret_hash, others))}]"
+
+
+def _body(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
+    kept = message.body[:BODY_BYTES_KEPT]
+    size = "null" if message.size is None else str(message.size)
+    is_cut = message.size is None or message.size > len(kept)
+    cut = ',"truncated":true' if is_cut else ""
+    if not kept and not is_cut:
+        return "null"
+    try:
+        # Of a body that was cut, the last character may have been cut in two.
+        text = codecs.getincrementaldecoder("utf-8")().decode(kept) if is_cut else kept.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if (kept and not text) or "\0" in text:
+        # No text. What looks like a secret is left out before it is encoded.
+        clean = redacted(kept.decode("latin-1"), *known).encode("latin-1", "replace")
+        return f'{{"size":{size},"base64":"{base64.b64encode(clean).decode()}"{cut}}}'
+    return f'{{"size":{size},"text":{quoted(redacted(text, *known))}{cut}}}'
+
+
+@lru_cache(maxsize=256)
+def _token(token: VerifiedToken | None) -> str:
+    """What the token of a request says, without the token. Most requests of a client have the same one."""
+    if token is None:
+        return "null"
+    expires_at = datetime.fromtimestamp(token.expires_at, UTC)
+    return dumps(
+        {
+            "sub": token.principal.client_id,
+            "scopes": sorted(token.principal.scopes),
+            "id": token.token_id,
+            "expiresAt": _text_of(expires_at),
+        }
+    )
+
+
+def _optional(text: str | None) -> str:
+    return "null" if text is None else quoted(text)
+
+
+def _object(value: Mapping[str, Any] | None) -> str:
+    return "null" if value is None else dumps(value)
+
+
+def _text_of(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _moment(seconds: float | None) -> str:
+    return "null" if seconds is None else f'"{_text_of(datetime.fromtimestamp(seconds, UTC))}"'

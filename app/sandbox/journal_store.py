@@ -1,0 +1,169 @@
+"""The SQL of the journal: the last requests of each project, each a JSON text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+from app.database.connection import Connection
+
+KEPT = 1000
+"""Requests of a project that are kept."""
+
+# One statement, so that the count and the entries always fit together.
+_ADD: LiteralString = """
+WITH counted AS (
+    INSERT INTO sandbox_request_count AS c (project_key, requests)
+    SELECT %(project_key)s, %(count)s::bigint
+    WHERE EXISTS (SELECT FROM sandbox_project p WHERE p.project_key = %(project_key)s)
+    ON CONFLICT (project_key) DO UPDATE SET requests = c.requests + excluded.requests
+    RETURNING requests
+)
+INSERT INTO sandbox_request (project_key, ended_us, place, status, operation_id, method, entry)
+SELECT %(project_key)s, split_part(k.line, ' ', 1)::bigint, split_part(k.line, ' ', 2)::bigint,
+    nullif(split_part(k.line, ' ', 3), '')::int, nullif(split_part(k.line, ' ', 4), ''), split_part(k.line, ' ', 5),
+    e.line
+FROM counted c, string_to_table(%(keys)s, E'\\n') WITH ORDINALITY k (line, number)
+JOIN string_to_table(%(entries)s, E'\\n') WITH ORDINALITY e (line, number) ON e.number = k.number
+ON CONFLICT DO NOTHING"""
+"""Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
+long as all the rest."""
+
+_FORGET: LiteralString = """
+DELETE FROM sandbox_request r
+WHERE r.project_key = %(project_key)s AND (r.ended_us, r.place) <= (
+    SELECT k.ended_us, k.place FROM sandbox_request k WHERE k.project_key = %(project_key)s
+    ORDER BY k.ended_us DESC, k.place DESC OFFSET %(kept)s::bigint LIMIT 1)"""
+
+_NUMBERED: LiteralString = """
+SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1
+        - row_number() OVER (ORDER BY r.ended_us DESC, r.place DESC) AS number, r.*
+    FROM sandbox_request r WHERE r.project_key = %(project_key)s
+    ORDER BY r.ended_us DESC, r.place DESC LIMIT %(kept)s::bigint"""
+"""The entries of a project that are kept, with their numbers."""
+
+_NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
+    AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
+    AND (%(method)s::text IS NULL OR r.method = %(method)s::text)"""
+
+_PAGE: LiteralString = f"""
+SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE {_NARROWED}
+ORDER BY r.number DESC LIMIT %(limit)s OFFSET %(offset)s"""
+
+_TOTAL: LiteralString = f"SELECT count(*) FROM ({_NUMBERED}) r WHERE {_NARROWED}"
+
+_GET: LiteralString = f"SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE r.number = %(number)s::bigint"
+
+_AFTER: LiteralString = f"""
+SELECT r.number, r.entry FROM ({_NUMBERED}) r
+WHERE r.number > %(after)s::bigint AND r.ended_us <= %(ended_by_us)s::bigint ORDER BY r.number LIMIT 200"""
+
+_LAST: LiteralString = "SELECT requests FROM sandbox_request_count WHERE project_key = %(project_key)s"
+
+_DELETE: LiteralString = "DELETE FROM sandbox_request WHERE project_key = %(project_key)s"
+
+_DELETE_COUNT: LiteralString = "DELETE FROM sandbox_request_count WHERE project_key = %(project_key)s"
+
+Numbered = tuple[int, str]
+"""The number of an entry and its JSON text, an object without the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry to be added.
+
+    :param ended_us: microseconds since 1970.
+    :param place: distinguishes entries that end at the same time.
+    :param entry: in ASCII, and without line breaks.
+    """
+
+    ended_us: int
+    place: int
+    status: int | None
+    operation_id: str | None
+    method: str
+    entry: str
+
+
+def add(connection: Connection, project_key: str, rows: Sequence[Row], count: int) -> None:
+    """Add entries; nothing is added to a project that is gone. :func:`forget` has to follow now and then.
+
+    :param rows: the last ones of those that are counted.
+    :param count: how many requests there were.
+    """
+    connection.execute(
+        _ADD,
+        {
+            "project_key": project_key,
+            "count": count,
+            "keys": "\n".join(
+                [
+                    f"{row.ended_us} {row.place} {'' if row.status is None else row.status} {row.operation_id or ''}"
+                    f" {row.method}"
+                    for row in rows
+                ]
+            ),
+            "entries": "\n".join([row.entry for row in rows]),
+        },
+    )
+
+
+def forget(connection: Connection, project_key: str) -> None:
+    """Delete the entries that are not kept any more. Reads leave them out anyway."""
+    connection.execute(_FORGET, {"project_key": project_key, "kept": KEPT})
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which entries of a project are listed."""
+
+    status: int | None = None
+    operation_id: str | None = None
+    method: str | None = None
+
+    def parameters(self, project_key: str) -> dict[str, Any]:
+        """For the statements."""
+        return {
+            "project_key": project_key,
+            "kept": KEPT,
+            "status": self.status,
+            "operation_id": self.operation_id,
+            "method": self.method,
+        }
+
+
+def page(
+    connection: Connection, project_key: str, narrowing: Narrowing, limit: int, offset: int
+) -> tuple[list[Numbered], int]:
+    """A page of entries, newest first, and how many there are."""
+    parameters = {**narrowing.parameters(project_key), "limit": limit, "offset": offset}
+    rows = connection.execute(_PAGE, parameters).fetchall()
+    total = connection.execute(_TOTAL, parameters).fetchone()
+    return [(row[0], row[1]) for row in rows], 0 if total is None else total[0]
+
+
+def get(connection: Connection, project_key: str, number: int) -> Numbered | None:
+    """One entry; None if it is not kept."""
+    row = connection.execute(_GET, {"project_key": project_key, "kept": KEPT, "number": number}).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def after(connection: Connection, project_key: str, number: int, ended_by_us: int) -> list[Numbered]:
+    """The next entries after a number, in the order of their numbers.
+
+    :param ended_by_us: later answers are left for the next time: other workers may still have earlier ones to write.
+    """
+    parameters = {"project_key": project_key, "kept": KEPT, "after": number, "ended_by_us": ended_by_us}
+    rows = connection.execute(_AFTER, parameters).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def last_number(connection: Connection, project_key: str) -> int:
+    """The number of the last entry; 0 if there is none."""
+    row = connection.execute(_LAST, {"project_key": project_key}).fetchone()
+    return 0 if row is None else row[0]
+
+
+def delete_all(connection: Connection, project_key: str) -> None:
+    """Delete the journal of a project; numbers begin again with 1."""
+    connection.execute(_DELETE, {"project_key": project_key})
+    connection.execute(_DELETE_COUNT, {"project_key": project_key})

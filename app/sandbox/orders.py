@@ -1,0 +1,225 @@
+"""The bodies and queries of the sandbox's routes, as checked values."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Request
+from marshmallow import ValidationError
+
+from app import errors
+from app.http.bodies import read_body, read_json
+from app.identity.token_profile import SCOPE_NAMES
+from app.sandbox.clock import check_clock
+from app.sandbox.explain import OPERATIONS
+from app.sandbox.ids import check_ids
+from app.sandbox.journal_store import KEPT, Narrowing
+from app.sandbox.projects import NewProject
+from app.sandbox.rules import METHODS
+from app.values.json_fields import (
+    MISSING,
+    Check,
+    check_int64,
+    check_items,
+    check_text,
+    faults_of,
+    object_check,
+    refuse_value,
+)
+from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.suggestions import did_you_mean
+
+TTL_S = (60, 604_800)
+RESOURCES_AT_MOST = 10_000
+LIMIT_AT_MOST = 500
+BODY_BYTES_AT_MOST = 1024 * 1024
+
+_SNAPSHOT = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
+_KEY = re.compile(PROJECT_KEY_PATTERN)
+
+
+def read_order(request: Request, check: Check, *, optional: bool = True) -> Any:
+    """The JSON body of a request, checked.
+
+    :param optional: whether no body means ``{}``.
+    :raises ApiError: 400 with the place of each fault, 413, 415.
+    """
+    if optional and not read_body(request, BODY_BYTES_AT_MOST):
+        body: Any = {}
+    else:
+        body = read_json(request, BODY_BYTES_AT_MOST)
+    try:
+        return check(body)
+    except ValidationError as error:
+        raise errors.ApiError(faults_of(error.messages)) from None
+
+
+def _between(minimum: int, maximum: int) -> Check:
+    def check(value: Any) -> int:
+        number = check_int64(value)
+        if not minimum <= number <= maximum:
+            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
+        return number
+
+    return check
+
+
+def _check_key(value: Any) -> str:
+    text = check_text(value)
+    if _KEY.fullmatch(text) is None:
+        refuse_value(text, "1 to 64 letters, digits, underscores and hyphens are expected.")
+    return text
+
+
+def _check_scope(value: Any) -> list[tuple[str, str | None]]:
+    """Scopes, separated by blanks: each a name, and the project if one is given."""
+    found: list[tuple[str, str | None]] = []
+    for scope in check_text(value).split():
+        name, colon, project_key = scope.partition(":")
+        if name not in SCOPE_NAMES:
+            refuse_value(scope, f"A scope is one of {', '.join(SCOPE_NAMES)}.{did_you_mean(name, SCOPE_NAMES)}")
+        found.append((name, project_key if colon else None))
+    if not found:
+        refuse_value("", "At least one scope is expected.")
+    return found
+
+
+_project = object_check(
+    {
+        "projectKey": _check_key,
+        "scope": _check_scope,
+        "ttlSeconds": _between(*TTL_S),
+        "resources": _between(0, RESOURCES_AT_MOST),
+        "copyOf": _check_key,
+        "clock": check_clock,
+        "ids": check_ids,
+    }
+)
+
+
+def check_project(value: Any) -> NewProject:
+    """The body of ``POST /sandbox/projects``.
+
+    :raises ValidationError: for one that cannot be.
+    """
+    order: dict[str, Any] = _project(value)
+    if "copyOf" in order and order.get("resources"):
+        raise ValidationError({"resources": ["Either resources or copyOf is expected, not both."]})
+    scopes: list[tuple[str, str | None]] = order.get("scope", [(name, None) for name in SCOPE_NAMES])
+    for name, project_key in scopes:
+        if project_key is not None and project_key != order.get("projectKey"):
+            # A client for another project would reach what the sandbox has not made.
+            raise ValidationError({"scope": [f"{name}:{project_key} is for another project than this one."]})
+    return NewProject(
+        order.get("projectKey"),
+        tuple(dict.fromkeys(name for name, _ in scopes)),
+        order.get("ttlSeconds", 3600),
+        order.get("resources", 0),
+        order.get("copyOf"),
+        order.get("clock", {}),
+        order.get("ids", {}),
+    )
+
+
+KEEPABLE = ("rules", "requests")
+
+
+def _check_kept(value: Any) -> str:
+    text = check_text(value)
+    if text not in KEEPABLE:
+        refuse_value(text, f"One of {', '.join(KEEPABLE)} is expected.")
+    return text
+
+
+_reset = object_check({"keep": lambda value: check_items(value, _check_kept)})
+
+
+def check_reset(value: Any) -> frozenset[str]:
+    """The body of a reset: what is kept."""
+    return frozenset(_reset(value).get("keep", ()))
+
+
+def _check_operation(value: Any) -> str:
+    text = check_text(value)
+    if text not in OPERATIONS:
+        refuse_value(text, f"One of {', '.join(OPERATIONS)} is expected.{did_you_mean(text, OPERATIONS)}")
+    return text
+
+
+_question = object_check({"operationId": _check_operation, "query": check_text})
+
+
+def check_question(value: Any) -> tuple[str, str]:
+    """The body of ``explain``: the operation and its query string.
+
+    :raises ValidationError: without an operation.
+    """
+    question: dict[str, Any] = _question(value)
+    if "operationId" not in question:
+        raise ValidationError({"operationId": [MISSING]})
+    return question["operationId"], question.get("query", "")
+
+
+def snapshot_name(text: str) -> str:
+    """The name of a snapshot in a path.
+
+    :raises ApiError: 400 for one that none can have.
+    """
+    if _SNAPSHOT.fullmatch(text) is None:
+        raise errors.invalid_parameter("name", "1 to 64 letters, digits, underscores and hyphens are expected.")
+    return text
+
+
+# Queries
+
+
+def _number(minimum: int, maximum: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9 and minimum <= int(text) <= maximum):
+            raise ValueError(f"A whole number from {minimum} to {maximum} is expected.")
+        return int(text)
+
+    return read
+
+
+def _method(text: str) -> str:
+    if text.upper() not in METHODS:
+        raise ValueError(f"One of {', '.join(METHODS)} is expected.")
+    return text.upper()
+
+
+def _text(text: str) -> str:
+    if not text or "\0" in text:
+        raise ValueError("A text is expected.")
+    return text
+
+
+_FILTERS: Mapping[str, Callable[[str], Any]] = {"status": _number(100, 599), "operationId": _text, "method": _method}
+_PAGING: Mapping[str, Callable[[str], Any]] = {
+    "limit": _number(0, LIMIT_AT_MOST),
+    "offset": _number(0, KEPT),
+}
+
+
+def read_narrowing(request: Request, *, paged: bool) -> tuple[Narrowing, int, int]:
+    """Which entries a request asks for: by what, how many, and after how many.
+
+    :param paged: whether it may say how many.
+    :raises ApiError: 400 naming each parameter that is malformed, repeated or unknown.
+    """
+    known = {**_FILTERS, **(_PAGING if paged else {})}
+    values: dict[str, Any] = {}
+    faults: list[errors.Fault] = []
+    for name, texts in request.args.lists():
+        if name not in known:
+            faults.append(errors.parameter_fault(name[:100], f"Unknown parameter.{did_you_mean(name, known)}"))
+        elif len(texts) > 1:
+            faults.append(errors.parameter_fault(name, "It is given more than once."))
+        else:
+            try:
+                values[name] = known[name](texts[0])
+            except ValueError as error:
+                faults.append(errors.parameter_fault(name, str(error)))
+    errors.raise_if_any(faults)
+    narrowing = Narrowing(values.get("status"), values.get("operationId"), values.get("method"))
+    return narrowing, values.get("limit", 20), values.get("offset", 0)

@@ -1,0 +1,377 @@
+"""Rules: which requests they match, when they are due, and what they do; read from JSON and checked as a whole."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none; its matching takes linear time, that of re does not
+from marshmallow import ValidationError
+
+from app.values.json_fields import (
+    MISSING,
+    Check,
+    check_boolean,
+    check_int64,
+    check_items,
+    check_number,
+    check_text,
+    object_check,
+    refuse_shape,
+    refuse_value,
+)
+from app.values.suggestions import did_you_mean
+
+DELAY_MS_AT_MOST = 60_000
+RULES_AT_MOST = 100
+LIMITED_REQUESTS_AT_MOST = 1000
+"""The most requests of a ``limit``: their times are stored."""
+
+STALL_MS = 60_000
+"""How long ``stall`` is silent if the rule has no ``delayMs``."""
+DRIP_MS = 100
+"""The time between two bytes of ``drip`` if the rule has no ``delayMs``."""
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
+_WITHOUT_ANSWER = ("close", "reset", "garbage")
+BODIES = ("truncatedJson", "html", "empty", "unknownFields")
+PHASES = ("before", "after")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Which of the requests that a rule matches are due; without a member, all."""
+
+    first: int | None = None
+    after: int | None = None
+    every: int | None = None
+    probability: float | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many requests a rule lets through."""
+
+    requests: int
+    per_seconds: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A checked rule."""
+
+    number: int
+    """Counted from 0."""
+    source: str
+    """As it was sent, as JSON text."""
+    name: str | None
+    operation_ids: frozenset[str] | None
+    method: str | None
+    path: str | None
+    client: str | None
+    times: Times
+    phase: str
+    status: int | None
+    code: str | None
+    message: str | None
+    retry_after: int | None
+    delay_ms: int | None
+    jitter_ms: int
+    connection: str | None
+    body: str | None
+    limit: Limit | None
+    expire_tokens: bool
+
+    @property
+    def label(self) -> str:
+        """What answers and logs call it: its name, else its number."""
+        return str(self.number) if self.name is None else self.name
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return None if self.path is None else _compile(self.path)
+
+    def matches(self, operation_id: str | None, method: str, path: str, client_id: str | None) -> bool:
+        """Whether all of its conditions hold for a request.
+
+        :param path: the raw path below the project, with its slash.
+        """
+        return (
+            (self.operation_ids is None or operation_id in self.operation_ids)
+            and (self.method is None or method == self.method)
+            and (self.client is None or client_id == self.client)
+            and (self._compiled is None or self._compiled.fullmatch(path) is not None)
+        )
+
+    @property
+    def answers_itself(self) -> bool:
+        """Whether the rule gives an answer of its own, so that the request need not be carried out."""
+        return (
+            self.status is not None
+            or self.expire_tokens
+            or self.limit is not None
+            or self.connection in _WITHOUT_ANSWER
+            or self.body == "html"
+        )
+
+    @property
+    def pace_ms(self) -> int:
+        """The silence of ``stall``, or the time between two bytes of ``drip``."""
+        return self.delay_ms if self.delay_ms is not None else STALL_MS if self.connection == "stall" else DRIP_MS
+
+    @property
+    def waits_first(self) -> bool:
+        """Whether ``delayMs`` is a wait before the answer, and not part of how it is sent."""
+        return self.connection not in ("stall", "drip")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What it does, in words of :data:`app.telemetry.metrics.SANDBOX_ORDER_KINDS`."""
+        found = [
+            *(["status"] if self.status is not None else []),
+            *(["limit"] if self.limit is not None else []),
+            *(["expireTokens"] if self.expire_tokens else []),
+            *([self.connection] if self.connection is not None else []),
+            *(["body"] if self.body is not None else []),
+        ]
+        return tuple(found) or ("delay",)
+
+
+def read_rules(stored: str) -> tuple[Rule, ...]:
+    """Rules from the JSON text in which they are stored."""
+    return tuple(_made(number, source) for number, source in enumerate(json.loads(stored)))
+
+
+# Checks
+
+
+def _one_of(*words: str) -> Check:
+    def check(value: Any) -> str:
+        text = check_text(value)
+        if text not in words:
+            refuse_value(text, f"One of {', '.join(words)} is expected.{did_you_mean(text, words)}")
+        return text
+
+    return check
+
+
+def _between(minimum: int, maximum: int) -> Check:
+    def check(value: Any) -> int:
+        number = check_int64(value)
+        if not minimum <= number <= maximum:
+            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
+        return number
+
+    return check
+
+
+def _short_text(value: Any) -> str:
+    text = check_text(value)
+    if not 1 <= len(text) <= 200 or not text.isascii() or not text.isprintable():
+        refuse_value(text, "A text of 1 to 200 printable characters of ASCII is expected.")
+    return text
+
+
+def _message(value: Any) -> str:
+    text = check_text(value)
+    if len(text) > 2000:
+        refuse_value(text, "A text of at most 2000 characters is expected.")
+    return text
+
+
+def _compile(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _pattern(value: Any) -> str:
+    text = check_text(value)
+    if len(text) > 1000:
+        refuse_value(text, "A regular expression of at most 1000 characters is expected.")
+    try:
+        _compile(text)
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        refuse_value(text, f"A regular expression of RE2 is expected: {reason}.")
+    return text
+
+
+def _above_zero(value: Any) -> float:
+    number = check_number(value)
+    if not 0.001 <= number <= 3600:
+        refuse_value(number, "A number from 0.001 to 3600 is expected.")
+    return number
+
+
+def _probability(value: Any) -> float:
+    number = check_number(value)
+    if not 0 <= number <= 1:
+        refuse_value(number, "A number from 0 to 1 is expected.")
+    return number
+
+
+_COUNT = _between(1, 2**53)
+_times = object_check(
+    {
+        "first": _COUNT,
+        "after": _between(0, 2**53),
+        "every": _COUNT,
+        "probability": _probability,
+        "seed": check_int64,
+    }
+)
+_limit = object_check({"requests": _between(1, LIMITED_REQUESTS_AT_MOST), "perSeconds": _above_zero})
+
+
+def _check_times(value: Any) -> dict[str, Any]:
+    times: dict[str, Any] = _times(value)
+    kinds = [name for name in ("first", "after", "every", "probability") if name in times]
+    if len(kinds) != 1:
+        refuse_shape("One of first, after, every and probability is expected.")
+    if "seed" in times and kinds != ["probability"]:
+        raise ValidationError({"seed": ["Only a probability has a seed."]})
+    return times
+
+
+def _check_limit(value: Any) -> dict[str, Any]:
+    limit: dict[str, Any] = _limit(value)
+    missing = [name for name in ("requests", "perSeconds") if name not in limit]
+    if missing:
+        raise ValidationError({name: [MISSING] for name in missing})
+    return limit
+
+
+def _match_check(operation_ids: frozenset[str]) -> Check:
+    known = _one_of(*sorted(operation_ids))
+
+    def check_operations(value: Any) -> Any:
+        if not isinstance(value, list):
+            return known(value)
+        if not value:
+            refuse_shape("At least one operationId is expected.")
+        return check_items(value, known)
+
+    return object_check(
+        {"operationId": check_operations, "method": _one_of(*METHODS), "path": _pattern, "client": _short_text}
+    )
+
+
+def _rule_check(operation_ids: frozenset[str]) -> Check:
+    members = object_check(
+        {
+            "name": _short_text,
+            "match": _match_check(operation_ids),
+            "times": _check_times,
+            "phase": _one_of(*PHASES),
+            "status": _between(400, 599),
+            "code": _short_text,
+            "message": _message,
+            "retryAfter": _between(0, 86_400),
+            "delayMs": _between(0, DELAY_MS_AT_MOST),
+            "jitterMs": _between(0, DELAY_MS_AT_MOST),
+            "connection": _one_of(*CONNECTIONS),
+            "body": _one_of(*BODIES),
+            "limit": _check_limit,
+            "expireTokens": check_boolean,
+        }
+    )
+
+    def check(value: Any) -> dict[str, Any]:
+        rule: dict[str, Any] = members(value)
+        faults = _contradictions(rule)
+        if faults:
+            raise ValidationError(cast(Any, faults))
+        return rule
+
+    return check
+
+
+_EFFECTS = ("status", "delayMs", "jitterMs", "connection", "body", "limit", "expireTokens")
+
+
+def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What its members say against one another, by the member that cannot be."""
+    found: dict[str, list[str]] = {}
+    alone = [name for name in ("limit", "expireTokens") if rule.get(name)]
+    for name in alone:
+        others = [other for other in ("status", "code", "retryAfter", "connection", "body") if other in rule]
+        if others or len(alone) > 1:
+            other = others[0] if others else next(each for each in alone if each != name)
+            found[name] = [f"It is an answer of its own, and {other} is another one."]
+        elif rule.get("phase") == "after":
+            found["phase"] = [f"{name} acts before a request is carried out."]
+    for name in ("code", "message", "retryAfter"):
+        if name in rule and "status" not in rule and not (name == "message" and alone):
+            found[name] = ["It needs a status."]
+    if rule.get("connection") in _WITHOUT_ANSWER:
+        for name in ("status", "body"):
+            if name in rule:
+                found[name] = [f"With connection {rule['connection']} there is no answer."]
+    if rule.get("jitterMs") and not rule.get("delayMs") and rule.get("connection") in ("stall", "drip"):
+        found["jitterMs"] = ["It needs delayMs."]
+    if not any(rule.get(name) for name in _EFFECTS):
+        found["_schema"] = [f"The rule does nothing: one of {', '.join(_EFFECTS)} is expected."]
+    return found
+
+
+def rules_check(operation_ids: frozenset[str]) -> Check:
+    """A check of ``{"rules": [...]}``; returns the JSON text to store.
+
+    :param operation_ids: those that ``match`` may name.
+    """
+    check_rule = _rule_check(operation_ids)
+
+    def check_rules(value: Any) -> list[dict[str, Any]]:
+        if isinstance(value, list) and len(cast("list[Any]", value)) > RULES_AT_MOST:
+            refuse_value(len(cast("list[Any]", value)), f"At most {RULES_AT_MOST} rules are expected.")
+        rules: list[dict[str, Any]] = check_items(value, check_rule)
+        for rule in rules:
+            if "probability" in rule.get("times", {}):
+                # Chance, but the same for all workers: they decide by the seed and the count.
+                rule["times"].setdefault("seed", secrets.randbits(62))
+        return rules
+
+    body = object_check({"rules": check_rules})
+
+    def check(value: Any) -> str:
+        loaded: dict[str, Any] = body(value)
+        if "rules" not in loaded:
+            raise ValidationError({"rules": [MISSING]})
+        return json.dumps(loaded["rules"])
+
+    return check
+
+
+def _made(number: int, source: dict[str, Any]) -> Rule:
+    match: dict[str, Any] = source.get("match", {})
+    operations = match.get("operationId")
+    limit = source.get("limit")
+    return Rule(
+        number=number,
+        source=json.dumps(source),
+        name=source.get("name"),
+        operation_ids=None
+        if operations is None
+        else frozenset([operations] if isinstance(operations, str) else operations),
+        method=match.get("method"),
+        path=match.get("path"),
+        client=match.get("client"),
+        times=Times(**source.get("times", {})),
+        phase=source.get("phase", "before"),
+        status=source.get("status"),
+        code=source.get("code"),
+        message=source.get("message"),
+        retry_after=source.get("retryAfter"),
+        delay_ms=source.get("delayMs"),
+        jitter_ms=source.get("jitterMs", 0),
+        connection=source.get("connection"),
+        body=source.get("body"),
+        limit=None if limit is None else Limit(limit["requests"], limit["perSeconds"]),
+        expire_tokens=source.get("expireTokens", False),
+    )

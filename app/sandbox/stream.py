@@ -1,0 +1,73 @@
+"""The journal as it is written: a stream of events (the WHATWG's server-sent events)."""
+
+from collections.abc import Callable, Generator
+from threading import Lock
+from time import monotonic, time
+
+from app import errors
+from app.database.pool import Database
+from app.http.connections import Connections
+from app.sandbox import journal_store
+from app.sandbox.journal import with_number
+
+STREAMS_AT_MOST = 50
+"""Streams of one process."""
+
+_LOOK_S = 0.1
+_LAG_S = 0.25
+"""The age of an entry that is streamed: all workers have written what they answered before."""
+_SIGN_OF_LIFE_S = 10.0
+
+
+class Streams:
+    """The streams of this process; a stop of the worker ends them."""
+
+    def __init__(self, database: Database, connections: Connections) -> None:
+        self._database = database
+        self._connections = connections
+        self._open = 0
+        self._lock = Lock()
+
+    def events(
+        self, project_key: str, after: int | None, is_gone: Callable[[], bool], exists: Callable[[], bool]
+    ) -> Generator[bytes]:
+        """Each entry as an event, as soon as it is written.
+
+        :param after: the number of the last entry that the reader has; None: those from now on.
+        :param is_gone: whether the reader has gone.
+        :param exists: whether the project is still there.
+        :raises ApiError: 503 if there are too many streams.
+        """
+        if self._open >= STREAMS_AT_MOST:
+            raise errors.over_capacity(f"More than {STREAMS_AT_MOST} streams are open.")
+        if after is None:
+            with self._database.connection(project_key) as connection:
+                after = journal_store.last_number(connection, project_key)
+        return self._events(project_key, after, is_gone, exists)
+
+    def _events(
+        self, project_key: str, after: int, is_gone: Callable[[], bool], exists: Callable[[], bool]
+    ) -> Generator[bytes]:
+        with self._lock:
+            self._open += 1
+        try:
+            yield b"retry: 1000\n\n"
+            alive_at = monotonic()
+            while not self._connections.is_stopping and not is_gone() and exists():
+                with self._database.connection(project_key) as connection:
+                    ended_by_us = round((time() - _LAG_S) * 1e6)
+                    found = journal_store.after(connection, project_key, after, ended_by_us)
+                    if not found and after > (last := journal_store.last_number(connection, project_key)):
+                        after = last  # the journal was deleted, and its numbers began again
+                for after, entry in found:
+                    yield f"id: {after}\nevent: request\ndata: {with_number(after, entry)}\n\n".encode()
+                if found:
+                    alive_at = monotonic()
+                    continue
+                if monotonic() - alive_at > _SIGN_OF_LIFE_S:
+                    alive_at = monotonic()
+                    yield b": still there\n\n"
+                self._connections.pause(_LOOK_S)
+        finally:
+            with self._lock:
+                self._open -= 1

@@ -1,0 +1,62 @@
+"""Every command of the tour in ``docs/sandbox.md`` is tried, and every rule that the page shows is taken."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.gunicorn_server import Gunicorn
+from tests.support.pages import ROOT
+from tests.support.sandbox import Service
+
+PAGE = (ROOT / "docs" / "sandbox.md").read_text()
+TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", PAGE, re.MULTILINE)
+
+EXPECTED = (
+    "",
+    '"count":1,',
+    '"statusCode":503',
+    "X-Sandbox-Rule: 503 twice",
+    r'curl ended with 52\n.*"key":"my-pet"',
+    '"number":.*"carriedOut": true',
+    '"error":"invalid_token"',
+    '"index": "resource_version"',
+    "",
+)
+"""What each step of the tour prints."""
+
+
+@pytest.fixture(scope="module")
+def server(database_url: str) -> Iterator[Service]:
+    started = Gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+    yield Service(started.port)
+    assert started.stop() == 0
+
+
+def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> None:
+    assert len(TOUR) == len(EXPECTED)
+    mark = "end of a step"
+    script = "".join(f"{commands}\necho; echo '{mark}'\n" for commands in TOUR)
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        env={"PATH": os.environ["PATH"], "URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    printed = ran.stdout.split(f"{mark}\n")
+    for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
+        assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
+    assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
+
+
+def test_the_rules_that_the_page_shows_are_taken(server: Service) -> None:
+    assert len(SHOWN_RULES) >= 8
+    server.make().rules(*map(json.loads, SHOWN_RULES))

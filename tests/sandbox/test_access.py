@@ -1,0 +1,155 @@
+"""Switching the sandbox on, and who may use its routes."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.config import InvalidSetting, Settings
+from tests.support.applications import open_app
+from tests.support.sandbox import Project, Service
+
+TOKEN = "a-token-of-sixteen"
+
+
+def test_without_it_nothing_is_there(app: Flask) -> None:
+    client = app.test_client()
+    for path in ("/sandbox", "/sandbox/projects", "/sandbox/openapi.json", "/sandbox/projects/p/rules"):
+        assert client.get(path).status_code == 404
+    assert client.post("/sandbox/projects", json={}).status_code == 404
+
+
+def test_without_it_nothing_is_imported() -> None:
+    code = (
+        "import sys; from app import create_app; from app.config import Settings;"
+        " create_app(Settings(database_url='dbname=none'));"
+        " print([name for name in sys.modules if 'sandbox' in name or name == 're2'])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_project_that_is_called_sandbox_keeps_its_resources(sandbox: Service) -> None:
+    assert sandbox.send("GET", "/sandbox/resource").status == 401  # and not 404: the route is there
+    made = sandbox.make(projectKey="sandbox")
+    try:
+        assert made.create()["version"] == 1
+        assert len(made.listing()) == 1
+    finally:
+        assert made.order("DELETE").status == 204
+
+
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 -- a setting, which nothing listens on
+
+
+@pytest.mark.parametrize("bind", [EVERY_ADDRESS, "192.168.1.5", "::", "example"])
+def test_another_address_needs_a_token(bind: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"SANDBOX_TOKEN, since BIND={bind} is no loopback address"):
+        Settings(sandbox="on", bind=bind)
+    assert Settings(sandbox="on", bind=bind, sandbox_token=TOKEN).sandbox_is_on
+    assert not Settings(sandbox="off", bind=bind).sandbox_is_on
+
+
+@pytest.mark.parametrize("bind", ["127.0.0.1", "localhost", "::1", "[::1]"])
+def test_a_loopback_address_needs_none(bind: str) -> None:
+    assert Settings(sandbox="on", bind=bind).sandbox_is_on
+
+
+def test_a_pooler_is_refused() -> None:
+    with pytest.raises(InvalidSetting, match="pooler"):
+        Settings(sandbox="on", database_pooler="transaction")
+
+
+@pytest.mark.parametrize("text", ["short", "with a blank in it", "fifteen-letters"])
+def test_a_token_has_sixteen_characters(text: str) -> None:
+    with pytest.raises(InvalidSetting, match="SANDBOX_TOKEN"):
+        Settings.from_environment({"SANDBOX_TOKEN": text})
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8000", 200),
+        ("LOCALHOST", 200),
+        ("example.com", 403),
+        ("localhost.example.com", 403),
+        ("127.0.0.1.example.com", 403),
+        ("192.168.1.1", 403),
+        ("127.0.0.2", 403),
+    ],
+)
+def test_only_a_loopback_host_is_answered(sandbox: Service, host: str, status: int) -> None:
+    answer = sandbox.send("GET", "/sandbox/projects", headers={"Host": host})
+    assert answer.status == status
+    if status == 403:
+        assert answer.json["errors"][0]["code"] == "insufficient_scope"
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:1234", 200),
+        ("https://localhost:1234", 403),
+        ("http://localhost:3000", 403),
+        ("http://example.com", 403),
+        ("null", 403),
+    ],
+)
+def test_a_foreign_origin_is_refused(sandbox: Service, origin: str, status: int) -> None:
+    headers = {"Host": "localhost:1234", "Origin": origin}
+    assert sandbox.send("GET", "/sandbox/projects", headers=headers).status == status
+
+
+def test_a_body_has_to_be_json(sandbox: Service) -> None:
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        answer = sandbox.send("POST", "/sandbox/projects", headers={"Content-Type": content_type}, raw=b"{}")
+        assert answer.status == 415
+    assert sandbox.send("POST", "/sandbox/projects", headers={"Content-Type": "text/plain"}, raw=b"").status == 201
+
+
+def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
+    with open_app(settings, sandbox="on", sandbox_token=TOKEN, bind=EVERY_ADDRESS) as app:
+        client = app.test_client()
+        paths = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/sandbox")]
+        assert len(paths) > 12
+        for path in ("/sandbox/projects", "/sandbox/openapi.json", "/sandbox/projects/p/requests.har"):
+            refused = client.get(path, base_url="http://sandbox.example.com")
+            assert refused.status_code == 401
+            assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+            wrong = client.get(path, headers={"Authorization": f"Bearer {TOKEN}x"})
+            assert wrong.status_code == 401
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        assert client.get("/sandbox/projects", headers=bearer, base_url="http://x.example.com").status_code == 200
+        foreign = {**bearer, "Origin": "http://evil.example.com"}
+        assert client.get("/sandbox/projects", headers=foreign).status_code == 403
+
+
+def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) -> None:
+    for method, path, body in (
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("POST", "/reset", {}),
+        ("PUT", "/snapshots/a", None),
+        ("POST", "/snapshots/a/restore", None),
+        ("PUT", "/clock", {}),
+        ("PUT", "/ids", {}),
+        ("GET", "/rules", None),
+        ("PUT", "/rules", {"rules": []}),
+        ("DELETE", "/rules", None),
+        ("GET", "/requests", None),
+        ("GET", "/requests/1", None),
+        ("GET", "/requests.har", None),
+        ("POST", "/explain", {"operationId": "listResources"}),
+    ):
+        assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path
+    assert throwaway.order("POST", "/snapshots/none/restore").status == 404
+    assert throwaway.order("PUT", "/snapshots/a%20b").status == 400
+
+
+def test_the_settings_are_what_the_application_is_made_of(settings: Settings) -> None:
+    assert "sandbox" not in create_app(replace(settings, database_url="dbname=none")).extensions

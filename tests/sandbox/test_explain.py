@@ -1,0 +1,97 @@
+"""Explain: the tree, the SQL, the plan, and the index of each condition."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from app.database.connection import Connection
+from app.sandbox import explain
+from tests.support.sandbox import Project
+
+
+def explained(project: Project, operation_id: str, query: str) -> dict[str, Any]:
+    answer = project.order("POST", "/explain", {"operationId": operation_id, "query": query})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def where(text: str) -> str:
+    return f"where={quote(text)}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "indexes"),
+    [
+        ("version > 3", ["resource_version"]),
+        ('key = "a" and version = 1', ["resource_key_unique", "resource_version"]),
+        ('id = "x" or createdAt < "2030-01-01"', ["resource_pkey", "resource_created_at"]),
+        ('arrayOfStringExample contains any ("a")', ["resource_object"]),
+        ("arrayOfIntExample > 3", [None]),
+        ("key is defined", [None]),
+        ("version != 3", [None]),
+        ('someProperty matches ignore case "x"', [None]),
+        ("arrayOfObjectType(integerExample = 7)", ["resource_object"]),
+        ("arrayOfObjectType(integerExample > 7)", [None]),
+    ],
+)
+def test_each_condition_has_its_index(throwaway: Project, condition: str, indexes: list[str | None]) -> None:
+    found = explained(throwaway, "listResourcesSorted", where(condition))
+    assert [each["index"] for each in found["conditions"]] == indexes
+    (statement,) = found["statements"]
+    assert statement["sql"].startswith("WITH")
+    assert statement["parameters"]["project_key"] == throwaway.key
+    assert statement["plan"]["Node Type"]
+
+
+def test_the_tree_is_what_was_parsed(throwaway: Project) -> None:
+    found = explained(
+        throwaway, "listResources", where('version > 3 or not (key in ("a", "b"))') + "&integerParameter=5"
+    )
+    assert found["tree"] == {
+        "and": [
+            {"contains": ['{"arrayOfIntExample":[5]}', '{"arrayOfUniqueIntExample":[5]}']},
+            {
+                "or": [
+                    {"field": "version", "operator": ">", "values": [3]},
+                    {"field": "key", "operator": "in", "values": ["a", "b"], "negated": True},
+                ]
+            },
+        ]
+    }
+    assert explained(throwaway, "checkResources", "")["tree"] is None
+
+
+def test_a_search_is_explained_with_the_lookup_of_its_words(throwaway: Project) -> None:
+    throwaway.create(objectTypeProperty={"arrayOfStringExample": ["dogs"]})
+    found = explained(throwaway, "searchResources", "text.en=dog&staged=true&filter=" + quote('key:"a"'))
+    assert len(found["statements"]) == 2
+    assert found["statements"][1]["parameters"]["tsquery"] == "('dogs')"
+    assert [each["index"] for each in found["conditions"]] == ["resource_staged_words", "resource_key_unique"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"operationId": "listResources", "query": "where=version%20%3E"}, "where"),
+        ({"operationId": "listResources", "query": "wher=1"}, "wher"),
+        ({"operationId": "listResources", "query": "where=%FF"}, "UTF-8"),
+        ({"operationId": "getResourceById"}, "operationId"),
+        ({"query": ""}, "operationId"),
+    ],
+)
+def test_what_the_read_would_refuse_is_refused(throwaway: Project, body: dict[str, str], text: str) -> None:
+    answer = throwaway.order("POST", "/explain", body)
+    assert answer.status == 400
+    assert text in answer.text
+
+
+def test_nothing_is_executed(throwaway: Project) -> None:
+    plan = explained(throwaway, "listResources", "")["statements"][0]["plan"]
+    assert "Actual Rows" not in str(plan)
+
+
+def test_the_indexes_that_it_names_are_there(connection: Connection) -> None:
+    rows = connection.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'resource'").fetchall()
+    named = {*explain.INDEX_OF_FIELD.values(), *explain.DOCUMENT_INDEX.values(), *explain.WORDS_INDEX.values()}
+    assert named <= {row[0] for row in rows}

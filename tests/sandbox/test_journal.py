@@ -1,0 +1,343 @@
+"""The journal: what an entry has, what it never has, lists, the archive and the stream of events."""
+
+import base64
+import json
+import time
+from contextlib import closing
+from http.client import HTTPConnection
+from typing import Any
+
+import pytest
+
+from app.sandbox.journal_store import KEPT
+from app.sandbox.redaction import redacted, redacted_header
+from tests.support.sandbox import Project, Service
+from tests.support.secrecy import Secrecy
+
+
+def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
+    body = {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["é"]}}
+    headers = {"X-Correlation-ID": "my-app/12345", "X-miXed-Case": " a  b "}
+    answer = throwaway.send("POST", "?staged=false", body, headers)
+    (entry,) = throwaway.entries()
+    assert list(entry) == [
+        "number",
+        "startedAt",
+        "durationMs",
+        "clientId",
+        "operationId",
+        "request",
+        "response",
+        "token",
+        "rule",
+        "sql",
+        "correlationId",
+        "connection",
+        "clientGone",
+        "projectTime",
+    ]
+    assert entry["number"] == 1
+    assert entry["clientId"] == throwaway.made["clientId"]
+    assert entry["operationId"] == "createOrUpdateResource"
+    assert entry["request"]["method"] == "POST"
+    assert entry["request"]["target"] == f"{throwaway.resources}?staged=false"
+    assert entry["request"]["httpVersion"] == "HTTP/1.1"
+    assert ["X-miXed-Case", "a  b"] in entry["request"]["headers"]
+    assert json.loads(entry["request"]["body"]["text"]) == body
+    assert entry["response"]["status"] == 201
+    assert entry["response"]["body"]["text"] == answer.text
+    assert ["Location", answer.headers["Location"]] in entry["response"]["headers"]
+    assert ["X-Correlation-ID", "my-app/12345"] in entry["response"]["headers"]
+    assert entry["correlationId"] == "my-app/12345"
+    assert entry["token"]["sub"] == throwaway.made["clientId"]
+    assert entry["token"]["scopes"] == sorted(throwaway.made["scope"].split())
+    assert entry["token"]["expiresAt"].endswith("Z")
+    assert entry["sql"]["statements"] >= 1
+    assert entry["sql"]["milliseconds"] > 0
+    assert entry["durationMs"] > 0
+    assert entry["rule"] is None
+    assert entry["projectTime"] is None
+    assert entry["clientGone"] is False
+
+
+def test_headers_have_their_order_and_spelling(throwaway: Project) -> None:
+    throwaway.raw()
+    (entry,) = throwaway.entries()
+    assert [name for name, _ in entry["request"]["headers"]] == ["Host", "Authorization", "Connection"]
+
+
+def test_the_connection_and_the_request_on_it(throwaway: Project) -> None:
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        for _ in range(3):
+            connection.request("GET", f"{throwaway.resources}?limit=0", headers=_bearer(throwaway))
+            connection.getresponse().read()
+    throwaway.send("GET", "?limit=0")
+    found = [entry["connection"] for entry in reversed(throwaway.entries())]
+    assert [each["request"] for each in found] == [1, 2, 3, 1]
+    assert len({each["number"] for each in found[:3]}) == 1
+    assert found[3]["number"] != found[0]["number"]
+
+
+def _bearer(project: Project) -> dict[str, str]:
+    return {"Authorization": f"Bearer {project.token}"}
+
+
+def test_refused_requests_and_unknown_urls_are_entries_too(sandbox: Service, throwaway: Project) -> None:
+    sandbox.send("GET", throwaway.resources)
+    sandbox.send("GET", throwaway.resources, headers={"Authorization": "Bearer nonsense"})
+    throwaway.service.send("GET", f"/{throwaway.key}/nothing", headers=_bearer(throwaway))
+    sandbox.send("PUT", f"{throwaway.resources}/searchApiPattern", {"a": 1})
+    throwaway.grant()
+    sandbox.send(
+        "POST",
+        "/oauth/token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        raw=f"client_id={throwaway.made['clientId']}&client_secret=wrong&grant_type=client_credentials".encode(),
+    )
+    entries = list(reversed(throwaway.entries()))
+    assert [entry["response"]["status"] for entry in entries] == [401, 401, 404, 405, 200, 401]
+    assert [entry["operationId"] for entry in entries] == [
+        "listResources",
+        "listResources",
+        None,
+        None,
+        "getToken",
+        "getToken",
+    ]
+    assert [entry["clientId"] for entry in entries][4:] == [throwaway.made["clientId"]] * 2
+    assert json.loads(entries[3]["request"]["body"]["text"]) == {"a": 1}
+
+
+def test_a_body_that_is_no_text_or_too_long(throwaway: Project) -> None:
+    raw = bytes(range(256))
+    headers = {**_bearer(throwaway), "Content-Type": "application/json"}
+    throwaway.service.send("POST", throwaway.resources, headers=headers, raw=raw)
+    long = json.dumps({"objectTypeProperty": {"arrayOfStringExample": ["é" * 100_000]}}, ensure_ascii=False).encode()
+    throwaway.service.send("POST", throwaway.resources, headers=headers, raw=long)
+    newest, oldest = throwaway.entries()
+    assert base64.b64decode(oldest["request"]["body"]["base64"]) == raw
+    assert oldest["request"]["body"]["size"] == 256
+    body = newest["request"]["body"]
+    assert body["size"] == len(long)
+    assert body["truncated"] is True
+    assert long.decode().startswith(body["text"])
+    assert 65_000 < len(body["text"].encode()) <= 65_536
+
+
+def test_lists_are_paged_and_narrowed(throwaway: Project) -> None:
+    made = throwaway.create()
+    for _ in range(3):
+        throwaway.send("GET", "?limit=0")
+    throwaway.send("GET", f"/{made['id']}")
+    throwaway.send("GET", "/nobody")
+    page = throwaway.order("GET", "/requests?limit=2&offset=1").json
+    assert {name: page[name] for name in ("limit", "offset", "count", "total")} == {
+        "limit": 2,
+        "offset": 1,
+        "count": 2,
+        "total": 6,
+    }
+    assert [entry["number"] for entry in page["results"]] == [5, 4]
+    numbers = {
+        query: [entry["number"] for entry in throwaway.entries(query)]
+        for query in (
+            "?status=404",
+            "?operationId=listResources",
+            "?method=post",
+            "?method=GET&status=200&operationId=getResourceById",
+        )
+    }
+    assert list(numbers.values()) == [[6], [4, 3, 2], [1], [5]]
+    assert throwaway.order("GET", "/requests/5").json["request"]["target"].endswith(made["id"])
+    assert throwaway.order("GET", "/requests/7").status == 404
+    assert throwaway.order("GET", "/requests/99999999999999999999").status == 404
+    for query in ("?limit=501", "?limit=x", "?status=1", "?method=X", "?limit=1&limit=2", "?staus=200", "?offset=-1"):
+        assert throwaway.order("GET", f"/requests{query}").status == 400, query
+
+
+def test_the_last_thousand_are_kept(throwaway: Project) -> None:
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        for _ in range(KEPT + 30):
+            connection.request("GET", f"{throwaway.resources}/none", headers=_bearer(throwaway))
+            connection.getresponse().read()
+    page = throwaway.order("GET", "/requests?limit=1").json
+    assert page["total"] == KEPT
+    assert page["results"][0]["number"] == KEPT + 30
+    assert throwaway.order("GET", f"/requests?limit=1&offset={KEPT - 1}").json["results"][0]["number"] == 31
+    assert throwaway.order("GET", "/requests/30").status == 404
+    assert throwaway.order("GET").json["requests"] == KEPT + 30
+
+
+def test_a_serial_client_finds_its_requests_in_their_order(throwaway: Project) -> None:
+    for number in range(30):
+        throwaway.send("GET", f"?limit={number}")  # a new connection for each, so both workers answer
+    targets = [entry["request"]["target"] for entry in reversed(throwaway.entries())]
+    assert targets == [f"{throwaway.resources}?limit={number}" for number in range(30)]
+
+
+def test_the_archive(throwaway: Project) -> None:
+    throwaway.create(key="kk")
+    throwaway.send("GET", "/sorted-query-parameters?where=key%3D%22kk%22&limit=1")
+    throwaway.rules({"connection": "close"})
+    throwaway.raw()
+    answer = throwaway.order("GET", "/requests.har")
+    assert f"{throwaway.key}.har" in answer.headers["Content-Disposition"]
+    log = answer.json["log"]
+    assert log["version"] == "1.2"
+    first, second, third = log["entries"]
+    assert first["request"]["method"] == "POST"
+    assert first["request"]["postData"]["mimeType"] == "application/json"
+    assert json.loads(first["request"]["postData"]["text"])["key"] == "kk"
+    assert first["response"]["status"] == 201
+    assert second["request"]["url"].endswith(
+        f"{throwaway.resources}/sorted-query-parameters?where=key%3D%22kk%22&limit=1"
+    )
+    assert second["request"]["queryString"] == [
+        {"name": "where", "value": 'key="kk"'},
+        {"name": "limit", "value": "1"},
+    ]
+    assert json.loads(second["response"]["content"]["text"])["count"] == 1
+    assert third["response"]["status"] == 0
+    for entry in log["entries"]:
+        assert {"startedDateTime", "time", "request", "response", "cache", "timings"} <= entry.keys()
+        assert {
+            "method",
+            "url",
+            "httpVersion",
+            "cookies",
+            "headers",
+            "queryString",
+            "headersSize",
+            "bodySize",
+        } <= entry["request"].keys()
+        content = {"status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"}
+        assert content <= entry["response"].keys()
+    assert len(throwaway.order("GET", "/requests.har?status=201").json["log"]["entries"]) == 1
+
+
+class Stream:
+    """A reader of events."""
+
+    def __init__(self, project: Project, **headers: str) -> None:
+        self.connection = HTTPConnection("127.0.0.1", project.service.port, timeout=20)
+        path = f"/sandbox/projects/{project.key}/requests"
+        self.connection.request("GET", path, headers={"Accept": "text/event-stream", **headers})
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200
+        assert self.answer.getheader("Content-Type") == "text/event-stream"
+        assert self.answer.readline() == b"retry: 1000\n"
+
+    def close(self) -> None:
+        self.answer.close()
+        self.connection.close()
+
+    def next(self) -> dict[str, Any]:
+        event: dict[str, str] = {}
+        while True:
+            line = self.answer.readline().decode().rstrip("\n")
+            if line:
+                name, _, value = line.partition(": ")
+                event[name] = value
+            elif "data" in event:
+                entry = json.loads(event["data"])
+                assert event["id"] == str(entry["number"])
+                assert event["event"] == "request"
+                return entry
+
+
+def test_a_stream_shows_requests_within_half_a_second(throwaway: Project) -> None:
+    throwaway.send("GET", "?limit=0")
+    throwaway.entries()  # so that it is written
+    stream = Stream(throwaway)
+    delays: list[float] = []
+    for number in range(5):
+        throwaway.send("GET", f"?limit={number}")
+        answered = time.monotonic()
+        entry = stream.next()
+        delays.append(time.monotonic() - answered)
+        assert entry["number"] == number + 2
+        assert entry["request"]["target"].endswith(f"?limit={number}")
+    assert sorted(delays)[2] < 0.5, delays
+    stream.close()
+
+
+def test_a_stream_resumes_after_the_last_event(throwaway: Project) -> None:
+    for number in range(5):
+        throwaway.send("GET", f"?limit={number}")
+    throwaway.entries()
+    stream = Stream(throwaway, **{"Last-Event-ID": "2"})
+    assert [stream.next()["number"] for _ in range(3)] == [3, 4, 5]
+    stream.close()
+
+
+def test_a_stream_ends_with_its_project(throwaway: Project) -> None:
+    stream = Stream(throwaway)
+    assert throwaway.order("DELETE").status == 204
+    assert stream.answer.read().count(b"data:") == 0
+    stream.close()
+
+
+# Secrets
+
+
+def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) -> None:
+    token, secret = throwaway.token, throwaway.made["clientSecret"]
+    basic = base64.b64encode(f"{throwaway.made['clientId']}:{secret}".encode()).decode()
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    send = throwaway.service.send
+    granted = throwaway.grant().json["access_token"]
+    send("GET", f"{throwaway.resources}?access_token={token}", headers=_bearer(throwaway))
+    send("GET", f"{throwaway.resources}/{secret}", headers=_bearer(throwaway))
+    send("GET", f"{throwaway.resources}/x{secret}x", headers={**_bearer(throwaway), "X-Note": f"secret {secret}"})
+    send("GET", f"{throwaway.resources}?limit=0", headers={"Authorization": f"Basic {basic}", "Cookie": f"a={token}"})
+    send("GET", f"{throwaway.resources}?limit=0", headers={"Authorization": token})
+    send(
+        "POST",
+        throwaway.resources,
+        {"objectTypeProperty": {"arrayOfStringExample": [secret, token]}},
+        _bearer(throwaway),
+    )
+    send("POST", throwaway.resources, {"key": secret, "client_secret": "anything"}, _bearer(throwaway))
+    send("POST", throwaway.resources, headers=_bearer(throwaway), raw=b"\xff\xfe" + secret.encode() + token.encode())
+    fields = f"grant_type=client_credentials&client_id={throwaway.made['clientId']}&client_secret={secret}"
+    send("POST", "/oauth/token", headers=form, raw=fields.encode())
+    send("POST", "/oauth/token", headers=form, raw=fields.replace(secret, "short").encode())
+    kept = throwaway.order("GET", "/requests?limit=500").text + throwaway.order("GET", "/requests.har").text
+    assert len(throwaway.entries()) >= 11
+    watch = Secrecy()
+    for each in (token, secret, granted):
+        watch.add_secret(each)
+        assert each not in kept
+        assert each.rpartition(".")[2] not in kept
+    watch.add_text(kept)
+    assert watch.leaks() == []
+    assert basic not in kept
+    assert "client_secret=short" not in kept
+    assert '\\"client_secret\\": \\"anything' not in kept
+    secrecy.add_secret(secret)
+    secrecy.add_secret(token)
+    secrecy.add_text(kept)
+    for entry in throwaway.entries():
+        for name, value in entry["request"]["headers"]:
+            if name == "Authorization" and value.startswith("Bearer"):
+                assert value == f"Bearer …{token[-6:]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("Authorization", "Bearer abcdefghijklmnopqrstuvwxyz", "Bearer …uvwxyz"),
+        ("authorization", "Basic abc", "Basic …"),
+        ("Cookie", "session=1", "…"),
+        ("X-Api-Key", "0123456789012345678901234567", "…234567"),
+        ("Accept", "application/json", "application/json"),
+        ("X-Other", "client_secret=abc&x=1", "client_secret=(redacted)&x=1"),
+    ],
+)
+def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
+    assert redacted_header(name, value) == kept
+
+
+def test_a_text_without_secrets_stays_as_it_is() -> None:
+    text = '{"key": "' + "a" * 300 + '", "tokens": 5, "eyJ": "x"}'
+    assert redacted(text, b"\0" * 32) == text

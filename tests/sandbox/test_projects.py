@@ -1,0 +1,360 @@
+"""Throwaway projects: making, describing, resetting and removing them, snapshots, clock and ids."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.database.connection import Connection
+from app.identity import clients
+from tests.support.sandbox import Answer, Project, Service, wait_for
+
+TABLES = (
+    "resource",
+    "resource_count",
+    "resource_copy",
+    "sandbox_project",
+    "sandbox_ids",
+    "sandbox_rule_count",
+    "sandbox_request_count",
+    "sandbox_request",
+)
+
+
+def details(answer: Answer) -> list[str]:
+    assert answer.status == 400, answer.text
+    return [each.get("detailedErrorMessage") or each.get("field") or each["message"] for each in answer.json["errors"]]
+
+
+def test_a_project_comes_with_a_client_and_a_token(sandbox: Service) -> None:
+    answer = sandbox.send("POST", "/sandbox/projects")
+    assert answer.status == 201
+    made = answer.json
+    assert list(made) == [
+        "projectKey",
+        "clientId",
+        "clientSecret",
+        "scope",
+        "accessToken",
+        "tokenUrl",
+        "expiresAt",
+    ]
+    key = made["projectKey"]
+    assert re.fullmatch("sb-[a-z]{12}", key)
+    assert made["scope"] == " ".join(
+        f"{name}:{key}" for name in ("manage_test", "view_test", "view_products", "view_published_products")
+    )
+    assert made["tokenUrl"].endswith("/oauth/token")
+    assert answer.headers["Location"] == f"/sandbox/projects/{key}"
+    project = Project(sandbox, made)
+    assert project.create()["version"] == 1
+    assert project.grant().status == 200
+
+
+def test_it_works_on_every_worker_at_once(sandbox: Service) -> None:
+    for _ in range(20):
+        project = sandbox.make()
+        # Each request has a connection of its own, and both workers accept.
+        assert [project.send("GET", "?limit=0").status for _ in range(4)] == [200] * 4
+        assert len(project.entries()) == 4
+
+
+def test_the_body_says_what_it_shall_be(sandbox: Service) -> None:
+    made = sandbox.make(scope="view_test", ttlSeconds=60, resources=3)
+    assert made.made["scope"] == f"view_test:{made.key}"
+    assert made.send("POST", "", {"objectTypeProperty": {}}).status == 403
+    assert len(made.listing()) == 3
+    described = made.order("GET").json
+    assert described["resources"] == 3
+    assert described["requests"] == 2
+    assert described["ids"] == {}
+    assert described["snapshots"] == []
+    assert described["clock"]["runs"] is True
+    named = sandbox.make(projectKey=f"{made.key}-2", scope=f"manage_test:{made.key}-2")
+    assert named.made["scope"] == f"manage_test:{made.key}-2"
+    listed = {each["projectKey"] for each in sandbox.send("GET", "/sandbox/projects").json["results"]}
+    assert {made.key, named.key} <= listed
+
+
+def test_made_up_resources_are_the_same_in_all_projects(sandbox: Service) -> None:
+    def without_client(project: Project) -> list[dict[str, Any]]:
+        return project.listing()
+
+    assert without_client(sandbox.make(resources=20)) == without_client(sandbox.make(resources=20))
+
+
+def test_a_key_that_was_used_is_refused(sandbox: Service, throwaway: Project, connection: Connection) -> None:
+    clients.create_client(connection, "a client", (f"view_test:{throwaway.key}-3",))
+    for key in (throwaway.key, f"{throwaway.key}-3"):
+        answer = sandbox.send("POST", "/sandbox/projects", {"projectKey": key})
+        assert answer.status == 400
+        assert answer.json["errors"][0]["code"] == "DuplicateField"
+        assert answer.json["errors"][0]["field"] == "projectKey"
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"projectKey": "a b"}, "projectKey"),
+        ({"projectKey": 5}, "projectKey: JSON String expected."),
+        ({"scope": "manage"}, "scope"),
+        ({"scope": ""}, "scope"),
+        ({"scope": "manage_test:demo"}, "scope: manage_test:demo is for another project than this one."),
+        ({"ttlSeconds": 59}, "ttlSeconds"),
+        ({"ttlSeconds": 604_801}, "ttlSeconds"),
+        ({"resources": 10_001}, "resources"),
+        ({"resources": -1}, "resources"),
+        ({"copyOf": "demo"}, "copyOf"),
+        ({"resources": 1, "copyOf": "x"}, "resources: Either resources or copyOf is expected, not both."),
+        ({"clock": {"now": "tomorrow"}}, "clock -> now"),
+        ({"clock": {"now": "2030-01-01T00:00:00Z", "offsetSeconds": 1}}, None),
+        ({"clock": {"offsetSeconds": 1e13}}, None),
+        ({"ids": {"seed": "7"}}, "ids -> seed: JSON Number without a fraction expected."),
+        ({"projectkey": "x"}, "projectkey: Unknown field. Did you mean 'projectKey'?"),
+        ([], "JSON object expected."),
+    ],
+)
+def test_an_order_that_cannot_be_says_where(sandbox: Service, body: Any, where: str | None) -> None:
+    found = details(sandbox.send("POST", "/sandbox/projects", body))
+    assert where is None or found == [where]
+
+
+def test_a_copy_has_the_resources_as_they_are(sandbox: Service, throwaway: Project) -> None:
+    one = throwaway.create(key="one", objectTypeProperty={"arrayOfStringExample": ["copied"]})
+    throwaway.send("POST", "?staged=true", {"key": "two", "objectTypeProperty": {"arrayOfIntExample": [1]}})
+    copy = sandbox.make(copyOf=throwaway.key)
+    assert copy.listing() == throwaway.listing()
+    assert copy.send("GET", "/searchApiPattern?text.en=copied").json["total"] == 1
+    throwaway.send("DELETE", f"/{one['id']}")
+    assert len(copy.listing()) == 2
+    copy.create()
+    assert copy.order("POST", "/reset").status == 204
+    assert len(copy.listing()) == 2
+
+
+def rows_of(connection: psycopg.Connection[Any], project: Project) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for table in TABLES:
+        row = connection.execute(
+            psycopg.sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(psycopg.sql.Identifier(table)),
+            (project.key,),
+        ).fetchone()
+        counted[table] = 0 if row is None else row[0]
+    row = connection.execute("SELECT count(*) FROM api_client WHERE id = %s", (project.made["clientId"],)).fetchone()
+    counted["api_client"] = 0 if row is None else row[0]
+    return counted
+
+
+def test_nothing_is_left_of_a_removed_project(sandbox: Service, connection: Connection) -> None:
+    project = sandbox.make(resources=5, ids={"seed": 1})
+    project.create(objectTypeProperty={"arrayOfStringExample": ["word"]})
+    project.order("PUT", "/snapshots/one")
+    project.rules({"times": {"first": 1}, "status": 503})
+    project.send("GET")
+    project.order("GET", "/requests")
+    assert all(rows_of(connection, project).values()), rows_of(connection, project)
+    assert project.order("DELETE").status == 204
+    assert not any(rows_of(connection, project).values()), rows_of(connection, project)
+    # On both workers, at once.
+    for _ in range(6):
+        refused = project.send("GET")
+        assert refused.status == 401
+        assert refused.json["errors"][0]["code"] == "invalid_token"
+    assert project.grant().status == 401
+    assert project.order("GET").status == 404
+    assert project.order("DELETE").status == 404
+    again = sandbox.make(projectKey=project.key)
+    assert again.listing() == []
+    # The words of the former project are not believed to be in the dictionary.
+    for _ in range(4):
+        again.create(objectTypeProperty={"arrayOfStringExample": ["word"]})
+    assert again.send("GET", "/searchApiPattern?text.en=word").json["total"] == 4
+
+
+def test_an_expired_project_is_removed(sandbox: Service, throwaway: Project, connection: Connection) -> None:
+    throwaway.create()
+    connection.execute(
+        "UPDATE sandbox_project SET expires_at = now() WHERE project_key = %(project_key)s",
+        {"project_key": throwaway.key},
+    )
+    assert wait_for(lambda: throwaway.order("GET").status == 404, within_s=60)
+    assert wait_for(lambda: not any(rows_of(connection, throwaway).values()))
+
+
+def test_a_reset_brings_back_the_beginning(sandbox: Service) -> None:
+    project = sandbox.make(resources=4, clock={"now": "2030-01-01T00:00:00.000Z", "runs": False}, ids={"seed": 7})
+    before = project.listing()
+    first = project.create(key="mine")
+    project.send("DELETE", f"/{before[0]['id']}")
+    project.send(
+        "POST", f"/{before[1]['id']}", {"version": before[1]["version"], "actions": [{"action": "doSomeThing"}]}
+    )
+    project.order("PUT", "/clock", {})
+    project.order("PUT", "/ids", {})
+    project.order("PUT", "/snapshots/kept")
+    project.rules({"match": {"method": "PATCH"}, "status": 503})
+    assert project.order("POST", "/reset", {"keep": ["rules", "requests"]}).status == 204
+    assert project.listing() == before
+    assert len(project.order("GET", "/rules").json["rules"]) == 1
+    assert len(project.entries()) > 4
+    assert project.create(key="mine") == first
+    described = project.order("GET").json
+    assert [each["name"] for each in described["snapshots"]] == ["kept"]
+    assert described["ids"] == {"seed": 7}
+    assert project.order("POST", "/reset").status == 204
+    assert project.listing() == before
+    assert project.order("GET", "/rules").json == {"rules": []}
+    assert [entry["number"] for entry in project.entries()] == [1]  # the list above
+    assert details(project.order("POST", "/reset", {"keep": ["words"]})) == ["keep -> 0"]
+
+
+def test_a_snapshot_comes_back_byte_for_byte(throwaway: Project) -> None:
+    text = '{"key":"kk","objectTypeProperty":{"arrayOfFloatExample":[1e-300,-0.0,2.5]}}'
+    headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+    assert throwaway.service.send("POST", throwaway.resources, headers=headers, raw=text.encode()).status == 201
+    staged = {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["staged"]}}
+    assert throwaway.send("POST", "?staged=true", staged).status == 200
+    queries = (
+        "/sorted-query-parameters",
+        "/key=kk",
+        "/searchApiPattern?staged=true",
+        "/searchApiPattern",
+        "?where=version%3E0",
+    )
+    before = [throwaway.send("GET", query).text for query in queries]
+    assert throwaway.order("PUT", "/snapshots/one").status == 204
+    throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["changed"]}})
+    throwaway.create(key="other")
+    assert throwaway.order("PUT", "/snapshots/two").status == 204
+    assert throwaway.order("POST", "/snapshots/one/restore").status == 204
+    assert [throwaway.send("GET", query).text for query in queries] == before
+    assert throwaway.order("POST", "/snapshots/two/restore").status == 204
+    assert len(throwaway.listing()) == 2
+    assert [each["name"] for each in throwaway.order("GET").json["snapshots"]] == ["one", "two"]
+
+
+def test_after_a_restore_a_seed_makes_the_same_ids_again(throwaway: Project) -> None:
+    throwaway.order("PUT", "/ids", {"seed": 3})
+    throwaway.create()
+    throwaway.order("PUT", "/snapshots/one")
+    second = throwaway.create()["id"]
+    throwaway.order("POST", "/snapshots/one/restore")
+    assert throwaway.create()["id"] == second
+
+
+@pytest.mark.parametrize("path", ["/clock", "/ids"])
+def test_the_clock_and_the_ids_return_to_normal(throwaway: Project, path: str) -> None:
+    before = throwaway.order("GET").json
+    order = {"offsetSeconds": 5} if path == "/clock" else {"seed": 1}
+    for end in (("PUT", {}), ("DELETE", None)):
+        assert throwaway.order("PUT", path, order).status == 204
+        assert throwaway.order("GET").json[path[1:]] != before[path[1:]]
+        assert throwaway.order(end[0], path, end[1]).status == 204
+        after = throwaway.order("GET").json
+        assert after["ids"] == {}
+        assert after["clock"]["runs"] is True
+        assert after["clock"]["offsetSeconds"] == 0
+
+
+def test_the_clock_dates_what_is_written(throwaway: Project) -> None:
+    assert throwaway.order("PUT", "/clock", {"now": "2030-01-01T00:00:00.000Z", "runs": False}).status == 204
+    throwaway.renew()
+    one = throwaway.create()
+    assert one["createdAt"] == one["lastModifiedAt"] == "2030-01-01T00:00:00.000Z"
+    throwaway.order("PUT", "/clock", {"now": "2030-01-01T00:00:01.500Z", "runs": False})
+    change = {"version": 1, "actions": [{"action": "doSomeThing"}]}
+    changed = throwaway.send("POST", f"/{one['id']}", change).json
+    assert changed["createdAt"] == "2030-01-01T00:00:00.000Z"
+    assert changed["lastModifiedAt"] == "2030-01-01T00:00:01.500Z"
+    throwaway.order("PUT", "/clock", {"now": "2031-01-01T00:00:00.000Z"})
+    throwaway.renew()
+    merged = throwaway.send("POST", "", {"id": one["id"], "objectTypeProperty": {"arrayOfIntExample": [1]}}).json
+    assert merged["lastModifiedAt"].startswith("2031-01-01T00:00:")
+    stands = throwaway.order("PUT", "/clock", {"runs": False})
+    assert stands.status == 204
+    shown = [throwaway.order("GET").json["clock"]["now"] for _ in range(3)]
+    assert len(set(shown)) == 1
+    assert shown[0].startswith("2031-01-01T00:00:")
+
+
+def test_the_clock_decides_whether_a_token_has_expired(sandbox: Service, throwaway: Project) -> None:
+    assert throwaway.order("PUT", "/clock", {"offsetSeconds": 172_800 + 60}).status == 204
+    refused = throwaway.send("GET")
+    assert refused.status == 401
+    assert refused.json["error"] == "invalid_token"
+    assert 'error="invalid_token"' in refused.headers["WWW-Authenticate"]
+    throwaway.renew()
+    assert [throwaway.send("GET").status for _ in range(4)] == [200] * 4
+    # Issued in the future, and not expired: good when the clock is set back.
+    assert throwaway.order("PUT", "/clock", {}).status == 204
+    assert [throwaway.send("GET").status for _ in range(4)] == [200] * 4
+    assert throwaway.order("PUT", "/clock", {"now": "2000-01-01T00:00:00Z", "runs": False}).status == 204
+    throwaway.renew()
+    assert [throwaway.send("GET").status for _ in range(4)] == [200] * 4
+    assert throwaway.order("PUT", "/clock", {"now": "2000-01-03T00:00:01Z", "runs": False}).status == 204
+    assert [throwaway.send("GET").status for _ in range(4)] == [401] * 4
+    # The clock of one project is not that of another.
+    assert sandbox.make().send("GET").status == 200
+
+
+def test_a_token_that_was_revoked_stays_so_whatever_the_clock_says(throwaway: Project) -> None:
+    throwaway.order("PUT", "/clock", {"now": "2000-01-01T00:00:00Z", "runs": False})
+    throwaway.renew()
+    form = (
+        f"token={throwaway.token}&client_id={throwaway.made['clientId']}&client_secret={throwaway.made['clientSecret']}"
+    )
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert throwaway.service.send("POST", "/oauth/revoke", headers=headers, raw=form.encode()).status == 200
+    assert wait_for(lambda: [throwaway.send("GET").status for _ in range(4)] == [401] * 4, within_s=10)
+
+
+def test_the_same_seed_clock_and_requests_give_the_same_answers(sandbox: Service) -> None:
+    def run() -> list[str]:
+        project = sandbox.make(resources=3, ids={"seed": 42}, clock={"now": "2030-05-05T05:05:05.005Z", "runs": False})
+        first = project.send("POST", "", {"key": "aa", "objectTypeProperty": {"arrayOfIntExample": [1]}})
+        version = {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "x"}]}
+        answers = [
+            first,
+            project.send("PUT", "", {"key": "bb", "objectTypeProperty": {}}),
+            project.send("PUT", "", {"key": "aa", "objectTypeProperty": {}}),
+            project.send("POST", f"/{first.json['id']}", version),
+            project.send("POST", "", {"objectTypeProperty": {}}),
+            project.send("POST", "", {"key": "aa", "id": "no", "objectTypeProperty": {}}),
+            project.send("GET", "/sorted-query-parameters?sort=createdAt"),
+            project.send("GET", "/searchApiPattern?facet=createdAt:range(* to *)".replace(" ", "%20")),
+            project.send("DELETE", f"/{first.json['id']}?version=3"),
+        ]
+        same = [answer.text.replace(project.key, "P").replace(project.made["clientId"], "C") for answer in answers]
+        assert project.order("DELETE").status == 204
+        return same
+
+    assert run() == run()
+
+
+def test_seeded_ids_rise_and_are_never_used_twice(throwaway: Project) -> None:
+    for _ in range(2):
+        assert throwaway.order("PUT", "/ids", {"seed": 9}).status == 204
+        for _ in range(3):
+            throwaway.create()
+    ids = [each["id"] for each in throwaway.listing()]
+    assert len(set(ids)) == 6
+    assert ids == sorted(ids)
+    assert all(re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", id_) for id_ in ids)
+
+
+def test_parallel_test_processes_see_nothing_of_one_another(sandbox: Service) -> None:
+    def run(number: int) -> tuple[list[str], int, list[int]]:
+        project = sandbox.make(ids={"seed": 1})
+        project.rules({"times": {"first": 1}, "status": 503})
+        statuses = [project.send("GET", "?limit=0").status for _ in range(2)]
+        project.create(key=f"only-{number}")
+        keys = [each["key"] for each in project.listing()]
+        entries = len(project.entries())
+        assert project.order("DELETE").status == 204
+        return keys, entries, statuses
+
+    with ThreadPoolExecutor(64) as threads:
+        found = list(threads.map(run, range(64)))
+    assert found == [([f"only-{number}"], 4, [503, 200]) for number in range(64)]

@@ -1,0 +1,564 @@
+"""Faults: by ``Prefer``, and by every member of a rule."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+import psutil
+import pytest
+
+from app.database.connection import Connection
+from tests.support.gunicorn_server import Gunicorn, StartGunicorn
+from tests.support.sandbox import Answer, Project, Service, wait_for
+
+# By the request
+
+
+def prefer(project: Project, text: str, method: str = "GET", path: str = "?limit=0", body: Any = None) -> Answer:
+    return project.send(method, path, body, {"Prefer": text})
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 418, 429, 500, 502, 503, 504, 599])
+def test_prefer_chooses_an_error_and_nothing_happens(throwaway: Project, status: int) -> None:
+    answer = prefer(throwaway, f"code={status}", "POST", "", {"objectTypeProperty": {}})
+    assert answer.status == status
+    body = answer.json
+    assert body["statusCode"] == status
+    assert body["errors"][0]["message"] == body["message"]
+    assert answer.headers["Preference-Applied"] == f"code={status}"
+    if status == 409:
+        assert body["errors"][0]["currentVersion"] == 1
+    if status == 401:
+        assert "WWW-Authenticate" in answer.headers
+    assert throwaway.listing() == []
+
+
+def test_prefer_delays(throwaway: Project) -> None:
+    began = time.monotonic()
+    answer = prefer(throwaway, "delay=300")
+    assert time.monotonic() - began >= 0.3
+    assert answer.status == 200
+    assert answer.headers["Preference-Applied"] == "delay=300"
+    both = prefer(throwaway, "code=503, delay=20")
+    assert both.status == 503
+    assert both.headers["Preference-Applied"] == "code=503, delay=20"
+
+
+@pytest.mark.parametrize("text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", ""])
+def test_prefer_ignores_what_it_does_not_know(throwaway: Project, text: str) -> None:
+    answer = prefer(throwaway, text)
+    assert answer.status == 200
+    assert "Preference-Applied" not in answer.headers
+
+
+def test_a_code_of_the_endpoint_itself_stays_its_own(throwaway: Project) -> None:
+    path = "/artificially-complex/path/uri-parameter-one=a/b"
+    answer = prefer(throwaway, "code=203", "POST", path, {})
+    assert answer.status == 203
+    assert answer.json == {"arrayOfStringExample": ["a", "b"]}
+    assert prefer(throwaway, "code=202", "POST", "/description-with-urn-links", {}).status == 400
+    assert prefer(throwaway, "code=503", "POST", path, {}).status == 503
+
+
+def test_other_projects_ignore_prefer(sandbox: Service, connection: Connection) -> None:
+    from app.config import Settings
+    from app.identity import issued_tokens
+
+    token = issued_tokens.issue_token(connection, Settings().issuer, "a", ("view_test:ordinary",), 60)
+    headers = {"Authorization": f"Bearer {token}", "Prefer": "code=503, delay=60000"}
+    assert sandbox.send("GET", "/ordinary/resource", headers=headers).status == 200
+
+
+def test_without_the_right_nothing_is_done(sandbox: Service, throwaway: Project) -> None:
+    headers = {"Prefer": "code=503"}
+    assert sandbox.send("GET", throwaway.resources, headers=headers).status == 401
+    throwaway.rules({"status": 503})
+    assert sandbox.send("GET", throwaway.resources).status == 401
+    assert throwaway.counts() == [(0, 0)]
+
+
+# match
+
+
+@pytest.mark.parametrize(
+    ("match", "matched"),
+    [
+        ({}, "LGCD"),
+        ({"operationId": "listResources"}, "L"),
+        ({"operationId": ["getResourceById", "deleteResourceById"]}, "GD"),
+        ({"method": "POST"}, "C"),
+        ({"path": "/resource"}, "LC"),
+        ({"path": "/resource/[0-9a-f-]{36}"}, "GD"),
+        ({"path": "/resourc"}, ""),
+        ({"path": ".*", "method": "GET"}, "LG"),
+        ({"client": "somebody"}, ""),
+    ],
+)
+def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[str, Any], matched: str) -> None:
+    one = throwaway.create()["id"]
+    throwaway.rules({"match": match, "status": 418})
+    sent = {
+        "L": throwaway.send("GET", "?limit=0"),
+        "G": throwaway.send("GET", f"/{one}"),
+        "C": throwaway.send("POST", "", {"objectTypeProperty": {}}),
+        "D": throwaway.send("DELETE", f"/{one}"),
+    }
+    assert "".join(name for name, answer in sent.items() if answer.status == 418) == matched
+
+
+def test_a_rule_matches_a_client_and_a_raw_path(throwaway: Project) -> None:
+    throwaway.rules({"match": {"client": throwaway.made["clientId"], "path": "/resource/key=a%2Fb"}, "status": 418})
+    assert throwaway.send("GET", "/key=a%2Fb").status == 418
+    assert throwaway.send("GET", "/key=ab").status == 404
+
+
+def test_a_pattern_takes_linear_time(throwaway: Project) -> None:
+    throwaway.rules({"match": {"path": "(a|a)*(a|a)*(a|a)*b"}, "status": 418})
+    began = time.process_time()
+    assert throwaway.send("GET", "/" + "a" * 4000).status == 404
+    assert time.process_time() - began < 5
+
+
+# times
+
+
+@pytest.mark.parametrize(
+    ("times", "acts"),
+    [
+        (None, "xxxxxx"),
+        ({"first": 2}, "xx...."),
+        ({"after": 3}, "...xxx"),
+        ({"after": 0}, "xxxxxx"),
+        ({"every": 3}, "..x..x"),
+        ({"probability": 0}, "......"),
+        ({"probability": 1}, "xxxxxx"),
+    ],
+)
+def test_times_say_which_requests_are_due(throwaway: Project, times: dict[str, Any] | None, acts: str) -> None:
+    throwaway.rules({"status": 503, **({} if times is None else {"times": times})})
+    statuses = [throwaway.send("GET", "?limit=0").status for _ in acts]
+    assert "".join("x" if status == 503 else "." for status in statuses) == acts
+    assert throwaway.counts() == [(len(acts), acts.count("x"))]
+
+
+def test_the_same_seed_gives_the_same_sequence(sandbox: Service) -> None:
+    def sequence(seed: int) -> list[int]:
+        project = sandbox.make()
+        project.rules({"status": 503, "times": {"probability": 0.5, "seed": seed}})
+        return [project.send("GET", "?limit=0").status for _ in range(24)]
+
+    one = sequence(1)
+    assert sequence(1) == one
+    assert sequence(2) != one
+    assert 4 <= one.count(503) <= 20
+
+
+def test_the_first_rule_that_is_due_acts(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "first", "status": 500, "times": {"every": 2}},
+        {"name": "second", "status": 502, "times": {"first": 2}},
+        {"status": 503},
+    )
+    answers = [throwaway.send("GET", "?limit=0") for _ in range(5)]
+    assert [answer.status for answer in answers] == [502, 500, 502, 500, 503]
+    assert [answer.headers["X-Sandbox-Rule"] for answer in answers] == ["second", "first", "second", "first", "2"]
+    assert throwaway.counts() == [(5, 2), (3, 2), (1, 1)]
+
+
+def test_counts_are_exact_under_eight_connections_and_two_workers(throwaway: Project) -> None:
+    throwaway.rules(
+        {"match": {"method": "GET"}, "status": 503, "times": {"first": 100}},
+        {"match": {"method": "GET"}, "status": 500, "times": {"every": 5}},
+    )
+
+    def send(_: int) -> list[int]:
+        with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+            statuses: list[int] = []
+            for _ in range(40):
+                headers = {"Authorization": f"Bearer {throwaway.token}"}
+                connection.request("GET", f"{throwaway.resources}?limit=0", headers=headers)
+                answer = connection.getresponse()
+                answer.read()
+                statuses.append(answer.status)
+            return statuses
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = [status for found in threads.map(send, range(8)) for status in found]
+    assert statuses.count(503) == 100
+    assert statuses.count(500) == 220 // 5
+    assert statuses.count(200) == 320 - 100 - 44
+    assert throwaway.counts() == [(320, 100), (220, 44)]
+    assert throwaway.order("GET").json["requests"] == 320
+
+
+def test_new_rules_count_anew_and_end_the_old_ones(throwaway: Project) -> None:
+    rule = {"status": 503, "times": {"first": 1}}
+    for _ in range(2):
+        throwaway.rules(rule)
+        assert [throwaway.send("GET", "?limit=0").status for _ in range(2)] == [503, 200]
+    throwaway.rules(rule)
+    assert throwaway.order("DELETE", "/rules").status == 204
+    assert throwaway.send("GET", "?limit=0").status == 200
+    assert throwaway.order("GET", "/rules").json == {"rules": []}
+
+
+def test_a_change_is_in_force_on_every_worker_when_it_is_answered(throwaway: Project) -> None:
+    for number in range(20):
+        throwaway.rules({"name": str(number), "status": 503})
+        names = [throwaway.send("GET", "?limit=0").headers["X-Sandbox-Rule"] for _ in range(4)]
+        assert names == [str(number)] * 4
+
+
+def test_a_crash_of_the_database_that_empties_the_counts_breaks_nothing(
+    throwaway: Project, connection: Connection
+) -> None:
+    throwaway.rules({"status": 503, "times": {"first": 1}}, {"limit": {"requests": 1, "perSeconds": 60}})
+    for table in ("sandbox_rule_count", "sandbox_request_count", "sandbox_request"):
+        connection.execute(f"DELETE FROM {table} WHERE project_key = %s", (throwaway.key,))  # pyright: ignore
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(3)] == [503, 200, 429]
+
+
+# What a rule does
+
+
+def test_a_rule_answers_with_a_status(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "mine", "status": 503, "code": "OverCapacity", "message": "Not now.", "retryAfter": 7},
+    )
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert answer.status == 503
+    assert answer.json == {
+        "statusCode": 503,
+        "message": "Not now.",
+        "errors": [{"code": "OverCapacity", "message": "Not now."}],
+    }
+    assert answer.headers["Retry-After"] == "7"
+    assert answer.headers["X-Sandbox-Rule"] == "mine"
+    throwaway.order("DELETE", "/rules")
+    assert throwaway.listing() == []
+
+
+def test_a_rule_delays(throwaway: Project) -> None:
+    throwaway.rules({"delayMs": 300, "jitterMs": 50})
+    began = time.monotonic()
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert time.monotonic() - began >= 0.3
+    assert answer.status == 201
+    assert answer.headers["X-Sandbox-Rule"] == "0"
+    throwaway.order("DELETE", "/rules")
+    assert len(throwaway.listing()) == 1
+
+
+BODY = b'{"limit":0,"offset":0,"count":0,"total":0,"results":[]}'
+
+
+@pytest.mark.parametrize(
+    ("connection", "received", "end"),
+    [
+        ("close", rb"", "closed"),
+        ("reset", rb"", "reset"),
+        ("garbage", rb"(?!HTTP).+", "closed"),
+        ("truncate", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n" + re.escape(BODY[:27]), "closed"),
+        ("stall", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n", "closed"),
+        ("drip", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n" + re.escape(BODY), "closed"),
+    ],
+)
+def test_a_rule_spoils_the_connection(throwaway: Project, connection: str, received: bytes, end: str) -> None:
+    throwaway.rules({"name": "spoilt", "connection": connection, "delayMs": 10})
+    began = time.monotonic()
+    found, ended = throwaway.raw()
+    assert re.fullmatch(received, found, re.DOTALL), found
+    assert ended == end
+    if connection == "drip":
+        assert time.monotonic() - began >= 0.01 * (len(BODY) - 1)
+    if received.startswith(b"HTTP"):
+        assert b"X-Sandbox-Rule: spoilt\r\n" in found
+    (entry,) = throwaway.entries()
+    assert (entry["response"] is None) == (connection in ("close", "reset", "garbage"))
+    assert entry["rule"]["does"] == [connection]
+
+
+def test_what_needs_no_answer_is_not_carried_out(throwaway: Project) -> None:
+    for connection, made in (("close", 0), ("reset", 0), ("garbage", 0), ("truncate", 1), ("drip", 2)):
+        throwaway.rules({"connection": connection, "delayMs": 1})
+        with contextlib.suppress(OSError, HTTPException):
+            throwaway.send("POST", "", {"objectTypeProperty": {}})
+        throwaway.order("DELETE", "/rules")
+        assert len(throwaway.listing()) == made, connection
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        ("truncatedJson", 200, re.escape(BODY[:27].decode())),
+        ("html", 502, "<html>.*502.*</html>\r\n"),
+        ("empty", 200, ""),
+        ("unknownFields", 200, r'\{"limit":0,.*"sandboxUnknownField":.*\}'),
+    ],
+)
+def test_a_rule_alters_the_body(throwaway: Project, body: str, status: int, text: str) -> None:
+    throwaway.rules({"body": body})
+    answer = throwaway.send("GET", "?limit=0")
+    assert answer.status == status
+    assert re.fullmatch(text, answer.text, re.DOTALL), answer.text
+    assert answer.headers["Content-Length"] == str(len(answer.text))
+    assert answer.headers["Content-Type"] == ("text/html" if body == "html" else "application/json; charset=utf-8")
+
+
+def test_a_body_and_a_status_together(throwaway: Project) -> None:
+    throwaway.rules({"status": 504, "body": "html"})
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert answer.status == 504
+    assert answer.headers["Content-Type"] == "text/html"
+    throwaway.rules({"body": "unknownFields"})
+    made = throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {}})
+    assert made.status == 201
+    assert made.json["key"] == "kk"
+    assert "sandboxUnknownNumber" in made.json
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [({"connection": "close"}, None), ({"connection": "reset"}, None), ({"status": 503}, 503), ({"body": "html"}, 502)],
+)
+def test_after_the_commit_only_the_answer_is_lost(throwaway: Project, rule: dict[str, Any], status: int | None) -> None:
+    throwaway.rules({"phase": "after", "match": {"method": "POST"}, "times": {"first": 1}, **rule})
+    try:
+        answered: int | None = throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {}}).status
+    except (OSError, HTTPException):
+        answered = None
+    assert answered == status
+    (made,) = throwaway.listing()
+    assert made["version"] == 1
+    entry = throwaway.entries("?method=POST")[0]
+    assert entry["rule"]["carriedOut"] is True
+    assert entry["rule"]["replacedStatus"] == 201
+
+
+def test_a_limit_holds_over_all_workers(throwaway: Project) -> None:
+    throwaway.rules({"limit": {"requests": 10, "perSeconds": 1}})
+    passed: list[float] = []
+    end = time.monotonic() + 3.5
+
+    def send(_: int) -> None:
+        while time.monotonic() < end:
+            answer = throwaway.send("GET", "?limit=0")
+            if answer.status == 200:
+                passed.append(time.monotonic())
+            else:
+                assert answer.status == 429
+                assert answer.headers["Retry-After"] == "1"
+                time.sleep(0.02)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(send, range(4)))
+    passed.sort()
+    # 10 at once, then 10 in each second that follows.
+    assert 30 <= len(passed) <= 44
+    assert all(later - earlier >= 0.9 for earlier, later in zip(passed, passed[10:], strict=False))
+    assert passed[9] - began < 1.0
+    assert throwaway.counts()[0][1] >= 1
+
+
+def test_tokens_expire_on_order(throwaway: Project) -> None:
+    former = throwaway.token
+    throwaway.renew()
+    throwaway.rules({"expireTokens": True, "times": {"first": 1}})
+    refused = throwaway.send("GET", "?limit=0")
+    assert refused.status == 401
+    assert refused.json["error"] == "invalid_token"
+    assert refused.headers["X-Sandbox-Rule"] == "0"
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [401] * 4
+    throwaway.renew()
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [200] * 4
+    throwaway.made["accessToken"] = former
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [401] * 4
+
+
+# Rules that cannot be
+
+
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ({}, ""),
+        ({"name": "nothing"}, ""),
+        ({"status": 200}, "status"),
+        ({"status": 600}, "status"),
+        ({"status": "503"}, "status"),
+        ({"status": 503, "times": {}}, "times"),
+        ({"status": 503, "times": {"first": 1, "after": 1}}, "times"),
+        ({"status": 503, "times": {"first": 0}}, "times -> first"),
+        ({"status": 503, "times": {"first": 1, "seed": 1}}, "times -> seed"),
+        ({"status": 503, "times": {"probability": 1.5}}, "times -> probability"),
+        ({"status": 503, "match": {"operationId": "nothing"}}, "match -> operationId"),
+        ({"status": 503, "match": {"operationId": []}}, "match -> operationId"),
+        ({"status": 503, "match": {"operationId": ["listResources", "x"]}}, "match -> operationId -> 1"),
+        ({"status": 503, "match": {"method": "FETCH"}}, "match -> method"),
+        ({"status": 503, "match": {"path": "("}}, "match -> path"),
+        ({"status": 503, "match": {"path": "(?=a)"}}, "match -> path"),
+        ({"status": 503, "match": {"header": "x"}}, "match -> header"),
+        ({"status": 503, "phase": "during"}, "phase"),
+        ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
+        ({"expireTokens": True, "phase": "after"}, "phase"),
+        ({"expireTokens": True, "status": 503}, "expireTokens"),
+        ({"limit": {"requests": 1, "perSeconds": 1}, "status": 503}, "limit"),
+        ({"limit": {"requests": 1}}, "limit -> perSeconds"),
+        ({"limit": {"requests": 0, "perSeconds": 1}}, "limit -> requests"),
+        ({"limit": {"requests": 1, "perSeconds": 0}}, "limit -> perSeconds"),
+        ({"delayMs": 60_001}, "delayMs"),
+        ({"delayMs": -1}, "delayMs"),
+        ({"connection": "explode"}, "connection"),
+        ({"connection": "close", "status": 503}, "status"),
+        ({"connection": "close", "body": "html"}, "body"),
+        ({"body": "xml"}, "body"),
+        ({"delayMs": 5, "retryAfter": 1}, "retryAfter"),
+        ({"delayMs": 5, "code": "x"}, "code"),
+        ({"status": 503, "name": ""}, "name"),
+        ({"status": 503, "name": "a\r\nb: c"}, "name"),
+        ({"status": 503, "unknown": 1}, "unknown"),
+        ("text", ""),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_with_its_place(throwaway: Project, rule: Any, where: str) -> None:
+    throwaway.rules({"name": "kept", "status": 418})
+    answer = throwaway.order("PUT", "/rules", {"rules": [{"status": 503}, {"status": 503}, rule]})
+    assert answer.status == 400
+    (error,) = answer.json["errors"]
+    place = error.get("field") or error["detailedErrorMessage"].partition(": ")[0]
+    assert place == " -> ".join(["rules", "2", *([where] if where else [])])
+    assert [rule["name"] for rule in throwaway.order("GET", "/rules").json["rules"]] == ["kept"]
+
+
+@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
+def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None:
+    assert throwaway.order("PUT", "/rules", body).status == 400
+
+
+def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
+    sent = {
+        "name": "all of it",
+        "match": {"operationId": ["listResources"], "method": "GET", "path": "/.*", "client": "c"},
+        "times": {"probability": 0.5, "seed": 3},
+        "phase": "after",
+        "status": 503,
+        "code": "OverCapacity",
+        "message": "é",
+        "retryAfter": 1,
+        "delayMs": 1,
+        "jitterMs": 1,
+    }
+    throwaway.rules(sent)
+    assert throwaway.order("GET", "/rules").json == {"rules": [{**sent, "matched": 0, "acted": 0}]}
+
+
+# The worker
+
+
+def waiting_requests(project: Project, count: int) -> list[Any]:
+    """So many requests, sent and not read."""
+    connections: list[HTTPConnection] = []
+    for _ in range(count):
+        connection = HTTPConnection("127.0.0.1", project.service.port, timeout=30)
+        headers = {"Authorization": f"Bearer {project.token}"}
+        connection.request("GET", f"{project.resources}?limit=0", headers=headers)
+        connections.append(connection)
+    return connections
+
+
+@pytest.mark.parametrize("connection", ["stall", "drip", None])
+def test_two_hundred_that_wait_hold_no_database_connection(
+    sandbox: Service, throwaway: Project, connection: str | None
+) -> None:
+    """Each worker has four connections; the others' requests would wait behind two hundred."""
+    other = sandbox.make()
+    throwaway.rules({"delayMs": 20_000, **({} if connection is None else {"connection": connection})})
+    waiting = waiting_requests(throwaway, 200)
+    try:
+        assert wait_for(lambda: throwaway.counts() == [(200, 200)])
+        for _ in range(20):
+            assert other.send("GET", "?limit=0").status == 200
+            assert other.create()["version"] == 1
+        entries = [entry for entry in other.entries("?limit=500") if entry["durationMs"] > 5_000]
+        assert entries == []
+    finally:
+        for each in waiting:
+            each.close()
+
+
+def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, database_url: str) -> None:
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+    project = Service(server.port).make()
+    project.rules(
+        {"match": {"method": "GET"}, "times": {"first": 10}, "delayMs": 60_000},
+        {"match": {"method": "GET"}, "times": {"first": 10}, "delayMs": 60_000, "connection": "stall"},
+        {"match": {"method": "GET"}, "delayMs": 60_000, "connection": "drip"},
+    )
+    waiting = waiting_requests(project, 30)
+    assert wait_for(lambda: project.counts() == [(30, 10), (20, 10), (10, 10)])
+    began = time.monotonic()
+    assert server.stop() == 0
+    # Before graceful_timeout, 8 s, after which the worker would be ended by force.
+    assert time.monotonic() - began < 7
+    for each in waiting:
+        each.close()
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_delay_takes_nothing_with_it(
+    start_gunicorn: StartGunicorn, database_url: str
+) -> None:
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on", WORKERS="2")
+    project = Service(server.port).make()
+    project.rules({"times": {"first": 8}, "delayMs": 60_000})
+    waiting = waiting_requests(project, 8)
+    assert wait_for(lambda: project.counts() == [(8, 8)])
+    victim: psutil.Process = server.workers[0]
+    os.kill(victim.pid, signal.SIGKILL)
+    assert wait_for(lambda: len(server.workers) == 2 and victim.pid not in [each.pid for each in server.workers])
+    for each in waiting:
+        each.close()
+    # Changes do not wait for the dead one, and the new one knows the projects.
+    began = time.monotonic()
+    project.rules({"name": "later", "status": 503})
+    assert time.monotonic() - began < 10
+    assert wait_for(
+        lambda: [project.send("GET", "?limit=0").headers.get("X-Sandbox-Rule") for _ in range(6)] == ["later"] * 6
+    )
+    assert project.order("DELETE").status == 204
+
+
+def test_a_worker_that_stands_still_does_not_answer_with_what_it_knew(
+    start_gunicorn: StartGunicorn, database_url: str
+) -> None:
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on", WORKERS="2")
+    project = Service(server.port).make()
+    assert wait_for(lambda: [project.send("GET", "?limit=0").status for _ in range(8)] == [200] * 8)
+    still = server.workers[0]
+    still.suspend()
+    try:
+        # It cannot confirm, so the change waits until it would not trust its memory any more.
+        assert wait_for(lambda: _changed(project), within_s=30)
+    finally:
+        still.resume()
+    answers = [project.send("GET", "?limit=0") for _ in range(8)]
+    assert [answer.status for answer in answers] == [418] * 8
+
+
+def _changed(project: Project) -> bool:
+    """Whether a change was answered; connections that the worker standing still has accepted get no answer."""
+    with closing(HTTPConnection("127.0.0.1", project.service.port, timeout=6)) as connection:
+        try:
+            body = json.dumps({"rules": [{"status": 418}]})
+            path = f"/sandbox/projects/{project.key}/rules"
+            connection.request("PUT", path, body, {"Content-Type": "application/json"})
+            return connection.getresponse().status == 204
+        except TimeoutError:
+            return False

@@ -1,0 +1,94 @@
+EXPLAIN (FORMAT JSON) WITH text AS MATERIALIZED (
+    SELECT
+        t.number,
+        ' ' || translate(t.text, '<', ' ') AS text,
+        CASE
+            WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
+            ELSE 'pg_catalog.simple'
+        END::regconfig AS configuration
+    FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
+),
+-- Each word and its position.
+written AS MATERIALIZED (
+    SELECT t.number, t.configuration, p.position, w.lexeme AS word
+    FROM text t, unnest(to_tsvector('pg_catalog.simple', t.text)) w, unnest(w.positions) p (position)
+),
+-- The stems at each position; stop words have none.
+stemmed AS (
+    SELECT t.number, p.position, array_agg(s.lexeme) AS stems
+    FROM text t, unnest(to_tsvector(t.configuration, t.text)) s, unnest(s.positions) p (position)
+    GROUP BY t.number, p.position
+),
+asked AS MATERIALIZED (
+    SELECT DISTINCT
+        w.configuration,
+        s.stems,
+        w.word,
+        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits
+    FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
+    WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
+),
+-- The words that may not be in the dictionary yet.
+unindexed AS MATERIALIZED (
+    SELECT DISTINCT w.word
+    FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+    WHERE u.project_key = %(project_key)s
+),
+-- For each word, the words of the project that match it: by stem, and by distance.
+expanded AS (
+    SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.similar
+    FROM asked a
+        CROSS JOIN LATERAL (
+            SELECT
+                string_agg(
+                    DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
+                ) FILTER (WHERE w.has_stem) AS stemmed,
+                string_agg(DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | ') AS similar
+            FROM (
+                SELECT w.word, true AS has_stem
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND w.word = ANY (a.stems)
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                UNION ALL
+                SELECT w.word, true
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND word_stems(w.word) && a.stems
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                UNION ALL
+                SELECT w.word, false
+                FROM word w
+                WHERE w.project_key = %(project_key)s
+                    AND a.edits > 0
+                    AND word_keys(w.word) && ARRAY(
+                        SELECT k.key
+                        FROM unnest(word_keys(a.word)) k (key)
+                        WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END)
+                    )
+                    AND CASE
+                        WHEN greatest(length(w.word), length(a.word)) <= 255
+                            AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
+                            THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                        ELSE false
+                    END
+                UNION ALL
+                SELECT w.word, tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                FROM unindexed w
+                WHERE tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                    OR a.edits > 0
+                        AND CASE
+                            WHEN greatest(length(w.word), length(a.word)) <= 255
+                                AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
+                                THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                            ELSE false
+                        END
+            ) w
+        ) m
+)
+SELECT
+    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
+    EXISTS (SELECT FROM unindexed),
+    NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
+        AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
+    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)

@@ -1,0 +1,3 @@
+SELECT requests
+FROM sandbox_request_count
+WHERE project_key = %(project_key)s

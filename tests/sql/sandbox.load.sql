@@ -1,0 +1,2 @@
+SELECT project_key, client_id
+FROM sandbox_project

@@ -1,0 +1,1 @@
+SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)

@@ -1,0 +1,2 @@
+DELETE FROM api_client
+WHERE id = %(id)s

@@ -1,0 +1,2 @@
+DELETE FROM resource r
+WHERE r.project_key = %(project_key)s

@@ -1,0 +1,3 @@
+SELECT made
+FROM sandbox_ids
+WHERE project_key = %(project_key)s

@@ -1,0 +1,130 @@
+"""The part of the walk that goes through the sandbox: on the walk's database, in an application of its own.
+
+What workers say to one another is left out: it names no table, and how often it is sent depends on the time.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+
+from app import create_app
+from app.config import Settings
+from app.database.connection import Connection
+from app.sandbox import counting, journal_store
+from tests.support.api import Api
+
+BUS = "sandbox/bus.py"
+"""The module whose statements are left out."""
+
+PROJECT = "sandboxed"
+COPY = "sandboxed-copy"
+
+Step = Callable[[str], AbstractContextManager[None]]
+
+
+def walk_sandbox(settings: Settings, connection: Connection, step: Step) -> None:
+    """Take every step of the sandbox.
+
+    :param connection: for what a worker does beside requests.
+    """
+    app = create_app(replace(settings, sandbox="on"))
+    with closing(app.extensions["database"]):
+        _Walk(app, connection, step).walk()
+        app.extensions["sandbox"].stop()
+
+
+class _Walk:
+    def __init__(self, app: Flask, connection: Connection, step: Step) -> None:
+        self.client = app.test_client()
+        self.app = app
+        self.sandbox = app.extensions["sandbox"]
+        self.connection = connection
+        self.step = step
+
+    def send(self, name: str, method: str, path: str, status: int = 204, body: Any = None) -> Any:
+        with self.step(f"sandbox.{name}"):
+            answer = self.client.open(f"/sandbox/projects{path}", method=method, json=body)
+            assert answer.status_code == status, answer.text
+        return answer.get_json(silent=True)
+
+    def walk(self) -> None:
+        made = self.send("make", "POST", "", 201, {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}})
+        self.send("make_copy", "POST", "", 201, {"projectKey": COPY, "copyOf": PROJECT})
+        here = f"/{PROJECT}"
+        self.send("list", "GET", "", 200)
+        self.send("get", "GET", here, 200)
+        self.send("set_clock", "PUT", f"{here}/clock", 204, {"now": "2030-01-01T00:00:00Z", "runs": False})
+        self.send("set_ids", "PUT", f"{here}/ids", 204, {"seed": 2})
+        self.send("save_snapshot", "PUT", f"{here}/snapshots/one")
+        self.send("restore_snapshot", "POST", f"{here}/snapshots/one/restore")
+        rules = [
+            {"match": {"method": "HEAD"}, "times": {"every": 2}, "status": 503},
+            {"match": {"method": "HEAD"}, "limit": {"requests": 1, "perSeconds": 60}},
+            {"match": {"method": "OPTIONS"}, "expireTokens": True},
+        ]
+        self.send("set_rules", "PUT", f"{here}/rules", 204, {"rules": rules})
+        self.send("list_rules", "GET", f"{here}/rules", 200)
+        token = self.client.post(
+            "/oauth/token",
+            data={
+                "grant_type": "client_credentials",
+                "client_id": made["clientId"],
+                "client_secret": made["clientSecret"],
+            },
+        ).get_json()["access_token"]
+        self.requests(Api(self.app, PROJECT, token))
+        self.journal()
+        self.send("explain", "POST", f"{here}/explain", 200, {"operationId": "checkResources"})
+        texts = {"operationId": "searchResources", "query": "text.en=dog"}
+        self.send("explain_text", "POST", f"{here}/explain", 200, texts)
+        self.send("reset", "POST", f"{here}/reset")
+        with self.step("sandbox.expire_tokens"):
+            self.sandbox.projects.expire_tokens(PROJECT)
+        with self.step("sandbox.load"):
+            self.sandbox.registry.load(self.connection)
+        with self.step("sandbox.remove"):
+            self.sandbox.projects.remove(COPY)
+        with self.step("sandbox.remove_expired"):
+            self.sandbox.projects.remove_expired()
+        self.sandbox.projects.remove(PROJECT)
+
+    def requests(self, api: Api) -> None:
+        with self.step("sandbox.create_with_seed"):
+            made = api.create(key="seeded")
+        change = {"version": 1, "actions": [{"action": "doSomeThing"}]}
+        with self.step("sandbox.update_by_actions"):
+            assert api.post(f"/{made['id']}", json=change).status_code == 200
+        with self.step("sandbox.overwrite"):
+            assert api.put(json={"key": "seeded", "objectTypeProperty": {}}).status_code == 200
+        with self.step("sandbox.rules_of_a_request"):
+            # Buffered, so that the answer is sent to its end and stands in the journal.
+            assert [api.head(buffered=True).status_code for _ in range(3)] == [200, 503, 429]
+
+    def journal(self) -> None:
+        """What is written beside requests, and what reads it."""
+        with self.step("sandbox.write_journal"):
+            self.sandbox.journal.flush()
+        with self.step("sandbox.forget_requests"):
+            journal_store.forget(self.connection, PROJECT)
+        self.send("list_requests", "GET", f"/{PROJECT}/requests", 200)
+        self.send("get_request", "GET", f"/{PROJECT}/requests/1", 200)
+        self.send("get_archive", "GET", f"/{PROJECT}/requests.har", 200)
+        with self.step("sandbox.stream"):
+            events = self.sandbox.streams.events(PROJECT, None, lambda: False, lambda: True)
+            next(events)
+            self.sandbox.connections.stop()
+            assert list(events) == []
+        with self.step("sandbox.stream_from_the_first"):
+            journal_store.after(self.connection, PROJECT, 0, 0)
+        # A crash of the server empties the counts.
+        project = self.sandbox.registry.find(PROJECT)
+        counting.begin_counts(self.connection, PROJECT, 2**62, 0)
+        with self.step("sandbox.count_after_a_crash"):
+            counting.count_match(self.connection, PROJECT, 2**62, project.rules[0])
+        counting.begin_counts(self.connection, PROJECT, 2**62 + 1, 0)
+        with self.step("sandbox.limit_after_a_crash"):
+            limit = project.rules[1].limit
+            counting.count_limited(self.connection, PROJECT, 2**62 + 1, project.rules[1], limit, 0.0)
