@@ -32,8 +32,8 @@ def literal(object_type: Mapping[str, Any]) -> str:
 
 
 def _integers(values: Sequence[int | float]) -> str:
-    # A zero may be -0.0, which is no bigint.
-    return _numbers([int(value) for value in values])
+    # The only float among integers is -0.0, which is no bigint.
+    return _numbers(values).replace("-0.0", "0")
 
 
 def _numbers(values: Sequence[int | float]) -> str:
@@ -44,9 +44,12 @@ def _numbers(values: Sequence[int | float]) -> str:
 
 
 def _texts(values: Sequence[str]) -> str:
-    # Quotes and backslashes are escaped twice: for the array, and for the composite around it.
-    escaped = [value.replace("\\", r"\\\\").replace('"', r'\\""') for value in _distinct(values)]
-    return '"{""' + '"",""'.join(escaped) + '""}"'
+    distinct = _distinct(values)
+    together = "".join(distinct)
+    if '"' in together or "\\" in together:
+        # Quotes and backslashes are escaped twice: for the array, and for the composite around it.
+        distinct = [value.replace("\\", r"\\\\").replace('"', r'\\""') for value in distinct]
+    return '"{""' + '"",""'.join(distinct) + '""}"'
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
