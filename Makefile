@@ -22,7 +22,7 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql contract bench faults compose-test pooler-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql contract bench faults compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -38,6 +38,7 @@ help:
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
+	@echo "make cluster-test   the tests on a Citus cluster of yours (DATABASE_URL=..., an empty database of its coordinator)"
 	@echo "make release        check, build and tag the version of setup.cfg (ARGS=--dry-run: no tag)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
 
@@ -93,6 +94,12 @@ compose-test: install-dev
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
+
+# Tests that start a database of their own do so here too; they add nothing, so only the rooms that send SQL are run.
+cluster-test: install-dev
+	@test -n "$(DATABASE_URL)" || { echo "DATABASE_URL is missing: an empty database of the coordinator."; exit 2; }
+	TEST_DATABASE_URL="$(DATABASE_URL)" TEST_CLUSTER=1 $(BIN)/python -m pytest -n 2 \
+		tests/resource tests/query tests/identity tests/http tests/routes
 
 bench: install
 	@$(BIN)/python -m benchmarks.bench $(ARGS)

@@ -19,7 +19,7 @@ from flask import Flask
 
 from app import create_app
 from app.config import Settings
-from app.database import migrate
+from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
@@ -49,6 +49,19 @@ def open_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def on_cluster() -> bool:
+    """Whether the tests run on a distributed database."""
+    return bool(os.environ.get("TEST_CLUSTER"))
+
+
+@pytest.fixture(autouse=True)
+def needs_one_machine(request: pytest.FixtureRequest) -> None:
+    """Leave out tests that a distributed database cannot pass, with their reason."""
+    marker = request.node.get_closest_marker("one_machine")
+    if marker is not None and on_cluster():
+        pytest.skip(*marker.args)
+
+
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """A path for DATA_DIR; the folder does not exist yet."""
@@ -71,10 +84,16 @@ def walked(cluster: EmbeddedPostgres) -> Walked:
 
 @pytest.fixture(scope="session")
 def database_url(cluster: EmbeddedPostgres) -> str:
-    """The URL of a migrated database: of the embedded server, or the empty one that ``TEST_DATABASE_URL`` names."""
+    """The URL of a migrated database: of the embedded server, or the empty one that ``TEST_DATABASE_URL`` names.
+
+    With ``TEST_CLUSTER`` it is distributed.
+    """
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
+        if on_cluster():
+            for _ in distribute.distribute(connection, shards=8):
+                pass
         signing_keys.ensure_signing_key(connection)
     return url
 
