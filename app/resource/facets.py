@@ -3,7 +3,7 @@
 Counts are counts of resources: a value that an array contains twice counts once. A query reads the resources once,
 however many terms or ranges it has. The distinct values of an array stand ready in the row (see
 :class:`app.query.fields.ValueArray`), so that no join or DISTINCT over all rows is needed to count each resource once.
-Where they do not, they are made from the document, which takes three times as long. The caller learns of it and has the
+Where they do not, they are made from the document, which takes six times as long. The caller learns of it and has the
 rows completed (see :mod:`app.resource.array_filling`).
 
 No query has anything that PostgreSQL would refuse to divide among parallel workers.
