@@ -3,7 +3,7 @@
 -- Projects, copies and the ids made so far are durable. The journal and the counts are UNLOGGED: they are written with
 -- every request, and a crash of the server may empty them. On a distributed PostgreSQL the list of projects is a
 -- reference table, as that of clients is; the other tables are distributed by project_key, beside resource.
--- depends: 0009.unindexed-texts
+-- depends: 0010.array-values
 
 SET LOCAL lock_timeout = '10s';
 SET LOCAL statement_timeout = '1min';

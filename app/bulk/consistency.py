@@ -1,4 +1,6 @@
-"""What is derived from resources, held against the resources: their number, and the dictionary of their words.
+"""What is derived from resources, held against the resources.
+
+That is their number, the dictionary of their words, and the values of their arrays that facets count.
 
 Triggers and the writes of the service keep both. They can differ after data were changed past them: by a restore of
 data alone, by SQL with triggers switched off, by a table that is no longer distributed.
@@ -13,7 +15,7 @@ from psycopg import IsolationLevel
 
 from app.database.connection import Connection
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
-from app.resource import dictionary
+from app.resource import array_filling, dictionary
 
 _PROJECTS: LiteralString = """
     SELECT project_key FROM resource GROUP BY project_key
@@ -48,24 +50,28 @@ class Finding:
     :param resources: how many it has.
     :param kept: how many are kept as their number; None if it is not kept, and pages count them.
     :param missing_words: words of its resources that a search does not find.
+    :param wrong_arrays: resources with arrays whose values facets do not count as they are. Arrays that are not filled
+        yet do no harm and are not counted here.
     """
 
     project_key: str
     resources: int
     kept: int | None
     missing_words: int
+    wrong_arrays: int
 
     @property
     def is_consistent(self) -> bool:
         """Whether what is derived agrees with the resources."""
-        return self.missing_words == 0 and self.kept in (None, self.resources)
+        return self.missing_words == 0 and self.wrong_arrays == 0 and self.kept in (None, self.resources)
 
 
 def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
     """Check all projects, one after the other; requests go on meanwhile.
 
     :param connection: in autocommit mode and without a statement timeout.
-    :param repair: whether to correct what differs; the finding is what was there before.
+    :param repair: whether to correct what differs, and to fill arrays that are not filled yet; the finding is what was
+        there before.
     """
     for (project_key,) in connection.execute(_PROJECTS).fetchall():
         yield _check(connection, project_key, repair=repair)
@@ -84,7 +90,10 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     missing_words = row[0] if row else 0
     if repair and missing_words:
         dictionary.add_words_of_all(connection, project_key)
-    return Finding(project_key, resources, None if kept is None else int(kept), missing_words)
+    wrong_arrays = array_filling.count_wrong_arrays(connection, project_key)
+    if repair:
+        array_filling.repair_arrays(connection, project_key)
+    return Finding(project_key, resources, None if kept is None else int(kept), missing_words, wrong_arrays)
 
 
 @contextmanager

@@ -55,6 +55,29 @@ class Part:
     prefix: LiteralString | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ValueArray:
+    """The distinct values of an array field, which a facet counts; NULL if there are none.
+
+    They stand in an attribute of the columns ``arrays`` and ``staged_arrays``, sorted. The columns are valid in rows
+    for which :data:`ARRAYS_ARE_VALID` holds.
+
+    :param attribute: the name of the attribute.
+    :param item_type: the SQL type of a value.
+    :param made_from: the same array made from a document, as SQL with a place for the document.
+    """
+
+    attribute: LiteralString
+    item_type: LiteralString
+    made_from: LiteralString
+
+    def for_stage(self, stage: "Stage") -> LiteralString:
+        """The array of a row, whether or not its columns are valid."""
+        stored: LiteralString = f"({ARRAYS.for_stage(stage)}).{self.attribute}"
+        made = self.made_from.format(DOCUMENT.for_stage(stage))
+        return f"CASE WHEN {ARRAYS_ARE_VALID} THEN {stored} ELSE {made} END"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A row of the table.
@@ -66,6 +89,7 @@ class Field:
     :param parts: for sortable fields that a resource may lack: all resources, divided so that one index serves the
         order of each part of the current projection. The resources of the last part lack the field.
     :param expandable: ``expand`` takes it.
+    :param values: the distinct values of an array, or of a member of an array's elements.
     """
 
     name: LiteralString
@@ -76,6 +100,7 @@ class Field:
     sortable: bool = False
     parts: tuple[Part, ...] = ()
     expandable: bool = False
+    values: ValueArray | None = None
 
 
 # The two projections. The columns of the staged one are NULL as long as it equals the current one.
@@ -112,6 +137,12 @@ WORDS_TO_RANK = Column("r.words", "CASE WHEN r.staged_object_type IS NULL THEN r
 WORDS = Column("tsvector_to_array(r.words)", "tsvector_to_array(r.staged_words)")
 """The words of a projection as an array; those of the staged one are NULL as long as the projections are equal."""
 
+ARRAYS = Column("r.arrays", "CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END")
+"""The distinct values of each array of the ObjectType, where they are valid; see :class:`ValueArray`."""
+
+ARRAYS_ARE_VALID: LiteralString = "r.arrays_version = r.version"
+"""Whether the row was last written by statements that know the columns of arrays; NULL or false if not."""
+
 
 def staged_columns(
     *,
@@ -119,6 +150,7 @@ def staged_columns(
     current_some_property: LiteralString,
     staged_object: LiteralString,
     staged_some_property: LiteralString,
+    staged_arrays: LiteralString,
 ) -> dict[LiteralString, LiteralString]:
     """The staged columns and what an UPDATE sets them to, given what both projections become."""
     differ: LiteralString = (
@@ -127,6 +159,7 @@ def staged_columns(
     return {
         "staged_object_type": f"CASE WHEN {differ} THEN {staged_object} END",
         "staged_some_property": f"CASE WHEN {differ} THEN {staged_some_property} END",
+        "staged_arrays": f"CASE WHEN {differ} THEN {staged_arrays} END",
     }
 
 
@@ -137,9 +170,27 @@ def _both(sql: LiteralString) -> Column:
     return Column(sql, sql)
 
 
-def _in_document(name: LiteralString, field_type: FieldType, *members: Field) -> Field:
+def _in_document(
+    name: LiteralString, field_type: FieldType, *members: Field, values: ValueArray | None = None
+) -> Field:
     column = Column(f"{DOCUMENT.current} -> '{name}'", f"{DOCUMENT.staged} -> '{name}'")
-    return Field(name, field_type, column, _by_name(*members))
+    return Field(name, field_type, column, _by_name(*members), values=values)
+
+
+def _numbers(name: LiteralString, attribute: LiteralString, item_type: LiteralString) -> Field:
+    function: LiteralString = "distinct_integers" if item_type == "bigint" else "distinct_numbers"
+    made_from: LiteralString = f"{function}({{}} -> '{name}')"
+    return _in_document(name, FieldType.NUMBERS, values=ValueArray(attribute, item_type, made_from))
+
+
+def _texts(name: LiteralString, attribute: LiteralString) -> Field:
+    made_from: LiteralString = f"distinct_texts({{}} -> '{name}') COLLATE \"C\""
+    return _in_document(name, FieldType.TEXTS, values=ValueArray(attribute, "text", made_from))
+
+
+def _integer_of_objects(array: LiteralString, name: LiteralString, attribute: LiteralString) -> Field:
+    made_from: LiteralString = f"distinct_integers({{}} -> '{array}', '{name}')"
+    return Field(name, FieldType.NUMBER, values=ValueArray(attribute, "bigint", made_from))
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
@@ -155,17 +206,17 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
 
 
 OBJECT_TYPE: Mapping[str, Field] = _by_name(
-    _in_document("arrayOfIntExample", FieldType.NUMBERS),
-    _in_document("arrayOfUniqueIntExample", FieldType.NUMBERS),
-    _in_document("arrayOfTwonumbersExample", FieldType.NUMBERS),
-    _in_document("arrayOfFloatExample", FieldType.NUMBERS),
-    _in_document("arrayOfNumberNoDefaultsExample", FieldType.NUMBERS),
-    _in_document("arrayOfStringExample", FieldType.TEXTS),
+    _numbers("arrayOfIntExample", "array_of_int", "bigint"),
+    _numbers("arrayOfUniqueIntExample", "array_of_unique_int", "bigint"),
+    _numbers("arrayOfTwonumbersExample", "array_of_twonumbers", "numeric"),
+    _numbers("arrayOfFloatExample", "array_of_float", "numeric"),
+    _numbers("arrayOfNumberNoDefaultsExample", "array_of_number", "numeric"),
+    _texts("arrayOfStringExample", "array_of_string"),
     _in_document(
         "arrayOfObjectType",
         FieldType.OBJECTS,
-        Field("integerExample", FieldType.NUMBER),
-        Field("integerExampleInt32", FieldType.NUMBER),
+        _integer_of_objects("arrayOfObjectType", "integerExample", "object_integer"),
+        _integer_of_objects("arrayOfObjectType", "integerExampleInt32", "object_int32"),
     ),
 )
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""

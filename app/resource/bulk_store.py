@@ -2,13 +2,14 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, astuple
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from app.database.connection import Connection
-from app.query.sql_text import utc_time
-from app.resource import dictionary
+from app.query.sql_text import Parameters, utc_time
+from app.resource import array_values, dictionary
 from app.resource.model import StoredResource
+from app.values.strict_json import decode
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
@@ -16,13 +17,17 @@ _COLUMNS: LiteralString = (
 )
 """The columns of :class:`StoredResource`, in the order of its fields."""
 
-_COPY: LiteralString = f"COPY resource (project_key, {_COLUMNS}) FROM STDIN"
+_ARRAYS: LiteralString = "arrays, staged_arrays, arrays_version"
+"""The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
+
+_COPY: LiteralString = f"COPY resource (project_key, {_COLUMNS}, {_ARRAYS}) FROM STDIN"
 
 _INSERT: LiteralString = f"""
-    INSERT INTO resource AS r (project_key, {_COLUMNS})
+    INSERT INTO resource AS r (project_key, {_COLUMNS}, {_ARRAYS})
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
-        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s)
+        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
+        %(arrays)s, %(staged_arrays)s, %(version)s)
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
@@ -89,7 +94,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
     with connection.transaction():
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
-                copy.write_row((project_key, *astuple(resource)))
+                copy.write_row(_row(project_key, resource))
         dictionary.add_words_of_all(connection, project_key)
 
 
@@ -106,18 +111,34 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
         part = resources[begin : begin + _AT_ONCE]
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in part:
-                copy.write_row((project_key, *astuple(resource)))
+                copy.write_row(_row(project_key, resource))
         dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
     """Insert the resources whose id and key are free, and return their ids; to be called within a transaction."""
-    rows = [{"project_key": project_key, **asdict(resource)} for resource in resources]
+    rows: list[Parameters] = []
+    for resource in resources:
+        arrays, staged_arrays = _arrays(resource)
+        made = {"arrays": arrays, "staged_arrays": staged_arrays}
+        rows.append({"project_key": project_key, **asdict(resource), **made})
     with connection.cursor() as cursor:
         cursor.executemany(_INSERT, rows, returning=True)
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
     dictionary.add_words_of(connection, project_key, inserted)
     return inserted
+
+
+def _row(project_key: str, resource: StoredResource) -> tuple[Any, ...]:
+    """A row of :data:`_COPY`."""
+    return (project_key, *astuple(resource), *_arrays(resource), resource.version)
+
+
+def _arrays(resource: StoredResource) -> tuple[str, str | None]:
+    """The distinct values of the arrays of both projections, the second as None if they are equal."""
+    staged = resource.staged_object_type
+    current_arrays = array_values.literal(decode(resource.object_type))
+    return current_arrays, None if staged is None else array_values.literal(decode(staged))
 
 
 def tidy(connection: Connection) -> None:

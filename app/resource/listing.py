@@ -103,6 +103,20 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
     return " AND ".join(["r.project_key = %(project_key)s", *conditions])
 
 
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What a page has beside the usual members, as SQL.
+
+    :param members: members of the page.
+    :param queries: parts of the statement's WITH, which the others refer to.
+    :param flag: a boolean that is returned beside the page.
+    """
+
+    members: LiteralString = "''"
+    queries: Sequence[LiteralString] = ()
+    flag: LiteralString = "false"
+
+
 def page(
     connection: Connection,
     selected: Selected,
@@ -110,28 +124,30 @@ def page(
     paging: Paging,
     terms: Sequence[Term],
     json: LiteralString,
-    further_members: LiteralString = "''",
-) -> str:
-    """A page as JSON text.
+    further: Further = Further(),
+) -> tuple[str, bool]:
+    """A page as JSON text, and the flag of ``further``.
 
-    :param parameters: ``project_key``, and those of ``terms`` and ``further_members``.
+    :param parameters: ``project_key``, and those of ``terms`` and ``further``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     :param json: the JSON of one result, as SQL on ``r``.
-    :param further_members: members of the page beside the usual ones, as SQL.
     """
     if selected.clauses:
         found, results, total = _of_matches(selected, paging, terms, json)
     else:
         found, results, total = _of_all(selected, paging, terms, json)
+    queries: list[LiteralString] = [*found, *further.queries]
+    joined: LiteralString = ", ".join(queries)
+    with_: LiteralString = f"WITH {joined}" if queries else ""
     statement = f"""
-        {found}
-        SELECT {concatenated(_COUNTS, total, _RESULTS, further_members, "'}'")}
+        {with_}
+        SELECT {concatenated(_COUNTS, total, _RESULTS, further.members, "'}'")}, {further.flag}
         FROM ({results} ORDER BY {_order_of_columns(terms)}) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    return row[0]
+    return row
 
 
 _COUNTS = concatenated(
@@ -142,7 +158,7 @@ _COUNTS = concatenated(
 _RESULTS = member("results", array_("p.json"))
 
 
-_PageOf = tuple[LiteralString, LiteralString, LiteralString]
+_PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
 """Parts of the statement of a page: its WITH, its results, and the members of ``total``."""
 
 _NO_TOTAL: LiteralString = "''"
@@ -153,15 +169,16 @@ def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term], json: Lit
     where = selected.where
     total = _total(_ALL) if paging.with_total else _NO_TOTAL
     # The inner query returns whole rows, so that JSON is made only for those that the offset does not leave out.
-    return "", f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r", total
+    return (), f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r", total
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
     """A page of the resources that fulfil conditions, found in one of the two ways that the module describes."""
-    found: LiteralString = f"""
-        WITH found AS MATERIALIZED (
-            SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1),
-        counted AS MATERIALIZED (SELECT count(*) AS found FROM found)"""
+    found: tuple[LiteralString, LiteralString] = (
+        f"""found AS MATERIALIZED (
+            SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
+        "counted AS MATERIALIZED (SELECT count(*) AS found FROM found)",
+    )
     if_more_than_counted = f"(SELECT found FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
     page = f"""
         (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_COUNTED_AT_MOST}

@@ -18,10 +18,15 @@ class ObjectType:
 
     :param text: canonical JSON: the fields that are present, in the order of :data:`app.query.fields.OBJECT_TYPE`.
     :param searched: the texts in it that a search looks at, those of ``arrayOfStringExample``.
+    :param arrays: the distinct values of its arrays, as :func:`app.resource.array_values.literal` writes them; empty if
+        the ObjectType is not to be stored.
+    :param names: the names of the fields that are present.
     """
 
     text: str
     searched: tuple[str, ...] = ()
+    arrays: str = ""
+    names: tuple[str, ...] = ()
 
 
 # Versions and preconditions
@@ -140,6 +145,16 @@ class NewText:
 
     text: str
     searched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewObject(NewText):
+    """An ObjectType that comes with the request.
+
+    :param arrays: the distinct values of its arrays.
+    """
+
+    arrays: str = ""
 
 
 @dataclass(frozen=True, slots=True)

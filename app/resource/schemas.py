@@ -6,6 +6,7 @@ from typing import Any, cast
 from marshmallow import ValidationError
 
 from app.query.fields import OBJECT_TYPE
+from app.resource import array_values
 from app.resource.actions import REGISTRY, UpdateAction
 from app.resource.echo import PERSONS, SCALARS, ComplexRecord, read_timestamp
 from app.resource.model import KEY_PATTERN, ExpectedVersion, ObjectType
@@ -109,8 +110,11 @@ class ContainedObjectTypeSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        text = encode_arrays({name: data[name] for name in OBJECT_TYPE if name in data})
-        return ObjectType(text, tuple(data.get("arrayOfStringExample", ())))
+        return ObjectType(encode_arrays(_ordered(data)))
+
+
+def _ordered(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: data[name] for name in OBJECT_TYPE if name in data}
 
 
 class ObjectTypeSchema(ContainedObjectTypeSchema):
@@ -118,6 +122,11 @@ class ObjectTypeSchema(ContainedObjectTypeSchema):
 
     arrayOfUniqueIntExample = JsonArray(check_int64, _INT64, unique=True)
     arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER, length=2)
+
+    def make(self, data: dict[str, Any]) -> ObjectType:
+        ordered = _ordered(data)
+        searched = tuple(data.get("arrayOfStringExample", ()))
+        return ObjectType(encode_arrays(ordered), searched, array_values.literal(data), tuple(ordered))
 
 
 @dataclass(frozen=True, slots=True)

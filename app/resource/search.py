@@ -16,7 +16,7 @@ from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource import listing
 from app.resource.facets import compile_facet
 from app.resource.json_text import concatenated, member
-from app.resource.listing import BY_ID, Selected, Term, terms_of
+from app.resource.listing import BY_ID, Further, Selected, Term, terms_of
 from app.resource.model import Search
 from app.resource.resource_json import PROJECTION_JSON
 from app.resource.words import Expansion, expand
@@ -29,10 +29,12 @@ class Found:
 
     :param json: a page of flat projections, with facets if the search has some.
     :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
+    :param has_made_arrays: whether facets had to make values of arrays from documents.
     """
 
     json: str
     has_unindexed: bool
+    has_made_arrays: bool
 
 
 def search(connection: Connection, project_key: str, query: Search) -> Found:
@@ -46,7 +48,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
     if query.texts:
         texts = expand(connection, project_key, query.texts, query.fuzzy_level)
         narrowing.append(_matching(texts.tsquery, query.stage))
-    json = listing.page(
+    json, has_made_arrays = listing.page(
         connection,
         Selected([*narrowing, *_clauses("filter", query.filters, query.stage)]),
         parameters,
@@ -55,7 +57,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
         PROJECTION_JSON[query.stage],
         _facets(query, narrowing, parameters),
     )
-    return Found(json, texts.has_unindexed)
+    return Found(json, texts.has_unindexed, has_made_arrays)
 
 
 _NO_TEXTS = Expansion((), has_unindexed=False)
@@ -110,11 +112,13 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
     return (*by_points, Term(rank, descending=True, indexed=False), BY_ID)
 
 
-def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> LiteralString:
-    """The member ``facets``, if the search has some; adds their parameters."""
+def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> Further:
+    """The member ``facets``, if the search has some, and whether they read documents; adds their parameters."""
     if not query.facets:
-        return "''"
+        return Further()
+    queries: list[LiteralString] = []
     results: list[LiteralString] = []
+    made: list[LiteralString] = []
     for number, facet in enumerate(query.facets):
         # A filter of facets does not apply to facets on its own field.
         filters = _clauses("facet_filter", query.facet_filters, query.stage, but=facet.path)
@@ -122,6 +126,9 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
+        facet_query = compile_facet(facet, narrowed.where, query.stage, name, parameters)
+        queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
-        results.append(compile_facet(facet, narrowed.where, query.stage, name, parameters))
-    return member("facets", concatenated("'{'", *results, "'}'"))
+        results.append(f"(SELECT f.json FROM {name} f)")
+        made.append(f"(SELECT f.is_made FROM {name} f)")
+    return Further(member("facets", concatenated("'{'", *results, "'}'")), queries, " OR ".join(made))

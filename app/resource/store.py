@@ -16,6 +16,7 @@ from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import Parameters, numbered
 from app.resource import listing, write_statements
+from app.resource.array_values import EMPTY
 from app.resource.dictionary import WordCache
 from app.resource.listing import Selected
 from app.resource.model import (
@@ -113,7 +114,8 @@ def page(
 
 def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
     order = listing.terms_of(paging.sort, Stage.CURRENT)
-    return listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
+    found, _ = listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
+    return found
 
 
 def _selected(selection: Selection) -> Selected:
@@ -142,6 +144,7 @@ def create(
         may_collide=new.key is not None or new.sole, notes_text=bool(words), dated=at is not None
     )
     text = new.object_type.text
+    arrays = new.object_type.arrays
     staged_differs = new.staged_only and text != "{}"
     row = connection.execute(
         statement,
@@ -152,6 +155,8 @@ def create(
             "new_key": new.key,
             "new_object": "{}" if new.staged_only else text,
             "new_staged_object": text if staged_differs else None,
+            "new_arrays": EMPTY if new.staged_only else arrays,
+            "new_staged_arrays": arrays if staged_differs else None,
             "new_sole": new.sole,
             "new_words": words.text,
             "now": at,

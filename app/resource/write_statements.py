@@ -22,11 +22,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import LiteralString
 
-from app.query.fields import OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, staged_columns
+from app import errors
+from app.query.fields import ARRAYS, ARRAYS_ARE_VALID, OBJECT_TEXT, OBJECT_TYPE, SOME_PROPERTY, staged_columns
 from app.query.sql_text import Parameters
+from app.resource.array_values import VALUE_ARRAYS
 from app.resource.dictionary import NOTED
 from app.resource.json_text import concatenated
-from app.resource.model import ById, ByKey, Change, Expression, Merged, NewText, Sole, Stored, Target
+from app.resource.model import ById, ByKey, Change, Expression, Merged, NewObject, NewText, Sole, Stored, Target
 from app.resource.resource_json import COLUMNS
 
 # What a write makes of each value
@@ -34,17 +36,25 @@ from app.resource.resource_json import COLUMNS
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """An SQL expression for each value of a resource that a write may change."""
+    """An SQL expression for each value of a resource that a write may change.
+
+    :param current_arrays: the distinct values of the arrays of ``current_object``, if those of all objects that it is
+        made from are valid; likewise ``staged_arrays``.
+    :param makes_arrays_valid: whether the arrays are valid whatever the row has.
+    """
 
     key: LiteralString
     current_object: LiteralString
     current_some_property: LiteralString
     staged_object: LiteralString
     staged_some_property: LiteralString
+    current_arrays: LiteralString
+    staged_arrays: LiteralString
+    makes_arrays_valid: bool = False
 
     @property
     def by_name(self) -> dict[LiteralString, LiteralString]:
-        """The expressions by the names of the fields."""
+        """The expressions by the names of the fields, without the arrays, which change with the objects."""
         return {
             "key": self.key,
             "current_object": self.current_object,
@@ -60,6 +70,8 @@ STORED = RowValues(
     current_some_property=SOME_PROPERTY.current,
     staged_object=OBJECT_TEXT.staged,
     staged_some_property=SOME_PROPERTY.staged,
+    current_arrays=ARRAYS.current,
+    staged_arrays=ARRAYS.staged,
 )
 """The values that the row ``r`` has."""
 
@@ -72,7 +84,31 @@ def planned(change: Change) -> RowValues:
         current_some_property=_sql(change.current.some_property, "current_some_property"),
         staged_object=_sql(change.staged.object_type, "staged_object"),
         staged_some_property=_sql(change.staged.some_property, "staged_some_property"),
+        current_arrays=_arrays(change.current.object_type, "current"),
+        staged_arrays=_arrays(change.staged.object_type, "staged"),
+        makes_arrays_valid=all(isinstance(made.object_type, NewObject) for made in (change.current, change.staged)),
     )
+
+
+def _arrays(object_type: Expression, prefix: LiteralString) -> LiteralString:
+    """The distinct values of the arrays of what an ObjectType becomes."""
+    match object_type:
+        case Stored.CURRENT_OBJECT:
+            return STORED.current_arrays
+        case Stored.STAGED_OBJECT:
+            return STORED.staged_arrays
+        case NewObject():
+            return f"%({prefix}_arrays)s::array_values"
+        case Merged(base=base):
+            stored = _arrays(base, prefix)
+            merged: list[LiteralString] = [
+                f"CASE WHEN '{name}' = ANY (%({prefix}_names)s::text[])"
+                f" THEN (%({prefix}_arrays)s::array_values).{values.attribute} ELSE ({stored}).{values.attribute} END"
+                for name, values in VALUE_ARRAYS
+            ]
+            return f"ROW({', '.join(merged)})::array_values"
+        case _:
+            return errors.unreachable("an ObjectType is stored, new or merged")
 
 
 def _sql(expression: Expression, parameter: LiteralString) -> LiteralString:
@@ -129,6 +165,12 @@ def plan_parameters(change: Change) -> Parameters:
         elif isinstance(expression, Merged):
             parameters[name] = expression.fields.text
             parameters["field_order"] = list(OBJECT_TYPE)
+    for prefix, made in (("current", change.current.object_type), ("staged", change.staged.object_type)):
+        if isinstance(made, NewObject):
+            parameters[f"{prefix}_arrays"] = made.arrays
+        elif isinstance(made, Merged):
+            parameters[f"{prefix}_arrays"] = made.fields.arrays
+            parameters[f"{prefix}_names"] = list(made.fields.names)
     return parameters
 
 
@@ -205,9 +247,10 @@ def _insert(now: LiteralString) -> LiteralString:
     return f"""
     INSERT INTO resource AS r (
         project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
-        object_type, staged_object_type, sole)
+        object_type, staged_object_type, sole, arrays, staged_arrays, arrays_version)
     VALUES (%(project_key)s, %(new_id)s, 1, %(new_key)s, {now}, {now},
-        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s)"""
+        %(client_id)s, %(client_id)s, %(new_object)s, %(new_staged_object)s, %(new_sole)s,
+        %(new_arrays)s, %(new_staged_arrays)s, 1)"""
 
 
 # Update
@@ -249,7 +292,12 @@ def look(target: type[Target]) -> LiteralString:
 @lru_cache(maxsize=256)
 def locked_update(target: type[Target], plan: RowValues, *, notes_text: bool, dated: bool = False) -> LiteralString:
     """Locks the resource, writes it if all conditions hold, and reports what it found; see :data:`_REPORT`."""
-    after = ", ".join([f"{sql} AS {name}" for name, sql in plan.by_name.items()])
+    planned_values: dict[LiteralString, LiteralString] = {
+        **plan.by_name,
+        "current_arrays": plan.current_arrays,
+        "staged_arrays": plan.staged_arrays,
+    }
+    after = ", ".join([f"{sql} AS {name}" for name, sql in planned_values.items()])
     before = ", ".join([f"{sql} AS {name}_before" for name, sql in STORED.by_name.items()])
     update = _update(
         plan,
@@ -274,6 +322,8 @@ _AFTER = RowValues(
     current_some_property="a.current_some_property",
     staged_object="a.staged_object",
     staged_some_property="a.staged_some_property",
+    current_arrays="a.current_arrays",
+    staged_arrays="a.staged_arrays",
 )
 
 _BEFORE = RowValues(
@@ -282,6 +332,8 @@ _BEFORE = RowValues(
     current_some_property="a.current_some_property_before",
     staged_object="a.staged_object_before",
     staged_some_property="a.staged_some_property_before",
+    current_arrays=STORED.current_arrays,
+    staged_arrays=STORED.staged_arrays,
 )
 
 
@@ -297,6 +349,8 @@ def _update(
 ) -> LiteralString:
     """The UPDATE of a plan. It sets no column that stays, so that no generated column and no index is computed anew.
 
+    Arrays that are made from arrays of the row are valid if those were.
+
     :param now: the time of the write, as SQL.
     :param after: the values that the plan computes.
     :param before: the values that the row has.
@@ -306,6 +360,7 @@ def _update(
         columns["key"] = after.key
     if plan.current_object != STORED.current_object:
         columns["object_type"] = after.current_object
+        columns["arrays"] = after.current_arrays
     if plan.current_some_property != STORED.current_some_property:
         columns["some_property"] = after.current_some_property
     changed: list[LiteralString] = [name for name, sql in plan.by_name.items() if sql != STORED.by_name[name]]
@@ -315,7 +370,11 @@ def _update(
             current_some_property=after.current_some_property,
             staged_object=after.staged_object,
             staged_some_property=after.staged_some_property,
+            staged_arrays=after.staged_arrays,
         )
+    columns["arrays_version"] = (
+        "r.version + 1" if plan.makes_arrays_valid else f"CASE WHEN {ARRAYS_ARE_VALID} THEN r.version + 1 END"
+    )
     assignments = "".join([f", {column} = {sql}" for column, sql in columns.items()])
     or_changes = "".join([f" OR {after.by_name[name]} IS DISTINCT FROM {before.by_name[name]}" for name in changed])
     and_conditions = "".join([f" AND {condition}" for condition in conditions])

@@ -19,6 +19,7 @@ from app.resource.model import (
     Caller,
     Change,
     Merged,
+    NewObject,
     NewResource,
     NewText,
     ObjectType,
@@ -197,7 +198,7 @@ def _key_change(draft: ResourceDraft) -> NewText | Stored:
 
 
 def _overwriting(object_type: ObjectType, *, staged: bool) -> Change:
-    value = NewText(object_type.text, object_type.searched)
+    value = NewObject(object_type.text, object_type.searched, object_type.arrays)
     current = Change().current if staged else Projection(value, Stored.CURRENT_SOME_PROPERTY)
     return Change(current=current, staged=Projection(value, Stored.STAGED_SOME_PROPERTY))
 

@@ -10,6 +10,9 @@ COPY resource (
     object_type,
     some_property,
     staged_object_type,
-    staged_some_property
+    staged_some_property,
+    arrays,
+    staged_arrays,
+    arrays_version
 )
 FROM STDIN

@@ -10,7 +10,10 @@ INSERT INTO resource AS r (
     object_type,
     some_property,
     staged_object_type,
-    staged_some_property
+    staged_some_property,
+    arrays,
+    staged_arrays,
+    arrays_version
 )
 VALUES (
     %(project_key)s,
@@ -24,7 +27,10 @@ VALUES (
     %(object_type)s,
     %(some_property)s,
     %(staged_object_type)s,
-    %(staged_some_property)s
+    %(staged_some_property)s,
+    %(arrays)s,
+    %(staged_arrays)s,
+    %(version)s
 )
 ON CONFLICT DO NOTHING
 RETURNING r.id

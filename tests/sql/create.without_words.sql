@@ -9,7 +9,10 @@ INSERT INTO resource AS r (
     last_modified_by,
     object_type,
     staged_object_type,
-    sole
+    sole,
+    arrays,
+    staged_arrays,
+    arrays_version
 )
 VALUES (
     %(project_key)s,
@@ -22,7 +25,10 @@ VALUES (
     %(client_id)s,
     %(new_object)s,
     %(new_staged_object)s,
-    %(new_sole)s
+    %(new_sole)s,
+    %(new_arrays)s,
+    %(new_staged_arrays)s,
+    1
 )
 RETURNING
     r.id,

@@ -14,6 +14,8 @@ WITH
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
             END AS staged_some_property,
+            %(current_arrays)s::array_values AS current_arrays,
+            %(staged_arrays)s::array_values AS staged_arrays,
             r.key AS key_before,
             r.object_type AS current_object_before,
             r.some_property AS current_some_property_before,
@@ -30,6 +32,7 @@ WITH
             last_modified_at = date_trunc('milliseconds', now()),
             last_modified_by = %(client_id)s,
             object_type = a.current_object,
+            arrays = a.current_arrays,
             staged_object_type = CASE
                 WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
                     a.current_object, a.current_some_property
@@ -41,7 +44,14 @@ WITH
                     a.current_object, a.current_some_property
                 )
                 THEN a.staged_some_property
-            END
+            END,
+            staged_arrays = CASE
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
+                THEN a.staged_arrays
+            END,
+            arrays_version = r.version + 1
         FROM after a
         WHERE r.project_key = %(project_key)s
             AND r.id = a.id

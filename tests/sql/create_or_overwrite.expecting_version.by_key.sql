@@ -4,6 +4,7 @@ SET
     last_modified_at = date_trunc('milliseconds', now()),
     last_modified_by = %(client_id)s,
     object_type = %(current_object)s::text,
+    arrays = %(current_arrays)s::array_values,
     staged_object_type = CASE
         WHEN (
             %(staged_object)s::text,
@@ -17,7 +18,15 @@ SET
             CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
         ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
         THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (
+            %(staged_object)s::text,
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
+        THEN %(staged_arrays)s::array_values
+    END,
+    arrays_version = r.version + 1
 WHERE r.project_key = %(project_key)s
     AND r.key = %(key)s
     AND r.version = %(expected)s::bigint

@@ -16,7 +16,15 @@ SET
             CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
         ) IS DISTINCT FROM (r.object_type, r.some_property)
         THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (
+            %(staged_object)s::text,
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+        ) IS DISTINCT FROM (r.object_type, r.some_property)
+        THEN %(staged_arrays)s::array_values
+    END,
+    arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
 WHERE r.project_key = %(project_key)s
     AND r.key = %(key)s
     AND r.version = %(expected)s::bigint

@@ -28,6 +28,53 @@ WITH
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
             END AS staged_some_property,
+            r.arrays AS current_arrays,
+            ROW(
+                CASE
+                    WHEN 'arrayOfIntExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_int
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_int
+                END,
+                CASE
+                    WHEN 'arrayOfUniqueIntExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_unique_int
+                    ELSE (
+                        CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+                    ).array_of_unique_int
+                END,
+                CASE
+                    WHEN 'arrayOfTwonumbersExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_twonumbers
+                    ELSE (
+                        CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+                    ).array_of_twonumbers
+                END,
+                CASE
+                    WHEN 'arrayOfFloatExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_float
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_float
+                END,
+                CASE
+                    WHEN 'arrayOfNumberNoDefaultsExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_number
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_number
+                END,
+                CASE
+                    WHEN 'arrayOfStringExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_string
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_string
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).object_integer
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).object_integer
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).object_int32
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).object_int32
+                END
+            )::array_values AS staged_arrays,
             r.key AS key_before,
             r.object_type AS current_object_before,
             r.some_property AS current_some_property_before,
@@ -54,7 +101,14 @@ WITH
                     a.current_object, a.current_some_property
                 )
                 THEN a.staged_some_property
-            END
+            END,
+            staged_arrays = CASE
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
+                THEN a.staged_arrays
+            END,
+            arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
         FROM after a
         WHERE r.project_key = %(project_key)s
             AND r.id = a.id

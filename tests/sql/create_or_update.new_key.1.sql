@@ -43,6 +43,94 @@ WITH
             CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
             END AS staged_some_property,
+            ROW(
+                CASE
+                    WHEN 'arrayOfIntExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_int
+                    ELSE (r.arrays).array_of_int
+                END,
+                CASE
+                    WHEN 'arrayOfUniqueIntExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_unique_int
+                    ELSE (r.arrays).array_of_unique_int
+                END,
+                CASE
+                    WHEN 'arrayOfTwonumbersExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_twonumbers
+                    ELSE (r.arrays).array_of_twonumbers
+                END,
+                CASE
+                    WHEN 'arrayOfFloatExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_float
+                    ELSE (r.arrays).array_of_float
+                END,
+                CASE
+                    WHEN 'arrayOfNumberNoDefaultsExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_number
+                    ELSE (r.arrays).array_of_number
+                END,
+                CASE
+                    WHEN 'arrayOfStringExample' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).array_of_string
+                    ELSE (r.arrays).array_of_string
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).object_integer
+                    ELSE (r.arrays).object_integer
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(current_names)s::text[])
+                        THEN (%(current_arrays)s::array_values).object_int32
+                    ELSE (r.arrays).object_int32
+                END
+            )::array_values AS current_arrays,
+            ROW(
+                CASE
+                    WHEN 'arrayOfIntExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_int
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_int
+                END,
+                CASE
+                    WHEN 'arrayOfUniqueIntExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_unique_int
+                    ELSE (
+                        CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+                    ).array_of_unique_int
+                END,
+                CASE
+                    WHEN 'arrayOfTwonumbersExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_twonumbers
+                    ELSE (
+                        CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+                    ).array_of_twonumbers
+                END,
+                CASE
+                    WHEN 'arrayOfFloatExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_float
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_float
+                END,
+                CASE
+                    WHEN 'arrayOfNumberNoDefaultsExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_number
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_number
+                END,
+                CASE
+                    WHEN 'arrayOfStringExample' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).array_of_string
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).array_of_string
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).object_integer
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).object_integer
+                END,
+                CASE
+                    WHEN 'arrayOfObjectType' = ANY (%(staged_names)s::text[])
+                        THEN (%(staged_arrays)s::array_values).object_int32
+                    ELSE (CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END).object_int32
+                END
+            )::array_values AS staged_arrays,
             r.key AS key_before,
             r.object_type AS current_object_before,
             r.some_property AS current_some_property_before,
@@ -59,6 +147,7 @@ WITH
             last_modified_at = date_trunc('milliseconds', now()),
             last_modified_by = %(client_id)s,
             object_type = a.current_object,
+            arrays = a.current_arrays,
             staged_object_type = CASE
                 WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
                     a.current_object, a.current_some_property
@@ -70,7 +159,14 @@ WITH
                     a.current_object, a.current_some_property
                 )
                 THEN a.staged_some_property
-            END
+            END,
+            staged_arrays = CASE
+                WHEN (a.staged_object, a.staged_some_property) IS DISTINCT FROM (
+                    a.current_object, a.current_some_property
+                )
+                THEN a.staged_arrays
+            END,
+            arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
         FROM after a
         WHERE r.project_key = %(project_key)s
             AND r.id = a.id

@@ -6,11 +6,13 @@ WITH
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":' || count(*)
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']}'
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":' || count(*)
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || ']}',
+    false
 FROM (
     SELECT j.json
     FROM (

@@ -1,8 +1,10 @@
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":' || count(*)
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']}'
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":' || count(*)
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || ']}',
+    false
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

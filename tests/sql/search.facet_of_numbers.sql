@@ -1,68 +1,94 @@
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-            FROM (
-                SELECT coalesce(
-                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                    (
-                        SELECT count(*)
-                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                    )
-                )
-            ) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || '],"facets":{'
-        || %(facet_0)s
-        || (
-            SELECT '{"type":"terms","dataType":"number","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - f.listed
-                || ',"terms":[' || f.terms
-                || ']}'
-            FROM (
-                SELECT
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
+WITH facet_0 AS MATERIALIZED (
+    WITH counted AS MATERIALIZED (
+        SELECT v.value, count(*) AS count, coalesce(bool_or(v.is_made), false) AS is_made
+        FROM (
+            SELECT
+                unnest(
                     coalesce(
-                        string_agg(
-                            '{"term":'
-                                || CASE
-                                    WHEN t.value = trunc(t.value) AND abs(t.value) < 1e21 THEN trunc(t.value)::text
-                                    WHEN abs(t.value) BETWEEN 1e-300 AND 1e300
-                                        THEN to_json(t.value::double precision)::text
-                                    ELSE t.value::text
-                                END
-                                || CASE WHEN t.value = trunc(t.value) AND abs(t.value) < 1e21 THEN '.0' ELSE '' END
-                                || ',"count":' || t.count
-                                || '}',
-                            ','
-                            ORDER BY t.place
-                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
-                        ''
-                    ) AS terms
+                        CASE
+                            WHEN r.arrays_version = r.version THEN (r.arrays).array_of_int
+                            ELSE distinct_integers(r.object -> 'arrayOfIntExample')
+                        END,
+                        '{NULL}'
+                    )
+                ) AS value,
+                (r.arrays_version = r.version) IS NOT TRUE AS is_made
+            FROM resource r
+            WHERE r.project_key = %(project_key)s
+        ) v
+        GROUP BY v.value
+    )
+    SELECT
+        '{"type":"terms","dataType":"number","missing":' || f.missing
+            || ',"total":' || f.total
+            || ',"other":' || f.total - listed.sum
+            || ',"terms":[' || listed.terms
+            || ']}' AS json,
+        f.is_made
+    FROM (
+        SELECT
+            coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
+            coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
+            coalesce(bool_or(c.is_made), false) AS is_made
+        FROM counted c
+    ) f
+        CROSS JOIN (
+            SELECT
+                coalesce(sum(t.count), 0) AS sum,
+                coalesce(
+                    string_agg(
+                        '{"term":'
+                            || CASE
+                                WHEN t.value::numeric = trunc(t.value::numeric) AND abs(t.value::numeric) < 1e21
+                                    THEN trunc(t.value::numeric)::text
+                                WHEN abs(t.value::numeric) BETWEEN 1e-300 AND 1e300
+                                    THEN to_json(t.value::numeric::double precision)::text
+                                ELSE t.value::numeric::text
+                            END
+                            || CASE
+                                WHEN t.value::numeric = trunc(t.value::numeric) AND abs(t.value::numeric) < 1e21
+                                    THEN '.0'
+                                ELSE ''
+                            END
+                            || ',"count":' || t.count
+                            || '}',
+                        ','
+                        ORDER BY t.count DESC, t.value
+                    ),
+                    ''
+                ) AS terms
+            FROM (
+                SELECT c.value, c.count
+                FROM counted c
+                WHERE c.value IS NOT NULL
+                ORDER BY c.count DESC, c.value
+                LIMIT 200
+            ) t
+        ) listed
+)
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
                 FROM (
-                    SELECT
-                        v.value,
-                        count(*) AS count,
-                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                    FROM resource r
-                        LEFT JOIN LATERAL (
-                            SELECT DISTINCT e.value::numeric
-                            FROM jsonb_array_elements(r.object -> 'arrayOfIntExample') e (value)
-                        ) v (value) ON true
-                    WHERE r.project_key = %(project_key)s
-                    GROUP BY v.value
-                ) t
-            ) f
-        )
-    || '}}'
+                    SELECT coalesce(
+                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                        (
+                            SELECT count(*)
+                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+                        )
+                    )
+                ) t (found)
+            )
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+        || '}}',
+    (SELECT f.is_made FROM facet_0 f)
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

@@ -1,54 +1,65 @@
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+WITH facet_0 AS MATERIALIZED (
+    WITH counted AS MATERIALIZED (
+        SELECT v.value, count(*) AS count, false AS is_made
+        FROM (SELECT r.key AS value FROM resource r WHERE r.project_key = %(project_key)s) v
+        GROUP BY v.value
+    )
+    SELECT
+        '{"type":"terms","dataType":"text","missing":' || f.missing
+            || ',"total":' || f.total
+            || ',"other":' || f.total - listed.sum
+            || ',"terms":[' || listed.terms
+            || ']}' AS json,
+        f.is_made
+    FROM (
+        SELECT
+            coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
+            coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
+            coalesce(bool_or(c.is_made), false) AS is_made
+        FROM counted c
+    ) f
+        CROSS JOIN (
+            SELECT
+                coalesce(sum(t.count), 0) AS sum,
+                coalesce(
+                    string_agg(
+                        '{"term":' || to_json(t.value::text)::text || ',"count":' || t.count || '}', ','
+                        ORDER BY t.count DESC, t.value
+                    ),
+                    ''
+                ) AS terms
             FROM (
-                SELECT coalesce(
-                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                    (
-                        SELECT count(*)
-                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                    )
-                )
-            ) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || '],"facets":{'
-        || %(facet_0)s
-        || (
-            SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - f.listed
-                || ',"terms":[' || f.terms
-                || ']}'
-            FROM (
-                SELECT
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
-                    coalesce(
-                        string_agg(
-                            '{"term":' || to_json(t.value::text)::text || ',"count":' || t.count || '}', ','
-                            ORDER BY t.place
-                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
-                        ''
-                    ) AS terms
+                SELECT c.value, c.count
+                FROM counted c
+                WHERE c.value IS NOT NULL
+                ORDER BY c.count DESC, c.value
+                LIMIT 200
+            ) t
+        ) listed
+)
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
                 FROM (
-                    SELECT
-                        v.value,
-                        count(*) AS count,
-                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                    FROM resource r LEFT JOIN LATERAL (SELECT r.key) v (value) ON true
-                    WHERE r.project_key = %(project_key)s
-                    GROUP BY v.value
-                ) t
-            ) f
-        )
-    || '}}'
+                    SELECT coalesce(
+                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                        (
+                            SELECT count(*)
+                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+                        )
+                    )
+                ) t (found)
+            )
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+        || '}}',
+    (SELECT f.is_made FROM facet_0 f)
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

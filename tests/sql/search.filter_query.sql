@@ -2,49 +2,62 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.version IS NOT NULL LIMIT 10000 + 1
     ),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-            FROM (SELECT found FROM counted) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || '],"facets":{'
-        || %(facet_0)s
-        || (
-            SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - f.listed
-                || ',"terms":[' || f.terms
-                || ']}'
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
+    facet_0 AS MATERIALIZED (
+        WITH counted AS MATERIALIZED (
+            SELECT v.value, count(*) AS count, false AS is_made
             FROM (
+                SELECT r.id AS value FROM resource r WHERE r.project_key = %(project_key)s AND r.version IS NOT NULL
+            ) v
+            GROUP BY v.value
+        )
+        SELECT
+            '{"type":"terms","dataType":"text","missing":' || f.missing
+                || ',"total":' || f.total
+                || ',"other":' || f.total - listed.sum
+                || ',"terms":[' || listed.terms
+                || ']}' AS json,
+            f.is_made
+        FROM (
+            SELECT
+                coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
+                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
+                coalesce(bool_or(c.is_made), false) AS is_made
+            FROM counted c
+        ) f
+            CROSS JOIN (
                 SELECT
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NULL), 0) AS missing,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL), 0) AS total,
-                    coalesce(sum(t.count) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200), 0) AS listed,
+                    coalesce(sum(t.count), 0) AS sum,
                     coalesce(
                         string_agg(
-                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.place
-                        ) FILTER (WHERE t.value IS NOT NULL AND t.place <= 200),
+                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.count DESC, t.value
+                        ),
                         ''
                     ) AS terms
                 FROM (
-                    SELECT
-                        v.value,
-                        count(*) AS count,
-                        row_number() OVER (ORDER BY v.value IS NULL, count(*) DESC, v.value) AS place
-                    FROM resource r LEFT JOIN LATERAL (SELECT r.id) v (value) ON true
-                    WHERE r.project_key = %(project_key)s AND r.version IS NOT NULL
-                    GROUP BY v.value
+                    SELECT c.value, c.count
+                    FROM counted c
+                    WHERE c.value IS NOT NULL
+                    ORDER BY c.count DESC, c.value
+                    LIMIT 200
                 ) t
-            ) f
-        )
-    || '}}'
+            ) listed
+    )
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+                FROM (SELECT found FROM counted) t (found)
+            )
+        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+        || '}}',
+    (SELECT f.is_made FROM facet_0 f)
 FROM (
     SELECT j.json
     FROM (

@@ -4,6 +4,7 @@ SET
     last_modified_at = date_trunc('milliseconds', now()),
     last_modified_by = %(client_id)s,
     object_type = coalesce(r.staged_object_type, r.object_type),
+    arrays = CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END,
     some_property = %(current_some_property)s::text,
     staged_object_type = CASE
         WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
@@ -16,7 +17,14 @@ SET
             coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
         )
         THEN %(staged_some_property)s::text
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text) IS DISTINCT FROM (
+            coalesce(r.staged_object_type, r.object_type), %(current_some_property)s::text
+        )
+        THEN CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+    END,
+    arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
 WHERE r.project_key = %(project_key)s
     AND r.id = %(id)s::uuid
     AND r.version = %(expected)s::bigint

@@ -15,7 +15,14 @@ SET
             coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
         ) IS DISTINCT FROM (r.object_type, r.some_property)
         THEN %(staged_some_property)s::text
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (
+            coalesce(r.staged_object_type, r.object_type), %(staged_some_property)s::text
+        ) IS DISTINCT FROM (r.object_type, r.some_property)
+        THEN CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+    END,
+    arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
 WHERE r.project_key = %(project_key)s
     AND r.id = %(id)s::uuid
     AND r.version = %(expected)s::bigint

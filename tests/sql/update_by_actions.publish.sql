@@ -4,6 +4,7 @@ SET
     last_modified_at = date_trunc('milliseconds', now()),
     last_modified_by = %(client_id)s,
     object_type = coalesce(r.staged_object_type, r.object_type),
+    arrays = CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END,
     some_property = CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END,
     staged_object_type = CASE
         WHEN (coalesce(r.staged_object_type, r.object_type), CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END) IS DISTINCT FROM (
@@ -18,7 +19,15 @@ SET
             CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
         )
         THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (coalesce(r.staged_object_type, r.object_type), CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END) IS DISTINCT FROM (
+            coalesce(r.staged_object_type, r.object_type),
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+        )
+        THEN CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
+    END,
+    arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
 WHERE r.project_key = %(project_key)s
     AND r.id = %(id)s::uuid
     AND r.version = %(expected)s::bigint

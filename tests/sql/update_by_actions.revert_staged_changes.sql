@@ -8,7 +8,11 @@ SET
     END,
     staged_some_property = CASE
         WHEN (r.object_type, r.some_property) IS DISTINCT FROM (r.object_type, r.some_property) THEN r.some_property
-    END
+    END,
+    staged_arrays = CASE
+        WHEN (r.object_type, r.some_property) IS DISTINCT FROM (r.object_type, r.some_property) THEN r.arrays
+    END,
+    arrays_version = CASE WHEN r.arrays_version = r.version THEN r.version + 1 END
 WHERE r.project_key = %(project_key)s
     AND r.id = %(id)s::uuid
     AND r.version = %(expected)s::bigint

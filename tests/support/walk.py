@@ -27,6 +27,7 @@ from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store, store
+from app.resource.array_filling import count_wrong_arrays, fill_arrays, repair_arrays
 from app.resource.dictionary import index_texts
 from app.resource.model import Selection, StoredResource
 from app.serving.embedded import EmbeddedPostgres
@@ -350,6 +351,14 @@ class _Walk:
             assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
         with self.step("dictionary.index_texts"):
             assert index_texts(self.connection, PROJECT) == 0
+        self.connection.execute("UPDATE resource SET arrays_version = NULL WHERE project_key = 'bulk'")
+        with self.step("arrays.fill"):
+            assert fill_arrays(self.connection, "bulk") == 0
+        with self.step("arrays.count_wrong"):
+            assert count_wrong_arrays(self.connection, "bulk") == 0
+        self.connection.execute("UPDATE resource SET arrays_version = NULL WHERE project_key = 'bulk'")
+        with self.step("arrays.repair"):
+            repair_arrays(self.connection, "bulk")
         with self.step("bulk.tidy"):
             bulk_store.tidy(self.connection)
         with self.step("bulk.export"):

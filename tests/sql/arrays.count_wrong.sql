@@ -1,0 +1,29 @@
+SELECT count(*)
+FROM resource r
+WHERE r.project_key = %(project_key)s
+    AND r.arrays_version = r.version
+    AND (
+        r.arrays IS DISTINCT FROM ROW(
+            distinct_integers(r.object -> 'arrayOfIntExample'),
+            distinct_integers(r.object -> 'arrayOfUniqueIntExample'),
+            distinct_numbers(r.object -> 'arrayOfTwonumbersExample'),
+            distinct_numbers(r.object -> 'arrayOfFloatExample'),
+            distinct_numbers(r.object -> 'arrayOfNumberNoDefaultsExample'),
+            distinct_texts(r.object -> 'arrayOfStringExample') COLLATE "C",
+            distinct_integers(r.object -> 'arrayOfObjectType', 'integerExample'),
+            distinct_integers(r.object -> 'arrayOfObjectType', 'integerExampleInt32')
+        )::array_values
+        OR r.staged_arrays IS DISTINCT FROM CASE
+            WHEN r.staged_object_type IS NOT NULL
+            THEN ROW(
+                distinct_integers(r.staged_object -> 'arrayOfIntExample'),
+                distinct_integers(r.staged_object -> 'arrayOfUniqueIntExample'),
+                distinct_numbers(r.staged_object -> 'arrayOfTwonumbersExample'),
+                distinct_numbers(r.staged_object -> 'arrayOfFloatExample'),
+                distinct_numbers(r.staged_object -> 'arrayOfNumberNoDefaultsExample'),
+                distinct_texts(r.staged_object -> 'arrayOfStringExample') COLLATE "C",
+                distinct_integers(r.staged_object -> 'arrayOfObjectType', 'integerExample'),
+                distinct_integers(r.staged_object -> 'arrayOfObjectType', 'integerExampleInt32')
+            )::array_values
+        END
+    )
