@@ -14,8 +14,8 @@ from app.serving.embedded import EmbeddedPostgres
 FILES = sorted(path.name for path in migration_files.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
 
 
-def test_files_have_rising_numbers_and_each_depends_on_the_one_before() -> None:
-    assert len({name.split(".")[0] for name in FILES}) == len(FILES)
+def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() -> None:
+    assert [int(name.split(".")[0]) for name in FILES] == list(range(1, len(FILES) + 1))
     previous = ""
     for name in FILES:
         text = (migration_files.FOLDER / name).read_text()
