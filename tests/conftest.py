@@ -92,7 +92,8 @@ def database_url(cluster: EmbeddedPostgres) -> str:
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         if on_cluster():
-            connection.execute("SELECT pg_advisory_lock(7)")  # one process distributes, the others wait and find it done
+            # One process distributes; the others wait for it.
+            connection.execute("SELECT pg_advisory_lock(7)")
             for _ in distribute.distribute(connection, shards=8):
                 pass
         signing_keys.ensure_signing_key(connection)
