@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
@@ -122,15 +122,22 @@ class Language:
         self._name = name
         self._check = check
         self._spellings = {f"_{word.upper()}": (word,) for word in keywords} | dict(signs)
-        self._lark = Lark(
-            files(package).joinpath("grammar.lark").read_text("utf-8"),
+        self._package = package
+        self._maker = maker
+        self._starts = list(starts)
+        self._cached = lru_cache(maxsize=512)(self._parse)
+
+    @cached_property
+    def _lark(self) -> Lark:
+        """The parser, made for the first text: making both parsers took a tenth of the time to load the service."""
+        return Lark(
+            files(self._package).joinpath("grammar.lark").read_text("utf-8"),
             parser="lalr",
             lexer="contextual",
-            start=list(starts),
-            transformer=maker,
+            start=self._starts,
+            transformer=self._maker,
             maybe_placeholders=False,
         )
-        self._cached = lru_cache(maxsize=512)(self._parse)
 
     def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
         """Parse a text; the trees of short texts are cached.
