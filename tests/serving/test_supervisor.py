@@ -129,6 +129,12 @@ def test_gunicorn_loads_the_application_but_does_not_listen_before_the_database_
     assert service.welcome.startswith("ready "), service.errors.read_text()
 
 
+def test_workers_collect_garbage_although_the_load_did_not(start: Callable[..., Service]) -> None:
+    service = start()
+    assert service.welcome.startswith("ready "), service.errors.read_text()
+    assert service.get("/collects-garbage") == (200, "True")
+
+
 def test_a_gunicorn_that_waits_ends_with_its_supervisor() -> None:
     """Its standard input ends without the byte that lets it listen."""
     settings = str(ROOT / "app/serving/supervised_settings.py")

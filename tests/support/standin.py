@@ -1,5 +1,6 @@
 """A small application for tests of the supervisor and of gunicorn; ``python -m tests.support.standin`` serves it."""
 
+import gc
 import os
 import socket
 import sys
@@ -40,6 +41,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
         body = "slow and done"
+    elif path == "/collects-garbage":
+        body = str(gc.isenabled())
     elif path == "/compute":
         body = beside_other_requests(_compute)
     elif path == "/release":
