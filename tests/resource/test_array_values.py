@@ -12,7 +12,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.cli import main
@@ -99,7 +99,7 @@ def _n(path: str) -> bool:
 # What Python writes and what SQL makes
 
 
-@many
+@settings(many, max_examples=50)
 @given(library=st.lists(st.tuples(object_types, st.none() | object_types), min_size=1, max_size=4))
 def test_the_worker_writes_what_sql_makes_from_the_document(database_url: str, library: list[Any]) -> None:
     with psycopg.connect(database_url) as connection:
