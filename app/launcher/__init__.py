@@ -15,14 +15,14 @@ import runpy
 import sys
 
 _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib takes 10 ms
-_PACKAGE = os.path.join(_FOLDER, "app") if os.path.isdir(os.path.join(_FOLDER, "app")) else _FOLDER  # noqa: PTH112, PTH118
+_PACKAGE = os.path.join(_FOLDER, "app") if os.path.isdir(os.path.join(_FOLDER, "app")) else _FOLDER  # noqa: PTH112, PTH118 -- as above
 
 
 def import_own_package() -> None:
     """Import the package ``app`` that this file belongs to, unless a package of that name is imported already."""
     if "app" in sys.modules:
         return
-    initial = os.path.join(_PACKAGE, "__init__.py")  # noqa: PTH118
+    initial = os.path.join(_PACKAGE, "__init__.py")  # noqa: PTH118 -- as above
     spec = importlib.util.spec_from_file_location("app", initial, submodule_search_locations=[_PACKAGE])
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 -- for the type checker: a file has both
     module = importlib.util.module_from_spec(spec)

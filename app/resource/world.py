@@ -68,7 +68,7 @@ class RealWorld:
         """The database's time."""
         return None
 
-    def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- a world's signature
+    def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- World's signature
         """A random id; ids of one process rise."""
         return uuid7()
 
@@ -76,7 +76,7 @@ class RealWorld:
         """A random id."""
         return str(uuid4())
 
-    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- a world's signature
+    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
         """Every token."""
         return True
 
@@ -91,11 +91,11 @@ REAL_WORLD = RealWorld()
 class OneWorld:
     """The real world for everybody."""
 
-    def of_project(self, project_key: str) -> World:  # noqa: ARG002 -- the signature of worlds
+    def of_project(self, project_key: str) -> World:  # noqa: ARG002 -- Worlds' signature
         """The real one."""
         return REAL_WORLD
 
-    def of_client(self, client_id: str) -> World:  # noqa: ARG002 -- the signature of worlds
+    def of_client(self, client_id: str) -> World:  # noqa: ARG002 -- Worlds' signature
         """The real one."""
         return REAL_WORLD
 

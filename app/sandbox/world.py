@@ -50,7 +50,7 @@ class ProjectWorld:
         match = _TOKEN_ID.fullmatch(token_id or "")
         return not self._project.is_removed and match is not None and int(match[1]) >= self._project.token_epoch
 
-    def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- a world's signature
+    def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
         """A time after the end of the project, since its clock may be set back at any time."""
         return time.time() + _KEPT_S
 
@@ -67,7 +67,7 @@ class _RemovedWorld(ProjectWorld):
     def write_time(self) -> datetime | None:
         return None
 
-    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- a world's signature
+    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
         return False
 
 

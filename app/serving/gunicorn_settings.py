@@ -17,7 +17,7 @@ from gevent import monkey
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import Settings  # noqa: E402 -- after the patch
-from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402
+from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 _settings = Settings.from_environment()
 
@@ -26,8 +26,8 @@ _settings = Settings.from_environment()
 if _settings.metrics_are_on:
     share_between_processes()
 
-from app.telemetry.metrics import metrics  # noqa: E402
-from app.telemetry.metrics_server import MetricsServer  # noqa: E402
+from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
+from app.telemetry.metrics_server import MetricsServer  # noqa: E402 -- it imports metrics
 
 bind = _settings.listen_address
 
