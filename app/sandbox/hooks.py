@@ -270,7 +270,7 @@ class Hooks:
         if client_id is None and request.path == TOKEN_PATH:
             client_id = project.client_id
         rule = None if order is None else order.rule
-        is_lost = rule is not None and rule.connection in ("close", "reset", "garbage")
+        is_lost = rule is not None and rule.leaves_no_answer
         body = answer.get_data()
         exchange = Exchange(
             project_key=project.key,

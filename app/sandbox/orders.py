@@ -19,11 +19,12 @@ from app.sandbox.rules import METHODS
 from app.values.json_fields import (
     MISSING,
     Check,
-    check_int64,
+    between,
     check_items,
     check_text,
     faults_of,
     object_check,
+    one_of,
     refuse_value,
 )
 from app.values.project_keys import PROJECT_KEY_PATTERN
@@ -54,16 +55,6 @@ def read_order(request: Request, check: Check, *, optional: bool = True) -> Any:
         raise errors.ApiError(faults_of(error.messages)) from None
 
 
-def _between(minimum: int, maximum: int) -> Check:
-    def check(value: Any) -> int:
-        number = check_int64(value)
-        if not minimum <= number <= maximum:
-            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
-        return number
-
-    return check
-
-
 def _check_key(value: Any) -> str:
     text = check_text(value)
     if _KEY.fullmatch(text) is None:
@@ -88,8 +79,8 @@ _project = object_check(
     {
         "projectKey": _check_key,
         "scope": _check_scope,
-        "ttlSeconds": _between(*TTL_S),
-        "resources": _between(0, RESOURCES_AT_MOST),
+        "ttlSeconds": between(*TTL_S),
+        "resources": between(0, RESOURCES_AT_MOST),
         "copyOf": _check_key,
         "clock": check_clock,
         "ids": check_ids,
@@ -139,14 +130,7 @@ def check_reset(value: Any) -> frozenset[str]:
     return frozenset(_reset(value).get("keep", ()))
 
 
-def _check_operation(value: Any) -> str:
-    text = check_text(value)
-    if text not in OPERATIONS:
-        refuse_value(text, f"One of {', '.join(OPERATIONS)} is expected.{did_you_mean(text, OPERATIONS)}")
-    return text
-
-
-_question = object_check({"operationId": _check_operation, "query": check_text})
+_question = object_check({"operationId": one_of(*OPERATIONS), "query": check_text})
 
 
 def check_question(value: Any) -> tuple[str, str]:

@@ -13,16 +13,17 @@ from marshmallow import ValidationError
 from app.values.json_fields import (
     MISSING,
     Check,
+    between,
     check_boolean,
     check_int64,
     check_items,
     check_number,
     check_text,
     object_check,
+    one_of,
     refuse_shape,
     refuse_value,
 )
-from app.values.suggestions import did_you_mean
 
 DELAY_MS_AT_MOST = 60_000
 RULES_AT_MOST = 100
@@ -114,9 +115,14 @@ class Rule:
             self.status is not None
             or self.expire_tokens
             or self.limit is not None
-            or self.connection in _WITHOUT_ANSWER
+            or self.leaves_no_answer
             or self.body == "html"
         )
+
+    @property
+    def leaves_no_answer(self) -> bool:
+        """Whether the client gets no answer at all."""
+        return self.connection in _WITHOUT_ANSWER
 
     @property
     def pace_ms(self) -> int:
@@ -147,26 +153,6 @@ def read_rules(stored: str) -> tuple[Rule, ...]:
 
 
 # Checks
-
-
-def _one_of(*words: str) -> Check:
-    def check(value: Any) -> str:
-        text = check_text(value)
-        if text not in words:
-            refuse_value(text, f"One of {', '.join(words)} is expected.{did_you_mean(text, words)}")
-        return text
-
-    return check
-
-
-def _between(minimum: int, maximum: int) -> Check:
-    def check(value: Any) -> int:
-        number = check_int64(value)
-        if not minimum <= number <= maximum:
-            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
-        return number
-
-    return check
 
 
 def _short_text(value: Any) -> str:
@@ -202,31 +188,19 @@ def _pattern(value: Any) -> str:
     return text
 
 
-def _above_zero(value: Any) -> float:
-    number = check_number(value)
-    if not 0.001 <= number <= 3600:
-        refuse_value(number, "A number from 0.001 to 3600 is expected.")
-    return number
-
-
-def _probability(value: Any) -> float:
-    number = check_number(value)
-    if not 0 <= number <= 1:
-        refuse_value(number, "A number from 0 to 1 is expected.")
-    return number
-
-
-_COUNT = _between(1, 2**53)
+_COUNT = between(1, 2**53)
 _times = object_check(
     {
         "first": _COUNT,
-        "after": _between(0, 2**53),
+        "after": between(0, 2**53),
         "every": _COUNT,
-        "probability": _probability,
+        "probability": between(0, 1, check_number),
         "seed": check_int64,
     }
 )
-_limit = object_check({"requests": _between(1, LIMITED_REQUESTS_AT_MOST), "perSeconds": _above_zero})
+_limit = object_check(
+    {"requests": between(1, LIMITED_REQUESTS_AT_MOST), "perSeconds": between(0.001, 3600, check_number)}
+)
 
 
 def _check_times(value: Any) -> dict[str, Any]:
@@ -248,7 +222,7 @@ def _check_limit(value: Any) -> dict[str, Any]:
 
 
 def _match_check(operation_ids: frozenset[str]) -> Check:
-    known = _one_of(*sorted(operation_ids))
+    known = one_of(*sorted(operation_ids))
 
     def check_operations(value: Any) -> Any:
         if not isinstance(value, list):
@@ -258,7 +232,7 @@ def _match_check(operation_ids: frozenset[str]) -> Check:
         return check_items(value, known)
 
     return object_check(
-        {"operationId": check_operations, "method": _one_of(*METHODS), "path": _pattern, "client": _short_text}
+        {"operationId": check_operations, "method": one_of(*METHODS), "path": _pattern, "client": _short_text}
     )
 
 
@@ -268,15 +242,15 @@ def _rule_check(operation_ids: frozenset[str]) -> Check:
             "name": _short_text,
             "match": _match_check(operation_ids),
             "times": _check_times,
-            "phase": _one_of(*PHASES),
-            "status": _between(400, 599),
+            "phase": one_of(*PHASES),
+            "status": between(400, 599),
             "code": _short_text,
             "message": _message,
-            "retryAfter": _between(0, 86_400),
-            "delayMs": _between(0, DELAY_MS_AT_MOST),
-            "jitterMs": _between(0, DELAY_MS_AT_MOST),
-            "connection": _one_of(*CONNECTIONS),
-            "body": _one_of(*BODIES),
+            "retryAfter": between(0, 86_400),
+            "delayMs": between(0, DELAY_MS_AT_MOST),
+            "jitterMs": between(0, DELAY_MS_AT_MOST),
+            "connection": one_of(*CONNECTIONS),
+            "body": one_of(*BODIES),
             "limit": _check_limit,
             "expireTokens": check_boolean,
         }

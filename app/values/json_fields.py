@@ -86,6 +86,21 @@ check_int64 = integer_check(INT64_MIN, INT64_MAX, "int64")
 check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
 
 
+def between(minimum: float, maximum: float, check_type: Check = check_int64) -> Check:
+    """A check for numbers within a range.
+
+    :param check_type: checks the type before; by default for integers.
+    """
+
+    def check(value: Any) -> Any:
+        number = check_type(value)
+        if not minimum <= number <= maximum:
+            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
+        return number
+
+    return check
+
+
 def check_number(value: Any) -> int | float:
     """A finite double; an integer within int64 stays an integer, a larger one becomes the nearest double."""
     if type(value) is int:
@@ -114,6 +129,18 @@ def check_text(value: Any) -> str:
     if unstorable is not None:
         refuse_value(value, f"A text cannot hold {unstorable}.")
     return value
+
+
+def one_of(*words: str) -> Check:
+    """A check for texts that are one of these."""
+
+    def check(value: Any) -> str:
+        text = check_text(value)
+        if text not in words:
+            refuse_value(text, f"One of {', '.join(words)} is expected.{did_you_mean(text, words)}")
+        return text
+
+    return check
 
 
 def check_boolean(value: Any) -> bool:
