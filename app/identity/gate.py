@@ -6,7 +6,7 @@ the right scope therefore sees no error message about the request itself, and ca
 
 import hmac
 import logging
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 from flask import Flask, g, request
@@ -29,9 +29,8 @@ class Gate:
     """
 
     def __init__(self, app: Flask, verifier: TokenVerifier) -> None:
-        self._app = app
         self._verifier = verifier
-        self._view_of = cache(self._find_view)
+        self._view_of = cache(partial(find_view, app))
 
     def check(self) -> None:
         """Authorise the current request; a hook that runs before the view.
@@ -61,16 +60,17 @@ class Gate:
         if also is not None and f"{also.name}:{project_key}" not in principal.scopes and also.applies(request):
             raise errors.insufficient_scope(project_key, (also.name,))
 
-    def _find_view(self, endpoint: str, method: str) -> Any:
-        """The function that Flask will call; a MethodView without ``head`` answers HEAD by ``get``."""
-        function = self._app.view_functions[endpoint]
-        view_class = cast("type[View] | None", getattr(function, "view_class", None))
-        if view_class is None:
-            return function
-        name = method.lower()
-        if name == "head" and not hasattr(view_class, "head"):
-            name = "get"
-        return getattr(view_class, name, None)
+
+def find_view(app: Flask, endpoint: str, method: str) -> Any:
+    """The function that Flask will call; a MethodView without ``head`` answers HEAD by ``get``."""
+    function = app.view_functions[endpoint]
+    view_class = cast("type[View] | None", getattr(function, "view_class", None))
+    if view_class is None:
+        return function
+    name = method.lower()
+    if name == "head" and not hasattr(view_class, "head"):
+        name = "get"
+    return getattr(view_class, name, None)
 
 
 def _is_automatic_options(rule: Rule, method: str) -> bool:

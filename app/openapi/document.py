@@ -6,7 +6,7 @@ derived: parameters and bodies from their schemas, security from the scopes, err
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 from flask import Flask
@@ -187,18 +187,23 @@ _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 def _paths(app: Flask, made: Document) -> Document:
     """Every described view, in the order of the code."""
     paths: Document = {}
+    for rule, method, view, described in described_views(app):
+        found = made[_smorest_path(rule.rule)][method]
+        paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
+    return paths
+
+
+def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
+    """Every described view with its URL rule, its method in lower case, and its description."""
     for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
         if view_class is None:
             continue
         for method in sorted(view_class.methods or (), key=_METHODS.index):
             view = getattr(view_class, method.lower())
-            described: Operation | None = operation_of(view)
+            described = operation_of(view)
             if described is not None:
-                found = made[_smorest_path(rule.rule)][method.lower()]
-                made_operation = _operation(view, described, found, rule)
-                paths.setdefault(path_template(rule.rule), {})[method.lower()] = made_operation
-    return paths
+                yield rule, method.lower(), view, described
 
 
 def _smorest_path(rule: str) -> str:

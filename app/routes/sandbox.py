@@ -12,7 +12,7 @@ from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.http.hangups import has_hung_up
 from app.identity.scopes import public
-from app.openapi.marks import operation_of
+from app.openapi.document import described_views
 from app.routes.services import database
 from app.sandbox import journal_store, orders
 from app.sandbox.clock import check_clock
@@ -57,13 +57,7 @@ def install(app: Flask, guard: Guard) -> None:
 
 def _operation_ids(app: Flask) -> frozenset[str]:
     """The operations of the interface: those of endpoints whose path has a project."""
-    found: set[str] = set()
-    for rule in app.url_map.iter_rules():
-        view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
-        if view_class is not None and "project_key" in rule.arguments:
-            described = [operation_of(getattr(view_class, method.lower())) for method in view_class.methods]
-            found |= {each.id for each in described if each is not None}
-    return frozenset(found)
+    return frozenset(described.id for rule, _, _, described in described_views(app) if "project_key" in rule.arguments)
 
 
 @blueprint.before_request

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from app.http.bodies import read_body
 from app.http.connections import ConnectionRecord, Connections, TooManyWaits
 from app.http.hangups import has_hung_up
 from app.http.request_log import RequestRecord, add_log_fields
+from app.identity.gate import find_view
 from app.identity.server import read_credentials, read_parameters
 from app.identity.verification import Principal, VerifiedToken
 from app.openapi.marks import operation_of
@@ -71,13 +73,12 @@ class Hooks:
         journal: Journal,
         connections: Connections,
     ) -> None:
-        self._app = app
+        self._operation_of = cache(partial(_find_operation, app))
         self._database = database
         self._registry = registry
         self._projects = projects
         self._journal = journal
         self._connections = connections
-        self._operations: dict[tuple[str, str], tuple[str | None, frozenset[int]]] = {}
 
     # Before the view
 
@@ -238,20 +239,7 @@ class Hooks:
         rule = request.url_rule
         if rule is None:
             return None, frozenset()
-        key = (rule.endpoint, request.method)
-        found = self._operations.get(key)
-        if found is None:
-            view_class: Any = getattr(self._app.view_functions[rule.endpoint], "view_class", None)
-            method = request.method.lower()
-            view = getattr(view_class, method, None) or (getattr(view_class, "get", None) if method == "head" else None)
-            described = None if view is None else operation_of(view)
-            if described is None:
-                found = (None, frozenset[int]())
-            else:
-                chosen = frozenset(answer.status for answer in described.answers)
-                found = (described.id, chosen if "Prefer" in described.headers else frozenset[int]())
-            self._operations[key] = found
-        return found
+        return self._operation_of(rule.endpoint, request.method)
 
     def _note(
         self,
@@ -307,6 +295,14 @@ class Hooks:
             journal.note(exchange)
 
         answer.call_on_close(sent)
+
+
+def _find_operation(app: Flask, endpoint: str, method: str) -> tuple[str | None, frozenset[int]]:
+    described = operation_of(find_view(app, endpoint, method))
+    if described is None:
+        return None, frozenset()
+    chosen = frozenset(answer.status for answer in described.answers)
+    return described.id, chosen if "Prefer" in described.headers else frozenset()
 
 
 def _rule_member(order: Order | None) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from uuid_utils.compat import uuid7
 
 from app.database.connection import Connection
-from app.resource.world import REAL_WORLD, World
+from app.resource.world import REAL_WORLD, RealWorld, World
 from app.sandbox.ids import next_id
 from app.sandbox.project import SandboxProject
 
@@ -55,19 +55,11 @@ class ProjectWorld:
         return time.time() + _KEPT_S
 
 
-class _RemovedWorld(ProjectWorld):
+class _RemovedWorld(RealWorld):
     """The world of a client whose project was removed a moment ago."""
 
-    def __init__(self) -> None:
-        pass
-
-    def time(self) -> float:
-        return time.time()
-
-    def write_time(self) -> datetime | None:
-        return None
-
     def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
+        """None."""
         return False
 
 
