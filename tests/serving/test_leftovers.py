@@ -11,12 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.serving import processes
-from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.server_programs import server_environment
-from tests.support.embedded import ROOT, ask, is_gone, on_linux, start_owner
-from tests.support.waiting import wait_until
+from tests.support.embedded import ROOT, ask, is_gone, on_linux, start_orphan, start_owner
 
 
 @on_linux
@@ -35,19 +31,7 @@ def test_a_server_without_owner_is_stopped_first(folder: Path, start: Callable[.
     server = start()
     ask(server.conninfo(), "CREATE TABLE kept AS SELECT 7 AS number")
     server.stop()
-    data = find_data_folder(folder / "data")
-    sockets = folder / "sockets"
-    sockets.mkdir()
-    data.hand_over(sockets)
-    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
-    orphan = processes.spawn(
-        [str(data.program("postgres")), "-D", str(data.cluster), *settings],
-        environment=server_environment(),
-        folder=Path("/"),
-        output=subprocess.DEVNULL,
-        user=data.user,
-    )
-    wait_until(lambda: "ready" in (data.cluster / "postmaster.pid").read_text())
+    orphan = start_orphan(folder)
     assert ask(start().conninfo(), "SELECT number FROM kept") == 7
     assert orphan.wait(5) == 0
 

@@ -13,14 +13,11 @@ import pytest
 from app import launcher
 from app.config import Settings
 from app.serving import processes
-from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.gunicorn_process import GunicornProcess
-from app.serving.server_programs import server_environment
 from app.telemetry import shared_folder
-from tests.support.embedded import ask, is_gone
+from tests.support.embedded import ask, is_gone, start_orphan
 from tests.support.server import ROOT
-from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -45,19 +42,7 @@ def test_a_server_without_owner_is_found_by_its_pid_file_and_stopped_first(
     folder: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:
     """Where no signal is sent at the death of a parent, a killed owner always leaves its server running."""
-    data = find_data_folder(folder / "data")
-    sockets = folder / "sockets"
-    sockets.mkdir()
-    data.hand_over(sockets)
-    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
-    orphan = processes.spawn(
-        [str(data.program("postgres")), "-D", str(data.cluster), *settings],
-        environment=server_environment(),
-        folder=Path("/"),
-        output=subprocess.DEVNULL,
-        user=data.user,
-    )
-    wait_until(lambda: "ready" in (data.cluster / "postmaster.pid").read_text())
+    orphan = start_orphan(folder)
     assert ask(start().conninfo(), "SELECT 1") == 1
     assert orphan.wait(5) == 0
 

@@ -10,6 +10,9 @@ import psycopg
 import pytest
 
 from app.serving import processes
+from app.serving.data_folder import find_data_folder
+from app.serving.server_programs import server_environment
+from tests.support.waiting import wait_until
 
 ROOT = os.geteuid() == 0
 FAST = {"fsync": "off"}
@@ -35,6 +38,24 @@ def start_owner(data_dir: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", code, str(data_dir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     )
+
+
+def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
+    """A running server on the data in ``data`` below a folder, whose owner is not there any more."""
+    data = find_data_folder(folder / "data")
+    sockets = folder / "sockets"
+    sockets.mkdir()
+    data.hand_over(sockets)
+    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
+    orphan = processes.spawn(
+        [str(data.program("postgres")), "-D", str(data.cluster), *settings],
+        environment=server_environment(),
+        folder=Path("/"),
+        output=subprocess.DEVNULL,
+        user=data.user,
+    )
+    wait_until(lambda: "ready" in (data.cluster / "postmaster.pid").read_text())
+    return orphan
 
 
 def is_gone(pid: int, within_s: float = 10) -> bool:
