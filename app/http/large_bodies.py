@@ -8,6 +8,7 @@ in equal parts.
 
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import cache
 from typing import TypeVar, cast
 
 from gevent import monkey
@@ -18,8 +19,11 @@ LARGE_FROM = 32 * 1024
 
 Result = TypeVar("Result")
 
-_threads: list[ThreadPool] = []
-"""The one thread, once a large body has come: a pool cannot be made before gunicorn forks."""
+
+@cache
+def _thread() -> ThreadPool:
+    """The one thread, made for the first large body: a pool cannot be made before gunicorn forks."""
+    return ThreadPool(1)
 
 
 def beside_other_requests(work: Callable[[], Result]) -> Result:
@@ -31,6 +35,4 @@ def beside_other_requests(work: Callable[[], Result]) -> Result:
     """
     if not monkey.is_module_patched("socket"):
         return work()
-    if not _threads:
-        _threads.append(ThreadPool(1))
-    return cast("Result", _threads[0].apply(copy_context().run, (work,)))
+    return cast("Result", _thread().apply(copy_context().run, (work,)))

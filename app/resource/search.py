@@ -96,7 +96,7 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
     spelled alike: of each word of the text, two points, one or none. Among equals ``ts_rank`` decides, which is higher
     if the words occur more often and stand closer together.
     """
-    if query.paging.sort or texts.tsquery is None:
+    if query.paging.sort or not texts.asked:
         return terms_of(query.paging.sort, query.stage)
     words = WORDS_TO_RANK.for_stage(query.stage)
     points: list[LiteralString] = []
