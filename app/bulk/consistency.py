@@ -2,7 +2,7 @@
 
 That is their number, the dictionary of their words, and the values of their arrays that facets count.
 
-Triggers and the writes of the service keep both. They can differ after data were changed past them: by a restore of
+Triggers and the writes of the service keep them. They can differ after data were changed past them: by a restore of
 data alone, by SQL with triggers switched off, by a table that is no longer distributed.
 """
 

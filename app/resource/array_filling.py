@@ -4,8 +4,6 @@ These are rows from before the columns existed, and those that a service of an e
 facet that meets such rows leaves the work, which goes through the project by ids, a few rows at a time.
 """
 
-from collections.abc import Collection, Generator
-from itertools import islice
 from typing import LiteralString
 from uuid import UUID
 
@@ -56,29 +54,23 @@ _WRONG_OR_INVALID: LiteralString = f"""
     WHERE r.project_key = %(project_key)s AND (({ARRAYS_ARE_VALID}) IS NOT TRUE OR {_ARE_WRONG}) ORDER BY r.id"""
 
 
-class _Progress:
-    """How far this process has gone through each project; a project that it is through with has no entry."""
-
-    def __init__(self) -> None:
-        self.after: dict[str, UUID] = {}
-
-
-_progress = _Progress()
+_after: dict[str, UUID] = {}
+"""How far this process has gone through each project; a project that it is through with has no entry."""
 
 
 def fill_arrays(connection: Connection, project_key: str) -> int:
     """Fill the arrays of some rows, going on where the last call ended; 0 once the project's last row was looked at."""
-    after = _progress.after.pop(project_key, _FIRST)
+    after = _after.pop(project_key, _FIRST)
     rows = connection.execute(_LOOK, {"project_key": project_key, "after": after}).fetchall()
-    invalid = list(islice((resource_id for resource_id, is_valid in rows if not is_valid), _FILLED_AT_ONCE))
+    invalid = [resource_id for resource_id, is_valid in rows if not is_valid][:_FILLED_AT_ONCE]
     if invalid:
         connection.execute(_FILL_INVALID, {"project_key": project_key, "ids": invalid})
     if len(invalid) == _FILLED_AT_ONCE:
-        _progress.after[project_key] = invalid[-1]
+        _after[project_key] = invalid[-1]
     elif len(rows) == _LOOKED_AT_ONCE:
-        _progress.after[project_key] = rows[-1][0]
+        _after[project_key] = rows[-1][0]
     # How many are left is not known. Nothing waits for them, so there is no hurry.
-    return int(project_key in _progress.after)
+    return int(project_key in _after)
 
 
 # Consistency
@@ -96,11 +88,6 @@ def repair_arrays(connection: Connection, project_key: str) -> None:
     :param connection: in autocommit mode, so that no row is locked for long.
     """
     found = connection.execute(_WRONG_OR_INVALID, {"project_key": project_key}).fetchall()
-    for ids in _chunks([resource_id for (resource_id,) in found]):
+    for begin in range(0, len(found), _REPAIRED_AT_ONCE):
+        ids = [resource_id for (resource_id,) in found[begin : begin + _REPAIRED_AT_ONCE]]
         connection.execute(_FILL, {"project_key": project_key, "ids": ids})
-
-
-def _chunks(ids: Collection[UUID]) -> Generator[list[UUID]]:
-    remaining = iter(ids)
-    while chunk := list(islice(remaining, _REPAIRED_AT_ONCE)):
-        yield chunk

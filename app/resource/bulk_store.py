@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, astuple
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import UUID
 
 from app.database.connection import Connection
@@ -92,9 +92,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
     :raises UniqueViolation: if an id or a key is in use; then none is loaded.
     """
     with connection.transaction():
-        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for resource in resources:
-                copy.write_row(_row(project_key, resource))
+        _copy(connection, project_key, resources)
         dictionary.add_words_of_all(connection, project_key)
 
 
@@ -109,9 +107,7 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
     """
     for begin in range(0, len(resources), _AT_ONCE):
         part = resources[begin : begin + _AT_ONCE]
-        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for resource in part:
-                copy.write_row(_row(project_key, resource))
+        _copy(connection, project_key, part)
         dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
@@ -129,9 +125,10 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
     return inserted
 
 
-def _row(project_key: str, resource: StoredResource) -> tuple[Any, ...]:
-    """A row of :data:`_COPY`."""
-    return (project_key, *astuple(resource), *_arrays(resource), resource.version)
+def _copy(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
+    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+        for resource in resources:
+            copy.write_row((project_key, *astuple(resource), *_arrays(resource), resource.version))
 
 
 def _arrays(resource: StoredResource) -> tuple[str, str | None]:
