@@ -131,7 +131,7 @@ def date_times(record: ComplexRecord) -> dict[str, str]:
     moment = record.last_modified_at or record.created_at
     if moment is None:
         raise errors.ApiError([errors.shape_fault(f"lastModifiedAt: {MISSING}")])
-    milliseconds = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    milliseconds = timestamps.text_of(moment)
     return {
         "dateOnlyExample": moment.date().isoformat(),
         "timeOnlyExample": moment.time().isoformat(timespec="seconds"),

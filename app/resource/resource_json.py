@@ -6,7 +6,6 @@ the columns of what it has written from a plain INSERT or UPDATE, also where the
 most functions that make JSON there.
 """
 
-from datetime import UTC, datetime
 from json.encoder import encode_basestring
 from typing import Any, LiteralString
 
@@ -22,6 +21,7 @@ from app.resource.json_text import (
     text_member,
 )
 from app.resource.model import Resource
+from app.values.timestamps import text_of
 
 # One resource
 
@@ -41,15 +41,11 @@ def resource_of(row: tuple[Any, ...]) -> Resource:
         resource_id,
         version,
         f'{{"id":"{resource_id}","version":{version},{key_member}'
-        f'"createdAt":"{_time(created_at)}","lastModifiedAt":"{_time(last_modified_at)}",'
+        f'"createdAt":"{text_of(created_at)}","lastModifiedAt":"{text_of(last_modified_at)}",'
         f'"createdBy":{{"typeId":"api-client","id":{encode_basestring(created_by)}}},'
         f'"lastModifiedBy":{{"typeId":"api-client","id":{encode_basestring(last_modified_by)}}},'
         f'"objectTypeProperty":{object_type}{some_property_member}}}',
     )
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 # Results of a page

@@ -77,8 +77,7 @@ class ProjectClock:
 
 
 def _text(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return timestamps.text_of(datetime.fromtimestamp(seconds, UTC))
 
 
 def _check_time(value: Any) -> str:

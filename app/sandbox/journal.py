@@ -26,6 +26,7 @@ from app.identity.verification import VerifiedToken
 from app.sandbox import journal_store
 from app.sandbox.journal_store import KEPT, Row
 from app.sandbox.redaction import redacted, redacted_header
+from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
 FLUSH_INTERVAL_S = 0.2
@@ -174,7 +175,7 @@ def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
     if exchange.connection is not None:
         connection = f'{{"number":{exchange.connection[0]},"request":{exchange.connection[1]}}}'
     entry = (
-        f'"startedAt":"{_text_of(started_at)}","durationMs":{exchange.duration_s * 1000:.2f},'
+        f'"startedAt":"{text_of(started_at)}","durationMs":{exchange.duration_s * 1000:.2f},'
         f'"clientId":{_optional(exchange.client_id)},"operationId":{_optional(exchange.operation_id)},'
         f'"request":{{"method":{quoted(exchange.method)},"target":{quoted(redacted(exchange.target, *known))},'
         f'"httpVersion":{quoted(exchange.http_version)},{_message(exchange.request, known)}}},'
@@ -253,7 +254,7 @@ def _token(token: VerifiedToken | None) -> str:
             "sub": token.principal.client_id,
             "scopes": sorted(token.principal.scopes),
             "id": token.token_id,
-            "expiresAt": _text_of(expires_at),
+            "expiresAt": text_of(expires_at),
         }
     )
 
@@ -266,9 +267,5 @@ def _object(value: Mapping[str, Any] | None) -> str:
     return "null" if value is None else dumps(value)
 
 
-def _text_of(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _moment(seconds: float | None) -> str:
-    return "null" if seconds is None else f'"{_text_of(datetime.fromtimestamp(seconds, UTC))}"'
+    return "null" if seconds is None else f'"{text_of(datetime.fromtimestamp(seconds, UTC))}"'

@@ -30,6 +30,7 @@ from app.sandbox.ids import ids_made, seed_of, set_ids_made
 from app.sandbox.project import SandboxProject
 from app.sandbox.rules import Rule, read_rules
 from app.sandbox.world import ProjectWorld
+from app.values.timestamps import text_of
 
 CLIENT_NAME = "sandbox"
 
@@ -108,7 +109,7 @@ class Projects:
             "scope": " ".join(scopes),
             "accessToken": token,
             "tokenUrl": f"{self._settings.base_url}/oauth/token",
-            "expiresAt": _time(expires_at),
+            "expiresAt": text_of(expires_at),
         }
 
     def _copied(self, order: NewProject) -> list[StoredResource]:
@@ -190,7 +191,7 @@ class Projects:
             _, ids, snapshots, *_ = _locked(change.connection, project_key)
             bulk_store.save_copy(change.connection, project_key, name)
             snapshots[name] = {
-                "createdAt": _time(datetime.now(UTC)),
+                "createdAt": text_of(datetime.now(UTC)),
                 "seed": seed_of(ids),
                 "made": ids_made(change.connection, project_key),
             }
@@ -319,8 +320,8 @@ def _locked(
 def _described(connection: Connection, found: records.Details) -> dict[str, Any]:
     return {
         "projectKey": found.project_key,
-        "createdAt": _time(found.created_at),
-        "expiresAt": _time(found.expires_at),
+        "createdAt": text_of(found.created_at),
+        "expiresAt": text_of(found.expires_at),
         "resources": bulk_store.count(connection, found.project_key),
         "requests": records.count_requests(connection, found.project_key),
         "clock": found.clock.described(),
@@ -335,7 +336,3 @@ def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _new_key() -> str:
     return "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
-
-
-def _time(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -154,7 +154,7 @@ def post_worker_init(worker: Any) -> None:
     if _settings.metrics_are_on:
         metrics.flush_periodically()
     if worker.metrics_server is not None:
-        readiness = getattr(worker.wsgi, "extensions", {}).get("readiness")
+        readiness = extensions.get("readiness")
         worker.metrics_server.serve(metrics, readiness.faults if readiness is not None else lambda: None)
 
 

@@ -1,4 +1,4 @@
-"""Date-times of RFC 3339, and the shorter forms that queries accept."""
+"""Date-times of RFC 3339, as answers contain them, and the shorter forms that queries accept."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -42,3 +42,11 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
     except (ValueError, OverflowError):
         pass
     raise NoSuchDateTime(text)
+
+
+def text_of(moment: datetime) -> str:
+    """A date-time as answers contain it: in UTC, with milliseconds. Smaller parts are cut off.
+
+    :param moment: with a zone.
+    """
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
