@@ -1,0 +1,277 @@
+"""Where tokens and projects come from: one token, a client's credentials, or the sandbox of the server."""
+
+import base64
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote_plus
+
+from sample_resource_testkit.outcomes import Skipped
+from sample_resource_testkit.wire import NoAnswer, Origin, RawAnswer, Request, Transport
+
+SCOPES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""The scopes that the interface names."""
+
+_RENEWED_BEFORE_S = 60
+"""A token is asked for anew when it is good for less than this."""
+
+
+class Unusable(Exception):
+    """The server cannot be checked at all with what was given; the message says why."""
+
+
+@dataclass(slots=True)
+class Vault:
+    """Secrets, and the names of the shell variables that stand for them in reports."""
+
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, name: str, secret: str) -> None:
+        """Show ``$name`` in place of a secret from now on."""
+        if secret:
+            with self._lock:
+                self._names[secret] = name
+
+    def hide(self, text: str) -> str:
+        """Replace all known secrets."""
+        with self._lock:
+            secrets = sorted(self._names, key=len, reverse=True)
+        for secret in secrets:
+            text = text.replace(secret, f"${self._names[secret]}")
+        return text
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The secrets by the names of their variables; of a token that was renewed, the last one."""
+        with self._lock:
+            return {name: secret for secret, name in self._names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectClient:
+    """A project, and a client that may ask for tokens for it.
+
+    :param token: one that is there already; it has all scopes of the client.
+    :param client_id: empty if there are no credentials, but only the token.
+    :param label: tells projects apart in the names of variables.
+    """
+
+    key: str
+    token: str = ""
+    client_id: str = ""
+    client_secret: str = ""
+    label: str = ""
+
+
+class Access(Protocol):
+    """How a run gets at projects and tokens."""
+
+    project: ProjectClient
+    second: ProjectClient | None
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """A token for a project.
+
+        :param scopes: names without a project; empty: all that the client has.
+        :raises Skipped: if there is no such token.
+        """
+        ...
+
+    def new_project(self) -> ProjectClient:
+        """A project that nothing has used.
+
+        :raises Skipped: if there is none to be had.
+        """
+        ...
+
+    def close(self) -> None:
+        """Remove what the run has made for itself."""
+        ...
+
+
+class FixedToken:
+    """One token, which was given."""
+
+    def __init__(self, vault: Vault, token: str, project: str, second: str | None) -> None:
+        vault.keep("TOKEN", token)
+        self.project = ProjectClient(project, token)
+        self.second = None if second is None else ProjectClient(second, token)
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """The token, as long as any scopes will do."""
+        if scopes:
+            raise Skipped("needs tokens of other scopes: --client-id and --client-secret, or --sandbox")
+        return of.token
+
+    def new_project(self) -> ProjectClient:
+        """There is none."""
+        raise Skipped("needs a project of its own: --sandbox")
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+class Credentials:
+    """Tokens of the client credentials grant (RFC 6749, section 4.4)."""
+
+    def __init__(
+        self, transport: Transport, token_target: str, vault: Vault, headers: tuple[tuple[str, str], ...]
+    ) -> None:
+        self._transport = transport
+        self._target = token_target
+        self._vault = vault
+        self._headers = headers
+        self._lock = threading.Lock()
+        self._tokens: dict[tuple[str, str, tuple[str, ...]], tuple[str, float]] = {}
+        self.project = ProjectClient("")
+        self.second: ProjectClient | None = None
+
+    def use(self, project: ProjectClient, second: ProjectClient | None) -> None:
+        """Set the projects of the run."""
+        self.project, self.second = project, second
+        for client in filter(None, (project, second)):
+            self._vault.keep("CLIENT_SECRET", client.client_secret)
+            self._vault.keep("CLIENT_BASIC", _basic(client))
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """A token that is kept, or a new one."""
+        if not scopes and of.token:
+            return of.token
+        key = (of.key, of.client_id, scopes)
+        with self._lock:
+            known, good_until = self._tokens.get(key, ("", 0.0))
+            if known and time.monotonic() < good_until:
+                return known
+            token, lifetime_s = self._fetch(of, scopes)
+            self._tokens[key] = token, time.monotonic() + lifetime_s - min(_RENEWED_BEFORE_S, lifetime_s / 2)
+        self._vault.keep("_".join(filter(None, (of.label, *scopes, "token"))).upper(), token)
+        return token
+
+    def grant(self, of: ProjectClient, scope: str) -> RawAnswer:
+        """Ask the token endpoint; an empty scope is left out.
+
+        :raises NoAnswer: if it does not answer.
+        """
+        form = "grant_type=client_credentials" + (f"&scope={quote_plus(scope)}" if scope else "")
+        headers = (
+            ("Authorization", f"Basic {_basic(of)}"),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+            *self._headers,
+        )
+        return self._transport.exchange(Request("POST", self._target, headers, form.encode()))
+
+    def _fetch(self, of: ProjectClient, scopes: tuple[str, ...]) -> tuple[str, float]:
+        wanted = " ".join(f"{name}:{of.key}" for name in scopes or SCOPES)
+        try:
+            answer = self.grant(of, wanted)
+            if answer.status == 400 and not scopes:
+                # The client may have fewer scopes; without the parameter it gets those that it has.
+                answer = self.grant(of, "")
+            given: Any = json.loads(answer.body) if answer.status == 200 else None
+        except (NoAnswer, ValueError) as error:
+            raise Skipped(f"needs a token, and the token endpoint gave none: {error}") from None
+        if not isinstance(given, dict) or not isinstance(given.get("access_token"), str):
+            raise Skipped(f"needs a token for '{wanted}', and the token endpoint answered {_summary(answer)}")
+        granted = given.get("scope")
+        if scopes and isinstance(granted, str) and set(granted.split()) != set(wanted.split()):
+            raise Skipped(f"needs a token for '{wanted}', and the token endpoint gave one for '{granted}'")
+        lifetime = given.get("expires_in")
+        return given["access_token"], float(lifetime) if isinstance(lifetime, int | float) else 3600.0
+
+    def new_project(self) -> ProjectClient:
+        """There is none."""
+        raise Skipped("needs a project of its own: --sandbox")
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+class SandboxAccess(Credentials):
+    """Projects that the sandbox of the server makes, each with a client of its own.
+
+    :param sandbox_token: the bearer token of its routes; empty if they need none.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        token_target: str,
+        vault: Vault,
+        headers: tuple[tuple[str, str], ...],
+        sandbox_token: str = "",
+    ) -> None:
+        super().__init__(transport, token_target, vault, headers)
+        self._sandbox_headers: tuple[tuple[str, str], ...] = headers
+        if sandbox_token:
+            vault.keep("SANDBOX_TOKEN", sandbox_token)
+            self._sandbox_headers = (("Authorization", f"Bearer {sandbox_token}"), *headers)
+        self._made: list[str] = []
+
+    def begin(self) -> None:
+        """Make the projects of the run.
+
+        :raises Unusable: if the sandbox makes none.
+        """
+        try:
+            self.use(self._make("first"), self._make("second"))
+        except (NoAnswer, Skipped) as error:
+            raise Unusable(str(error)) from None
+
+    def new_project(self) -> ProjectClient:
+        """A project for one case; the sandbox removes it after its time."""
+        try:
+            return self._make("own")
+        except NoAnswer as error:
+            raise Skipped(f"needs a project of its own, and the sandbox made none: {error}") from None
+
+    def _make(self, label: str) -> ProjectClient:
+        request = Request(
+            "POST", "/sandbox/projects", (*self._sandbox_headers, ("Content-Type", "application/json")), b"{}"
+        )
+        answer = self._transport.exchange(self._transport.complete(request))
+        try:
+            made: Any = json.loads(answer.body)
+            keys = ("projectKey", "accessToken", "clientId", "clientSecret")
+            key, token, client_id, secret = (str(made[name]) for name in keys)
+        except (ValueError, KeyError, TypeError):
+            raise Skipped(f"POST /sandbox/projects answered {_summary(answer)}") from None
+        self._made.append(key)
+        number = len(self._made)
+        name = {"first": "", "second": "SECOND"}.get(label, f"P{number}")
+        self._vault.keep(f"{name}_TOKEN".strip("_"), token)
+        client = ProjectClient(key, token, client_id, secret, name)
+        self._vault.keep(f"{name}_CLIENT_SECRET".strip("_"), secret)
+        self._vault.keep(f"{name}_CLIENT_BASIC".strip("_"), _basic(client))
+        return client
+
+    def close(self) -> None:
+        """Remove all projects that were made, unless the server is away."""
+        for key in self._made:
+            try:
+                request = Request("DELETE", f"/sandbox/projects/{key}", self._sandbox_headers)
+                self._transport.exchange(self._transport.complete(request))
+            except NoAnswer:
+                return
+
+
+def token_transport(token_url: str, service: Transport) -> tuple[Transport, str]:
+    """Connections to the token endpoint, and its target.
+
+    :raises ValueError: if the URL is none.
+    """
+    base, mark, query = token_url.partition("?")
+    origin = Origin.of(base)
+    return Transport(
+        Origin(origin.scheme, origin.host, origin.port), service.timeout_s
+    ), f"{origin.prefix or '/'}{mark}{query}"
+
+
+def _basic(client: ProjectClient) -> str:
+    return base64.b64encode(f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}".encode()).decode()
+
+
+def _summary(answer: RawAnswer) -> str:
+    return f"{answer.status}: {answer.body[:300].decode(errors='replace')}"

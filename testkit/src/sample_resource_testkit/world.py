@@ -1,0 +1,461 @@
+"""What a check works with: callers of the server, values of its own, resources that are there.
+
+Nothing here is about one clause. A resource is made by whatever way the server has, and never removed, since a server
+may have no DELETE. Checks tell their resources apart by keys and words that no other check, and no other run, has.
+"""
+
+import hashlib
+import json as json_text
+import random
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import quote
+
+from sample_resource_testkit.access import Access, Credentials, ProjectClient
+from sample_resource_testkit.answers import Answer, told
+from sample_resource_testkit.exchanges import Exchange
+from sample_resource_testkit.outcomes import Failed, NotReachable, Skipped
+from sample_resource_testkit.wire import NoAnswer, NotConnected, RawAnswer, Request, Transport
+
+T = TypeVar("T")
+
+Query = str | Mapping[str, object] | Sequence[tuple[str, object]]
+
+JSON = "application/json"
+
+FORM = "application/x-www-form-urlencoded"
+
+_UNSET: Any = object()
+
+
+@dataclass(slots=True)
+class Server:
+    """The server that a run checks; all its threads share it.
+
+    :param tag: letters that no other run has, in all keys and words.
+    :param seed: of the values that checks draw.
+    """
+
+    transport: Transport
+    access: Access
+    tag: str
+    seed: int = 0
+    ways: "Ways" = field(default_factory=lambda: Ways())
+
+
+@dataclass(slots=True)
+class Ways:
+    """Which way of making a resource has worked, so that the others need not be tried each time."""
+
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A resource that a check has made.
+
+    :param body: of the answer that told so.
+    :param location: the ``Location`` header; empty if there was none.
+    :param key: that it was made with; empty if the server takes none.
+    """
+
+    body: dict[str, Any]
+    key: str
+    location: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its id, from the body or the ``Location`` header.
+
+        :raises NotReachable: if the server told it in neither.
+        """
+        found = self.body.get("id")
+        if isinstance(found, str):
+            return found
+        last = self.location.partition("?")[0].rpartition("/")[2]
+        if last:
+            return last
+        raise NotReachable("no id of a resource is known: neither the body nor Location of an answer has it")
+
+    @property
+    def version(self) -> int:
+        """Its version.
+
+        :raises NotReachable: if the body has no number.
+        """
+        found = self.body.get("version")
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return int(found)
+        raise NotReachable("no version of a resource is known: the body of the answer has none")
+
+
+class Caller:
+    """Sends requests to the resources of one project with one token.
+
+    Paths are given from ``/{projectKey}/resource`` on: ``""``, ``"/key=a"``, ``"?limit=1"``, exactly as they go out.
+    """
+
+    def __init__(
+        self, world: "World", client: ProjectClient, scopes: tuple[str, ...] = (), token: str | None = None
+    ) -> None:
+        self._world = world
+        self._client = client
+        self._scopes = scopes
+        self._token = token
+
+    @property
+    def project(self) -> str:
+        """The key of the project."""
+        return self._client.key
+
+    @property
+    def client(self) -> ProjectClient:
+        """The client and its credentials."""
+        return self._client
+
+    @property
+    def token(self) -> str:
+        """The token; empty for a caller without one.
+
+        :raises Skipped: if none can be had.
+        """
+        if self._token is not None:
+            return self._token
+        return self._world.server.access.token(self._client, self._scopes)
+
+    def request(
+        self,
+        method: str,
+        path: str = "",
+        json: Any = _UNSET,
+        *,
+        query: Query = "",
+        body: bytes | str | None = None,
+        form: Query | None = None,
+        headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+        target: str | None = None,
+        authorization: str | None = _UNSET,
+    ) -> Request:
+        """A request, to be sent later.
+
+        :param json: a value for the body, which gets ``Content-Type: application/json``.
+        :param query: text as it goes out, or pairs, which are percent-encoded; several values of a name are a list.
+        :param body: bytes or text for the body, without a ``Content-Type``.
+        :param form: for the body, as ``query``; it gets the content type of forms.
+        :param headers: beside those above; one with the same name replaces them.
+        :param target: the whole request target, in place of ``path``; a path from the URL of the server on.
+        :param authorization: the whole header, None for no such header; by default that of the caller's token.
+        """
+        given = list(headers) if isinstance(headers, Sequence) else list(headers.items())
+        content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+        added: list[tuple[str, str]] = []
+        if authorization is _UNSET:
+            authorization = f"Bearer {self.token}" if self.token else None
+        if authorization is not None:
+            added.append(("Authorization", authorization))
+        if json is not _UNSET:
+            content = json_text.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            added.append(("Content-Type", JSON))
+        elif form is not None:
+            content = encoded(form).encode()
+            added.append(("Content-Type", FORM))
+        names = {name.lower() for name, _ in given}
+        whole = [*(pair for pair in added if pair[0].lower() not in names), *given]
+        addressed = f"/{self.project}/resource{path}" if target is None else target
+        asked = encoded(query)
+        if asked:
+            addressed += ("&" if "?" in addressed else "?") + asked
+        return Request(method, addressed, tuple(whole), content)
+
+    def send(self, method: str, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
+        """Send a request on a connection of its own; the parameters are those of :meth:`request`.
+
+        :raises Failed: if no answer comes.
+        """
+        return self._world.send(self.request(method, path, json, **options))
+
+    def get(self, path: str = "", **options: Any) -> Answer:
+        """GET, as :meth:`send` does."""
+        return self.send("GET", path, **options)
+
+    def head(self, path: str = "", **options: Any) -> Answer:
+        """HEAD, as :meth:`send` does."""
+        return self.send("HEAD", path, **options)
+
+    def post(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
+        """POST, as :meth:`send` does."""
+        return self.send("POST", path, json, **options)
+
+    def put(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
+        """PUT, as :meth:`send` does."""
+        return self.send("PUT", path, json, **options)
+
+    def patch(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
+        """PATCH, as :meth:`send` does."""
+        return self.send("PATCH", path, json, **options)
+
+    def delete(self, path: str = "", **options: Any) -> Answer:
+        """DELETE, as :meth:`send` does."""
+        return self.send("DELETE", path, **options)
+
+    def make(self, fields: Mapping[str, Any] | None = None, *, key: str | None = None) -> Made:
+        """Make a resource by whatever way works: POST, PUT, with a key, or without.
+
+        :param fields: its objectTypeProperty; empty by default.
+        :param key: by default a new one.
+        :raises NotReachable: if no way works.
+        """
+        return self._world.make_for(self, dict(fields or {}), self._world.key() if key is None else key)
+
+    def update(self, made: Made, *actions: Mapping[str, Any] | str) -> Made:
+        """Apply update actions to a resource (4.10), and return it as it is then.
+
+        :param actions: names, or objects with ``action``; by default ``doSomeThing``.
+        :raises NotReachable: if the server refuses.
+        """
+        listed = [
+            {"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)
+        ]
+        answer = self.post(f"/{made.id}", {"version": made.version, "actions": listed})
+        if not (200 <= answer.status < 300 and isinstance(answer.json, dict)):
+            raise NotReachable(f"an update by id (4.10) was answered with {answer.status}")
+        return Made(answer.json, made.key)
+
+
+class World(Caller):
+    """The world of one case: a caller with all scopes for the first project, and everything else.
+
+    :param label: the clause, the check and the case: what values and keys depend on.
+    """
+
+    def __init__(self, server: Server, label: str) -> None:
+        super().__init__(self, server.access.project)
+        self.server = server
+        self.label = label
+        self.checks = 0
+        self.exchanges: list[Exchange] = []
+        self.random = random.Random(f"{server.seed}/{label}")  # noqa: S311 -- repeatable values, no secrets
+        self._lock = threading.Lock()
+        self._words = 0
+
+    # Values
+
+    def key(self) -> str:
+        """A key that no other resource has: 2 to 256 of letters, digits, hyphens and underscores."""
+        return f"kit-{self.word()}"
+
+    def word(self) -> str:
+        """A word of 16 lower-case letters that stands in no other resource."""
+        with self._lock:
+            self._words += 1
+            number = self._words
+        digest = hashlib.sha256(f"{self.server.tag}/{self.label}/{number}".encode()).digest()
+        return "q" + "".join(chr(ord("a") + byte % 26) for byte in digest[:15])
+
+    def number(self) -> int:
+        """An integer of 52 bits that most likely stands in no other resource; 2**52 or more."""
+        digest = hashlib.sha256(self.word().encode()).digest()
+        return (1 << 52) + int.from_bytes(digest[:6], "big")
+
+    # Other callers
+
+    def caller(self, *scopes: str, client: ProjectClient | None = None) -> Caller:
+        """A caller whose token has just these scopes, which are named without a project.
+
+        :raises Skipped: when it sends something, if no such token can be had.
+        """
+        return Caller(self, client or self._client, scopes)
+
+    def second(self) -> Caller:
+        """A caller for the second project.
+
+        :raises Skipped: if there is none.
+        """
+        client = self.server.access.second
+        if client is None:
+            raise Skipped("needs a second project: --second-project, or --sandbox")
+        return Caller(self, client)
+
+    def nobody(self) -> Caller:
+        """A caller without a token."""
+        return Caller(self, self._client, token="")
+
+    def stranger(self) -> Caller:
+        """A caller for a project that the token is not for: of the same client, at the second project."""
+        second = self.second()
+        return Caller(self, second.client, token=self.token)
+
+    def bearer(self, token: str, project: str | None = None) -> Caller:
+        """A caller with any token."""
+        return Caller(self, self._client if project is None else ProjectClient(project), token=token)
+
+    def empty_project(self) -> Caller:
+        """A caller for a project in which nothing is, and which nothing else uses.
+
+        :raises Skipped: if the server can give none.
+        """
+        return Caller(self, self.server.access.new_project())
+
+    def grant(self, scope: str = "", client: ProjectClient | None = None) -> RawAnswer:
+        """Ask the token endpoint for a token; its answer is not recorded.
+
+        :raises Skipped: without a token endpoint, or if it does not answer.
+        """
+        access = self.server.access
+        if not isinstance(access, Credentials):
+            raise Skipped("needs a token endpoint: --token-url, --client-id and --client-secret, or --sandbox")
+        try:
+            return access.grant(client or self._client, scope)
+        except NoAnswer as error:
+            raise Skipped(f"needs the token endpoint, and {error}") from None
+
+    # Expectations
+
+    def expect(
+        self, condition: bool, expected: str, got: object = "something else", *, of: Answer | None = None
+    ) -> None:
+        """Expect something that does not follow from one answer alone; it counts as one check.
+
+        :param of: the answer to show; by default the last one.
+        :raises Failed: if the condition is false.
+        """
+        self.count()
+        if not condition:
+            raise Failed(expected, got if isinstance(got, str) else told(got), None if of is None else of.exchange)
+
+    def count(self) -> None:
+        """Count a check."""
+        with self._lock:
+            self.checks += 1
+
+    def skip(self, reason: str) -> NoReturn:
+        """End the case as skipped; the reason begins with what is missing, as ``needs a second project``."""
+        raise Skipped(reason)
+
+    def not_reachable(self, reason: str) -> NoReturn:
+        """End the case as not reachable, because the server does not do what the check rests on."""
+        raise NotReachable(reason)
+
+    # Requests
+
+    def send(self, method: Any, *arguments: Any, **options: Any) -> Answer:
+        """Send a request that is made already, or make and send one as :meth:`Caller.send` does."""
+        if not isinstance(method, Request):
+            return super().send(method, *arguments, **options)
+        return self._answered(method, self.server.transport.exchange)
+
+    def race(self, requests: Sequence[Request]) -> list[Answer]:
+        """Send requests at the same time, each on a connection that is open already.
+
+        :return: the answers in the order of the requests.
+        :raises Failed: if one of them gets no answer.
+        """
+        barrier = threading.Barrier(len(requests))
+
+        def together(request: Request) -> RawAnswer:
+            arrived = False
+
+            def wait() -> None:
+                nonlocal arrived
+                arrived = True
+                barrier.wait(self.server.transport.timeout_s)
+
+            try:
+                return self.server.transport.exchange(request, wait)
+            except threading.BrokenBarrierError:
+                raise NoAnswer("another request of the same race could not be sent") from None
+            finally:
+                if not arrived:
+                    barrier.abort()
+
+        return self.at_once(len(requests), lambda number: self._answered(requests[number], together))
+
+    def at_once(self, count: int, work: Callable[[int], T]) -> list[T]:
+        """Call a function in so many threads, with 0, 1, 2, ..., and return what they return, in that order."""
+        with ThreadPoolExecutor(count) as threads:
+            return list(threads.map(work, range(count)))
+
+    @contextmanager
+    def connection(self) -> Generator[Callable[[Request], Answer]]:
+        """A function that sends requests one after the other on one connection.
+
+        :raises Failed: if there is no connection.
+        """
+        try:
+            with self.server.transport.connection() as connection:
+                yield lambda request: self._answered(request, connection.exchange)
+        except NotConnected as error:
+            raise Failed("a connection", str(error)) from None
+
+    def _answered(self, request: Request, exchange: Callable[[Request], RawAnswer]) -> Answer:
+        transport = self.server.transport
+        complete = transport.complete(request)
+        try:
+            raw = exchange(complete)
+        except NoAnswer as error:
+            failed = Exchange(transport.origin, complete, None, str(error))
+            with self._lock:
+                self.exchanges.append(failed)
+            raise Failed("an answer", str(error), failed) from None
+        answered = Exchange(transport.origin, complete, raw)
+        with self._lock:
+            self.exchanges.append(answered)
+        return Answer(answered, raw, self.count)
+
+    # Resources
+
+    def make_for(self, caller: Caller, fields: dict[str, Any], key: str) -> Made:
+        """Make a resource as :meth:`Caller.make` says."""
+        ways: dict[str, Callable[[], tuple[Answer, str]]] = {
+            "POST with a key": lambda: (caller.post("", {"key": key, "objectTypeProperty": fields}), key),
+            "PUT with a key": lambda: (caller.put("", {"key": key, "version": 1, "objectTypeProperty": fields}), key),
+            "PUT to the key": lambda: (caller.put(f"/key={key}", {"version": 1, "objectTypeProperty": fields}), key),
+            "POST without a key": lambda: (caller.post("", {"objectTypeProperty": fields}), ""),
+        }
+        tried: list[str] = []
+        for name in sorted(ways, key=lambda way: way != self.server.ways.last):
+            try:
+                answer, kept = ways[name]()
+            except Failed as error:
+                tried.append(f"{name}: {error.got}")
+                continue
+            body = _object(answer)
+            if answer.status in (200, 201) and body is not None:
+                self.server.ways.last = name
+                return Made(body, kept, answer.header("Location") or "")
+            tried.append(f"{name}: {answer.status}")
+        raise NotReachable(f"no way to make a resource works ({'; '.join(tried)})")
+
+
+def _object(answer: Answer) -> dict[str, Any] | None:
+    """The body of an answer, if it is a JSON object."""
+    try:
+        body = answer.json
+    except Failed:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def encoded(query: Query) -> str:
+    """A query or a form as text: text as it is, pairs percent-encoded, and a list as a repetition of its name.
+
+    True and false are ``true`` and ``false``.
+    """
+    if isinstance(query, str):
+        return query
+    pairs = query.items() if isinstance(query, Mapping) else query
+    return "&".join(
+        f"{quote(name, safe='.')}={quote(_text(value), safe='')}"
+        for name, listed in pairs
+        for value in (listed if isinstance(listed, list | tuple) else [listed])
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json_text.dumps(value, ensure_ascii=False)
