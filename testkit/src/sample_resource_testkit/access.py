@@ -2,14 +2,16 @@
 
 import base64
 import json
+import shlex
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import quote_plus
 
 from sample_resource_testkit.outcomes import Skipped
-from sample_resource_testkit.wire import NoAnswer, Origin, RawAnswer, Request, Transport
+from sample_resource_testkit.wire import Headers, NoAnswer, Origin, RawAnswer, Request, Transport
 
 SCOPES = ("manage_test", "view_test", "view_products", "view_published_products")
 """The scopes that the interface names."""
@@ -65,6 +67,12 @@ class ProjectClient:
     client_secret: str = ""
     label: str = ""
 
+    @property
+    def basic(self) -> str:
+        """The credentials as HTTP Basic has them (RFC 6749, section 2.3.1)."""
+        pair = f"{quote_plus(self.client_id)}:{quote_plus(self.client_secret)}"
+        return base64.b64encode(pair.encode()).decode()
+
 
 class Access(Protocol):
     """How a run gets at projects and tokens."""
@@ -85,6 +93,10 @@ class Access(Protocol):
 
         :raises Skipped: if there is none to be had.
         """
+        ...
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """Lines for a shell that set the variables with these names, which stand for secrets in reports."""
         ...
 
     def close(self) -> None:
@@ -110,31 +122,36 @@ class FixedToken:
         """There is none."""
         raise Skipped("needs a project of its own: --sandbox")
 
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The token is the user's, so only its name is told."""
+        return ["TOKEN=...  # the value of --token"] if "TOKEN" in names else []
+
     def close(self) -> None:
         """Nothing was made."""
 
 
 class Credentials:
-    """Tokens of the client credentials grant (RFC 6749, section 4.4)."""
+    """Tokens of the client credentials grant (RFC 6749, section 4.4).
 
-    def __init__(
-        self, transport: Transport, token_target: str, vault: Vault, headers: tuple[tuple[str, str], ...]
-    ) -> None:
-        self._transport = transport
-        self._target = token_target
+    :param transport: to the token endpoint.
+    :param target: of the token endpoint.
+    """
+
+    def __init__(self, transport: Transport, target: str, vault: Vault) -> None:
+        self.transport = transport
+        self.target = target
         self._vault = vault
-        self._headers = headers
         self._lock = threading.Lock()
         self._tokens: dict[tuple[str, str, tuple[str, ...]], tuple[str, float]] = {}
+        self._sources: dict[str, tuple[ProjectClient, tuple[str, ...]]] = {}
         self.project = ProjectClient("")
         self.second: ProjectClient | None = None
 
     def use(self, project: ProjectClient, second: ProjectClient | None) -> None:
         """Set the projects of the run."""
         self.project, self.second = project, second
-        for client in filter(None, (project, second)):
-            self._vault.keep("CLIENT_SECRET", client.client_secret)
-            self._vault.keep("CLIENT_BASIC", _basic(client))
+        self._vault.keep("CLIENT_SECRET", project.client_secret)
+        self._vault.keep("CLIENT_BASIC", project.basic)
 
     def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
         """A token that is kept, or a new one."""
@@ -147,29 +164,27 @@ class Credentials:
                 return known
             token, lifetime_s = self._fetch(of, scopes)
             self._tokens[key] = token, time.monotonic() + lifetime_s - min(_RENEWED_BEFORE_S, lifetime_s / 2)
-        self._vault.keep("_".join(filter(None, (of.label, *scopes, "token"))).upper(), token)
+        name = "_".join(filter(None, (of.label, *scopes, "token"))).upper()
+        self._sources[name] = of, scopes
+        self._vault.keep(name, token)
         return token
 
-    def grant(self, of: ProjectClient, scope: str) -> RawAnswer:
+    def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
         """Ask the token endpoint; an empty scope is left out.
 
         :raises NoAnswer: if it does not answer.
         """
         form = "grant_type=client_credentials" + (f"&scope={quote_plus(scope)}" if scope else "")
-        headers = (
-            ("Authorization", f"Basic {_basic(of)}"),
-            ("Content-Type", "application/x-www-form-urlencoded"),
-            *self._headers,
-        )
-        return self._transport.exchange(Request("POST", self._target, headers, form.encode()))
+        headers = (("Authorization", f"Basic {of.basic}"), ("Content-Type", "application/x-www-form-urlencoded"))
+        return self.transport.exchange(self.transport.complete(Request("POST", self.target, headers, form.encode())))
 
     def _fetch(self, of: ProjectClient, scopes: tuple[str, ...]) -> tuple[str, float]:
         wanted = " ".join(f"{name}:{of.key}" for name in scopes or SCOPES)
         try:
-            answer = self.grant(of, wanted)
+            answer = self._grant(of, wanted)
             if answer.status == 400 and not scopes:
                 # The client may have fewer scopes; without the parameter it gets those that it has.
-                answer = self.grant(of, "")
+                answer = self._grant(of, "")
             given: Any = json.loads(answer.body) if answer.status == 200 else None
         except (NoAnswer, ValueError) as error:
             raise Skipped(f"needs a token, and the token endpoint gave none: {error}") from None
@@ -185,6 +200,22 @@ class Credentials:
         """There is none."""
         raise Skipped("needs a project of its own: --sandbox")
 
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The secret is the user's, so the lines get tokens with it."""
+        lines: list[str] = []
+        for name in sorted(names & self._sources.keys()):
+            of, scopes = self._sources[name]
+            scope = " ".join(f"{scope}:{of.key}" for scope in scopes or SCOPES)
+            ask = f"curl --silent --user '{of.client_id}:'\"$CLIENT_SECRET\" --data grant_type=client_credentials"
+            url = shlex.quote(self.transport.origin.base + self.target)
+            ask += f" --data-urlencode {shlex.quote(f'scope={scope}')} {url}"
+            lines.append(f"""{name}=$({ask} | sed 's/.*"access_token": *"\\([^"]*\\)".*/\\1/')""")
+        if "CLIENT_BASIC" in names:
+            lines.append(f"""CLIENT_BASIC=$(printf %s '{self.project.client_id}:'"$CLIENT_SECRET" | base64 -w0)""")
+        if lines or "CLIENT_SECRET" in names:
+            lines.insert(0, "CLIENT_SECRET=...  # the value of --client-secret")
+        return lines
+
     def close(self) -> None:
         """Nothing was made."""
 
@@ -192,22 +223,19 @@ class Credentials:
 class SandboxAccess(Credentials):
     """Projects that the sandbox of the server makes, each with a client of its own.
 
+    :param service: connections to the server, whose sandbox is asked.
     :param sandbox_token: the bearer token of its routes; empty if they need none.
     """
 
     def __init__(
-        self,
-        transport: Transport,
-        token_target: str,
-        vault: Vault,
-        headers: tuple[tuple[str, str], ...],
-        sandbox_token: str = "",
+        self, transport: Transport, target: str, vault: Vault, service: Transport, sandbox_token: str = ""
     ) -> None:
-        super().__init__(transport, token_target, vault, headers)
-        self._sandbox_headers: tuple[tuple[str, str], ...] = headers
+        super().__init__(transport, target, vault)
+        self._service = service
+        self._headers: Headers = ()
         if sandbox_token:
             vault.keep("SANDBOX_TOKEN", sandbox_token)
-            self._sandbox_headers = (("Authorization", f"Bearer {sandbox_token}"), *headers)
+            self._headers = (("Authorization", f"Bearer {sandbox_token}"),)
         self._made: list[str] = []
 
     def begin(self) -> None:
@@ -228,31 +256,38 @@ class SandboxAccess(Credentials):
             raise Skipped(f"needs a project of its own, and the sandbox made none: {error}") from None
 
     def _make(self, label: str) -> ProjectClient:
-        request = Request(
-            "POST", "/sandbox/projects", (*self._sandbox_headers, ("Content-Type", "application/json")), b"{}"
-        )
-        answer = self._transport.exchange(self._transport.complete(request))
+        headers = (*self._headers, ("Content-Type", "application/json"))
+        request = Request("POST", "/sandbox/projects", headers, b"{}")
+        answer = self._service.exchange(self._service.complete(request))
         try:
             made: Any = json.loads(answer.body)
             keys = ("projectKey", "accessToken", "clientId", "clientSecret")
             key, token, client_id, secret = (str(made[name]) for name in keys)
         except (ValueError, KeyError, TypeError):
             raise Skipped(f"POST /sandbox/projects answered {_summary(answer)}") from None
-        self._made.append(key)
-        number = len(self._made)
-        name = {"first": "", "second": "SECOND"}.get(label, f"P{number}")
-        self._vault.keep(f"{name}_TOKEN".strip("_"), token)
-        client = ProjectClient(key, token, client_id, secret, name)
-        self._vault.keep(f"{name}_CLIENT_SECRET".strip("_"), secret)
-        self._vault.keep(f"{name}_CLIENT_BASIC".strip("_"), _basic(client))
+        with self._lock:
+            self._made.append(key)
+            number = len(self._made)
+        prefix = {"first": "", "second": "SECOND"}.get(label, f"P{number}")
+        client = ProjectClient(key, token, client_id, secret, prefix)
+        for name, hidden in (("TOKEN", token), ("CLIENT_SECRET", secret), ("CLIENT_BASIC", client.basic)):
+            self._vault.keep(f"{prefix}_{name}".strip("_"), hidden)
         return client
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The secrets of throwaway projects, which are good for an hour, as they are."""
+        known = self._vault.variables
+        return [
+            f"{name}=...  # that of the sandbox" if name == "SANDBOX_TOKEN" else f"{name}={shlex.quote(known[name])}"
+            for name in sorted(names & known.keys())
+        ]
 
     def close(self) -> None:
         """Remove all projects that were made, unless the server is away."""
         for key in self._made:
             try:
-                request = Request("DELETE", f"/sandbox/projects/{key}", self._sandbox_headers)
-                self._transport.exchange(self._transport.complete(request))
+                request = Request("DELETE", f"/sandbox/projects/{key}", self._headers)
+                self._service.exchange(self._service.complete(request))
             except NoAnswer:
                 return
 
@@ -264,13 +299,8 @@ def token_transport(token_url: str, service: Transport) -> tuple[Transport, str]
     """
     base, mark, query = token_url.partition("?")
     origin = Origin.of(base)
-    return Transport(
-        Origin(origin.scheme, origin.host, origin.port), service.timeout_s
-    ), f"{origin.prefix or '/'}{mark}{query}"
-
-
-def _basic(client: ProjectClient) -> str:
-    return base64.b64encode(f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}".encode()).decode()
+    transport = Transport(Origin(origin.scheme, origin.host, origin.port), service.timeout_s, service.headers)
+    return transport, f"{origin.prefix or '/'}{mark}{query}"
 
 
 def _summary(answer: RawAnswer) -> str:

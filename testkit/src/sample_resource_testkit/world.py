@@ -300,18 +300,34 @@ class World(Caller):
         """
         return Caller(self, self.server.access.new_project())
 
-    def grant(self, scope: str = "", client: ProjectClient | None = None) -> RawAnswer:
-        """Ask the token endpoint for a token; its answer is not recorded.
+    def oauth(
+        self,
+        form: Query | None = None,
+        *,
+        endpoint: str = "",
+        client: ProjectClient | None = None,
+        authorization: str | None = _UNSET,
+        **options: Any,
+    ) -> Answer:
+        """POST a form to the token endpoint, or to another one beside it.
 
-        :raises Skipped: without a token endpoint, or if it does not answer.
+        :param form: by default ``grant_type=client_credentials``.
+        :param endpoint: the last segment of its path, as ``introspect``; by default that of the token endpoint.
+        :param authorization: None for no such header; by default HTTP Basic with the credentials of the client.
+        :param options: those of :meth:`Caller.request`.
+        :raises Skipped: without a token endpoint.
+        :raises Failed: if no answer comes.
         """
         access = self.server.access
         if not isinstance(access, Credentials):
-            raise Skipped("needs a token endpoint: --token-url, --client-id and --client-secret, or --sandbox")
-        try:
-            return access.grant(client or self._client, scope)
-        except NoAnswer as error:
-            raise Skipped(f"needs the token endpoint, and {error}") from None
+            raise Skipped("needs a token endpoint: --client-id and --client-secret, or --sandbox")
+        basic = f"Basic {(client or self._client).basic}" if authorization is _UNSET else authorization
+        target = f"{access.target.rpartition('/')[0]}/{endpoint}" if endpoint else access.target
+        method = options.pop("method", "POST")
+        if method == "POST" and form is None and not options.keys() & {"json", "body"}:
+            form = "grant_type=client_credentials"
+        request = self.request(method, form=form, target=target, authorization=basic, **options)
+        return self._answered(request, access.transport.exchange, access.transport)
 
     # Expectations
 
@@ -391,8 +407,10 @@ class World(Caller):
         except NotConnected as error:
             raise Failed("a connection", str(error)) from None
 
-    def _answered(self, request: Request, exchange: Callable[[Request], RawAnswer]) -> Answer:
-        transport = self.server.transport
+    def _answered(
+        self, request: Request, exchange: Callable[[Request], RawAnswer], transport: Transport | None = None
+    ) -> Answer:
+        transport = transport or self.server.transport
         complete = transport.complete(request)
         try:
             raw = exchange(complete)
