@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shlex
 import threading
 import time
@@ -15,6 +16,9 @@ from sample_resource_testkit.wire import Headers, NoAnswer, Origin, RawAnswer, R
 
 SCOPES = ("manage_test", "view_test", "view_products", "view_published_products")
 """The scopes that the interface names."""
+
+_LONG = 12
+"""Characters of a secret that is hidden wherever it stands. A shorter one may be a part of any word."""
 
 _RENEWED_BEFORE_S = 60
 """A token is asked for anew when it is good for less than this."""
@@ -40,9 +44,12 @@ class Vault:
     def hide(self, text: str) -> str:
         """Replace all known secrets."""
         with self._lock:
-            secrets = sorted(self._names, key=len, reverse=True)
-        for secret in secrets:
-            text = text.replace(secret, f"${self._names[secret]}")
+            names = sorted(self._names.items(), key=lambda item: len(item[0]), reverse=True)
+        for secret, name in names:
+            if len(secret) >= _LONG:
+                text = text.replace(secret, f"${name}")
+            else:
+                text = re.sub(rf"(?i)(authorization: \w+ ){re.escape(secret)}(?!\S)", rf"\1${name}", text)
         return text
 
     @property

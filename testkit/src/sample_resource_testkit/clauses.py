@@ -19,18 +19,25 @@ class Clause:
     :param level: ``must``: the interface or its platform says so; ``should``: decided where both are silent.
     :param profile: one of :data:`PROFILES`.
     :param source: where the rule comes from.
-    :param text: the rule.
+    :param heading: the theme in words, such as ``Addressing``.
+    :param text: the rule, in Markdown.
     """
 
     number: str
     level: str
     profile: str
     source: str
+    heading: str
     text: str
 
 
 @cache
 def clauses() -> dict[str, Clause]:
     """All clauses by their numbers, in the order of the specification."""
-    listed = json.loads((files("sample_resource_testkit") / "clauses.json").read_text(encoding="utf-8"))
-    return {item["number"]: Clause(**item) for item in listed}
+    listed = json.loads((files("sample_resource_testkit") / "specification.json").read_text(encoding="utf-8"))
+    return {
+        item["clause"]: Clause(
+            item["clause"], item["level"], item["profile"], item["source"], item["heading"], item["text"]
+        )
+        for item in listed
+    }

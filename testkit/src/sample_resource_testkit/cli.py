@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from sample_resource_testkit.access import (
     Access,
@@ -72,8 +72,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages are not lost behind the usage of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(NOT_CHECKED, f"{self.prog}: error: {message}\nTry '{self.prog} --help'.\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=NAME,
         description="Hold a server against the sample-resource specification, over HTTP alone.",
         epilog=_EPILOG,
@@ -279,9 +286,7 @@ def _greet(server: Server) -> list[str]:
         request = server.transport.complete(Request("GET", f"/{project.key}/resource", headers))
         answer = server.transport.exchange(request)
     except Skipped as error:
-        raise Unusable(
-            str(error).replace("needs a token, and the", "The").replace("needs a token", "There is none")
-        ) from None
+        raise Unusable(f"no token: {error}") from None
     except NoAnswer as error:
         raise Unusable(f"{server.transport.origin.base} cannot be checked: {error}") from None
     if answer.status in (401, 403):
