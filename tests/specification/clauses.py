@@ -10,8 +10,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 DOCUMENT = ROOT / "docs/specification.md"
 
-DATA = (ROOT / "docs/specification.json", ROOT / "app/openapi/specification.json")
-"""The same bytes twice: beside the document, and inside of the installed package."""
+DATA = (
+    ROOT / "docs/specification.json",
+    ROOT / "app/openapi/specification.json",
+    ROOT / "testkit/src/sample_resource_testkit/specification.json",
+)
+"""The same bytes three times: beside the document, and inside of the two installed packages."""
 
 LEVELS = ("must", "should")
 
@@ -61,7 +65,7 @@ def read(document: str) -> Iterator[Clause]:
             if not text or anchor != number or number.rpartition("-")[0] != theme:
                 raise NotAClause(first)
             yield Clause(number, level, profile, source, heading, " ".join(text.split("\n")))
-        elif "<a id=" in first or first.startswith("## ") and theme:
+        elif "<a id=" in first or (first.startswith("## ") and theme):
             raise NotAClause(first)
 
 
