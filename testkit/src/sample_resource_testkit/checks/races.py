@@ -8,7 +8,7 @@ from sample_resource_testkit.world import World
 WRITERS = 64
 
 
-@check("9-15", needs=["4.10-1"])
+@check("9-14", needs=["4.10-1"])
 def one_of_many_writers_wins(world: World) -> None:
     made = world.make()
     body = {"version": made.version, "actions": [{"action": "doSomeThing"}]}
