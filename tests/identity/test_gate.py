@@ -20,6 +20,7 @@ PUBLIC = {
     "GET /.well-known/oauth-authorization-server",
     "GET /docs",
     "GET /docs/<segment:asset>",
+    "GET /docs/specification",
     "GET /health/live",
     "GET /health/ready",
     "GET /openapi.json",

@@ -61,7 +61,7 @@ def read(document: str) -> Iterator[Clause]:
             if not text or anchor != number or number.rpartition("-")[0] != theme:
                 raise NotAClause(first)
             yield Clause(number, level, profile, source, heading, " ".join(text.split("\n")))
-        elif "<a id=" in first or first.startswith("## ") and theme:
+        elif "<a id=" in first or (first.startswith("## ") and theme):
             raise NotAClause(first)
 
 
