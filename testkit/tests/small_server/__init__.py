@@ -2,5 +2,5 @@
 
 It was written from the specification alone and shares no code with the service, so that a check which holds only of the
 service's accidents fails here. Every rule that a test may want to break is a method of a class, so a fault is planted by
-replacing a method of one server (:mod:`tests.faults`), and no code here knows of faults.
+replacing a method of one server (:mod:`planted_faults`), and no code here knows of faults.
 """

@@ -1,0 +1,17 @@
+"""Faults by theme; each module adds its own to the list in :mod:`planted`."""
+
+from . import errors, http, identity, lists, parameters, predicates, reading, sample_endpoints, searching, values, writing
+
+__all__ = [
+    "errors",
+    "http",
+    "identity",
+    "lists",
+    "parameters",
+    "predicates",
+    "reading",
+    "sample_endpoints",
+    "searching",
+    "values",
+    "writing",
+]
