@@ -151,6 +151,7 @@ class Credentials:
         self._lock = threading.Lock()
         self._tokens: dict[tuple[str, str, tuple[str, ...]], tuple[str, float]] = {}
         self._sources: dict[str, tuple[ProjectClient, tuple[str, ...]]] = {}
+        self._given = 0
         self.project = ProjectClient("")
         self.second: ProjectClient | None = None
 
@@ -175,6 +176,12 @@ class Credentials:
         self._sources[name] = of, scopes
         self._vault.keep(name, token)
         return token
+
+    def keep(self, token: str) -> None:
+        """Show a variable in place of a token that a check has got for itself."""
+        with self._lock:
+            self._given += 1
+            self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
 
     def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
         """Ask the token endpoint; an empty scope is left out.
@@ -244,6 +251,11 @@ class SandboxAccess(Credentials):
             vault.keep("SANDBOX_TOKEN", sandbox_token)
             self._headers = (("Authorization", f"Bearer {sandbox_token}"),)
         self._made: list[str] = []
+
+    @property
+    def authorization(self) -> str | None:
+        """The ``Authorization`` header of the sandbox's routes; None: they need none."""
+        return dict(self._headers).get("Authorization")
 
     def begin(self) -> None:
         """Make the projects of the run.
