@@ -144,7 +144,7 @@ def the_key_of_another_project_is_found(server: SmallServer) -> None:
     store = app(server).store
 
     def by_key(method: Any, project: str, key: str) -> Any:
-        projects = [project, *(other for other in list(store._projects) if other != project)]
+        projects = [project, *(other for other in list(store.projects) if other != project)]
         return next((found for each in projects if (found := method(each, key)) is not None), None)
 
     application = app(server)
@@ -162,7 +162,7 @@ def the_resource_of_another_project_is_deleted(server: SmallServer) -> None:
     store, writes = app(server).store, app(server).writes
 
     def delete(method: Any, project: str, wanted: str, *given: Any) -> Any:
-        owner = next((each for each in list(store._projects) if store.by_id(each, wanted)), project)
+        owner = next((each for each in list(store.projects) if store.by_id(each, wanted)), project)
         return method(owner, wanted, *given)
 
     wrap(writes, "delete", delete)

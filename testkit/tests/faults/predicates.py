@@ -65,7 +65,7 @@ def ignore_case_looks_at_letter_case(server: SmallServer) -> None:
 @fault("Q-12")
 def or_is_and(server: SmallServer) -> None:
     predicates = app(server).predicates
-    predicates.either = predicates.both
+    predicates.any_of = predicates.every
 
 
 @fault("Q-19")

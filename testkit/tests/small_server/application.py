@@ -35,7 +35,6 @@ SORTED.empty = frozenset((VARIABLE,))
 SEARCH = Declared(KINDS, REPEATABLE, (TEXT,))
 
 ONE = Declared({"optionalQueryParameter": "text", "secondOptionalQueryParameter": "text"})
-ONE.empty = frozenset(ONE.kinds)
 
 SAMPLE = Declared({"queryParameterOne": "number", "queryParameterTwo": "text"})
 

@@ -50,8 +50,15 @@ FIELDS = {
 SORTABLE = ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
 
 
-def document(resource: Resource, projection: Projection) -> dict[str, Any]:
+def document(resource: Resource, *, staged: bool = False) -> dict[str, Any]:
     """A resource as an object with all fields; what is absent is left out, and times are milliseconds since 1970."""
+    name = "staged" if staged else "current"
+    if name not in resource.documents:
+        resource.documents[name] = _document(resource, resource.staged if staged else resource.current)
+    return resource.documents[name]
+
+
+def _document(resource: Resource, projection: Projection) -> dict[str, Any]:
     made: dict[str, Any] = {
         "id": resource.id,
         "key": resource.key,

@@ -26,6 +26,15 @@ CONDITIONS = {
     "arrayOfStringWithDescription": "text",
 }
 
+ARRAYS = {
+    "stringParameter": ("arrayOfStringExample",),
+    "floatParameter": ("arrayOfFloatExample",),
+    "integerParameter": ("arrayOfIntExample", "arrayOfUniqueIntExample"),
+    "withMarkdownDescription": ("arrayOfNumberNoDefaultsExample",),
+    "arrayOfString": ("arrayOfStringExample",),
+}
+"""Conditions that hold if arrays have all of the given values."""
+
 LONGEST, FURTHEST, MOST_COUNTED = 500, 10_000, 10_000
 
 
@@ -69,17 +78,17 @@ class Lists:
         if number is not None and not INT64[0] <= number <= INT64[1]:
             raise Refused(400, bad_parameter("integerParameter", "It has to be within 64 bits."))
         part = self.object_parameter(given.one("objectParameter"))
-        return lambda found: all(
-            (
-                self.has(found, given.all("stringParameter"), "arrayOfStringExample"),
-                self.has(found, given.all("floatParameter"), "arrayOfFloatExample"),
-                self.has(found, given.all("integerParameter"), "arrayOfIntExample", "arrayOfUniqueIntExample"),
-                self.has(found, given.all("withMarkdownDescription"), "arrayOfNumberNoDefaultsExample"),
-                self.has(found, given.all("arrayOfString"), "arrayOfStringExample"),
-                self.has_any(found, given.all("arrayOfStringWithDescription")),
-                part is None or self.within(part, found["objectTypeProperty"]),
+        asked = [(given.all(name), fields) for name, fields in ARRAYS.items() if given.all(name)]
+        any_of = given.all("arrayOfStringWithDescription")
+
+        def hold(found: dict[str, Any]) -> bool:
+            return (
+                all(self.has(found, wanted, *fields) for wanted, fields in asked)
+                and (not any_of or self.has_any(found, any_of))
+                and (part is None or self.within(part, found["objectTypeProperty"]))
             )
-        )
+
+        return hold
 
     def has(self, found: dict[str, Any], wanted: Iterable[Any], *fields: str) -> bool:
         """Whether arrays have all of some values."""
@@ -88,7 +97,7 @@ class Lists:
 
     def has_any(self, found: dict[str, Any], wanted: list[str]) -> bool:
         """``arrayOfStringWithDescription``."""
-        return not wanted or any(text in found.get("arrayOfStringExample", []) for text in wanted)
+        return any(text in found.get("arrayOfStringExample", []) for text in wanted)
 
     def object_parameter(self, text: str | None) -> Any:
         """The object that ``objectParameter`` has."""
@@ -142,7 +151,7 @@ class Lists:
 
     def matches(self, resources: list[Resource], *conditions: Condition, sort: list[str]) -> list[Resource]:
         """The resources that conditions hold for, in their order."""
-        documents = [(resource, document(resource, resource.current)) for resource in resources]
+        documents = [(resource, document(resource)) for resource in resources]
         return self.ordered([each for each in documents if all(hold(each[1]) for hold in conditions)], sort)
 
 

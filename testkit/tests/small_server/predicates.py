@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any
 
 from .fields import FIELDS, Field
@@ -28,6 +29,17 @@ TOKEN = re.compile(
 )
 
 KEYWORDS = {"and", "or", "not", "in", "is", "contains", "matches", "defined", "empty", "any", "all", "true", "false"}
+
+
+OPERATORS = ("in", "is", "not", "contains", "matches", "within")
+
+UNKNOWN = Field("unknown")
+"""Stands for a field that does not exist, so that the rest of its predicate is looked at too."""
+
+
+def fitting(word: str, known: tuple[str, ...]) -> int:
+    """How many characters of a word fit to one of the known ones."""
+    return max(len(commonprefix((word, each))) for each in known)
 
 
 class Syntax(Exception):
@@ -130,6 +142,7 @@ class Predicates:
                 if len(text) > MOST_CHARACTERS:
                     raise Fault(f"A predicate may have {MOST_CHARACTERS} characters.")
                 conditions.append(parser.whole())
+                faults += [bad_parameter("where", fault) for fault in parser.faults]
             except Syntax as error:
                 told = describe(text, error.position, error.expected)
                 faults.append(bad_parameter("where", f"Syntax error while parsing 'where'. {told}"))
@@ -145,6 +158,8 @@ class Predicates:
 
     def equals(self, value: Any, wanted: list[Any]) -> bool:
         """``=`` and ``in``."""
+        if not isinstance(value, list):
+            return value in wanted
         return any(item == each for item in self.items(value) for each in wanted)
 
     def compares(self, operator: str, value: Any, wanted: Any) -> bool:
@@ -174,13 +189,13 @@ class Predicates:
         """A condition in parentheses after the name of a field."""
         return any(condition(item) for item in self.items(value))
 
-    def both(self, left: Condition, right: Condition) -> Condition:
+    def every(self, conditions: list[Condition]) -> Condition:
         """``and``."""
-        return lambda document: left(document) and right(document)
+        return lambda document: all(condition(document) for condition in conditions)
 
-    def either(self, left: Condition, right: Condition) -> Condition:
+    def any_of(self, conditions: list[Condition]) -> Condition:
         """``or``."""
-        return lambda document: left(document) or right(document)
+        return lambda document: any(condition(document) for condition in conditions)
 
     def negated(self, condition: Condition) -> Condition:
         """``not(...)``."""
@@ -202,6 +217,7 @@ class _Parser:
         self.variables = variables
         self.terms = 0
         self.level = 0
+        self.faults: list[str] = []
 
     def whole(self) -> Condition:
         found = self.disjunction(FIELDS)
@@ -211,16 +227,16 @@ class _Parser:
         return found
 
     def disjunction(self, fields: dict[str, Field]) -> Condition:
-        left = self.conjunction(fields)
+        found = [self.conjunction(fields)]
         while self.tokens.takes("or"):
-            left = self.means.either(left, self.conjunction(fields))
-        return left
+            found.append(self.conjunction(fields))
+        return found[0] if len(found) == 1 else self.means.any_of(found)
 
     def conjunction(self, fields: dict[str, Field]) -> Condition:
-        left = self.term(fields)
+        found = [self.term(fields)]
         while self.tokens.takes("and"):
-            left = self.means.both(left, self.term(fields))
-        return left
+            found.append(self.term(fields))
+        return found[0] if len(found) == 1 else self.means.every(found)
 
     def inside(self, fields: dict[str, Field]) -> Condition:
         """A condition whose opening parenthesis was taken."""
@@ -244,14 +260,14 @@ class _Parser:
         elif kind != "word" or piece.lower() in KEYWORDS:
             raise Syntax(position, "a field, 'not' or '('")
         if piece not in fields:
-            raise Fault(f"The field '{piece}' does not exist.{suggestion(piece, fields)}")
-        return self.comparison(piece, fields[piece])
+            self.faults.append(f"The field '{piece}' does not exist.{suggestion(piece, fields)}")
+        return self.comparison(piece, fields.get(piece, UNKNOWN))
 
     def comparison(self, name: str, field: Field) -> Condition:
         means, tokens = self.means, self.tokens
         self.terms += 1
         if tokens.takes("("):
-            self.expect(name, field.kind == "object")
+            self.expect(name, field.kind == "object" or field is UNKNOWN)
             inner = self.inside(field.members or {})
             return lambda document: means.nested(document.get(name), inner)
         if tokens.takes("is"):
@@ -259,19 +275,19 @@ class _Parser:
             if tokens.takes("defined"):
                 return lambda document: (name in document) is not negative
             tokens.need("empty")
-            self.expect(name, field.is_array)
+            self.expect(name, field.is_array or field is UNKNOWN)
             return lambda document: means.is_empty(document.get(name)) is not negative
         if tokens.takes("contains"):
             every = tokens.takes("all")
             if not every:
                 tokens.need("any")
             wanted = self.values(name, field)
-            self.expect(name, field.is_array and field.kind != "object")
+            self.expect(name, (field.is_array and field.kind != "object") or field is UNKNOWN)
             return lambda document: means.contains(document.get(name), wanted, every=every)
         if tokens.takes("matches"):
             tokens.need("ignore", "case")
             text = self.value(name, field)
-            self.expect(name, field.kind == "text")
+            self.expect(name, field.kind == "text" or field is UNKNOWN)
             return lambda document: means.ignoring_case(document.get(name), text)
         if tokens.takes("in") or tokens.takes("not", "in"):
             negative = re.search(r"not\s+in$", tokens.text[: tokens.at], re.IGNORECASE) is not None
@@ -281,7 +297,7 @@ class _Parser:
             raise Fault(f"The field '{name}' does not support this expression.")
         kind, sign, position = tokens.next()
         if kind != "sign" or sign in "(),":
-            raise Syntax(position, "an operator")
+            raise Syntax(position + fitting(sign.lower(), OPERATORS), "an operator")
         one = self.value(name, field)
         if sign in ("=", "!=", "<>"):
             return lambda document: means.equals(document.get(name), [one]) is (sign == "=")
@@ -289,13 +305,13 @@ class _Parser:
 
     def expect(self, name: str, condition: bool) -> None:
         if not condition:
-            raise Fault(f"The field '{name}' does not support this expression.")
+            self.faults.append(f"The field '{name}' does not support this expression.")
 
     def value(self, name: str, field: Field) -> Any:
         found = self.literal()
         if found.kind == "variable" and len(found.value) != 1:
-            raise Fault(f"The field '{name}' takes one value here, and a variable has {len(found.value)}.")
-        return self.typed(name, field, found)[0]
+            self.faults.append(f"The field '{name}' takes one value here, and a variable has several.")
+        return next(iter(self.typed(name, field, found)), None)
 
     def values(self, name: str, field: Field) -> list[Any]:
         listed: list[Literal] = []
@@ -325,7 +341,8 @@ class _Parser:
         if kind == "variable":
             name = piece[1:]
             if name not in self.variables:
-                raise Fault(f"Missing parameter value for {name}")
+                self.faults.append(f"Missing parameter value for {name}")
+                return Literal("missing", None, position)
             return Literal("variable", self.variables[name], position)
         if kind == "word" and piece.lower() in ("true", "false"):
             return Literal("boolean", piece.lower() == "true", position)
@@ -333,14 +350,19 @@ class _Parser:
 
     def typed(self, name: str, field: Field, literal: Literal) -> list[Any]:
         """The values of a literal for a field; several for a variable."""
+        if field is UNKNOWN or literal.kind == "missing":
+            return []
         self.expect(name, field.kind != "object")
+        if field.kind == "object":
+            return []
         if literal.kind == "variable":
             return [self.of_text(name, field, text, literal) for text in literal.value]
         if field.kind == "number" and literal.kind == "number":
             return [literal.value]
         if field.kind in ("text", "time") and literal.kind == "text":
             return [self.of_text(name, field, literal.value, literal)]
-        raise Fault(f"The field '{name}' takes {self.what(field)}.")
+        self.faults.append(f"The field '{name}' takes {self.what(field)}.")
+        return []
 
     def of_text(self, name: str, field: Field, text: str, literal: Literal) -> Any:
         if field.kind == "text":
@@ -349,7 +371,7 @@ class _Parser:
         if isinstance(found, Beyond):
             return float("-inf") if text.startswith("-") else float("inf")
         if found is None:
-            raise Fault(f"The field '{name}' takes {self.what(field)}.")
+            self.faults.append(f"The field '{name}' takes {self.what(field)}.")
         return found
 
     def what(self, field: Field) -> str:

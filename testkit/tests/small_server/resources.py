@@ -38,6 +38,7 @@ class Resource:
     modified_by: str
     current: Projection = field(default_factory=Projection)
     staged: Projection = field(default_factory=Projection)
+    documents: Json = field(default_factory=dict, compare=False, repr=False)
 
 
 class Shapes:
@@ -132,32 +133,39 @@ class Store:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._projects: dict[str, dict[str, Resource]] = {}
+        self.projects: dict[str, dict[str, Resource]] = {}
+        self._ids: dict[tuple[str, str | None], str] = {}
         self._last = 0
 
     def resources(self, project: str) -> list[Resource]:
         """All of a project, as they are now."""
         with self.lock:
-            return list(self._projects.get(project, {}).values())
+            return list(self.projects.get(project, {}).values())
 
     def by_id(self, project: str, wanted: str) -> Resource | None:
         """The resource with an id."""
         with self.lock:
-            return self._projects.get(project, {}).get(wanted.lower())
+            return self.projects.get(project, {}).get(wanted.lower())
 
     def by_key(self, project: str, key: str) -> Resource | None:
         """The resource with a key."""
-        return next((found for found in self.resources(project) if found.key == key), None)
+        with self.lock:
+            return self.projects.get(project, {}).get(self._ids.get((project, key), ""))
 
     def keep(self, project: str, resource: Resource) -> None:
         """Store a resource in the place of the one with its id."""
         with self.lock:
-            self._projects.setdefault(project, {})[resource.id] = resource
+            before = self.projects.setdefault(project, {}).get(resource.id)
+            self.projects[project][resource.id] = resource
+            if before is not None and before.key != resource.key:
+                self._ids.pop((project, before.key), None)
+            self._ids[project, resource.key] = resource.id
 
     def remove(self, project: str, resource: Resource) -> None:
         """Remove a resource."""
         with self.lock:
-            del self._projects[project][resource.id]
+            del self.projects[project][resource.id]
+            self._ids.pop((project, resource.key), None)
 
     def new_id(self) -> str:
         """A UUID of version 7, greater than all before."""
@@ -274,7 +282,7 @@ class Writes:
 
         :param counts: whether it is a change in any case.
         """
-        made = copy.deepcopy(found)
+        made = copy.deepcopy(replace(found, documents={}))
         change(made)
         if made == found and not counts:
             return found

@@ -102,11 +102,11 @@ class Search:
         if faults:
             raise Refused(400, *faults)
         staged = given.one("staged", False)
-        documents = [(each, document(each, each.staged if staged else each.current)) for each in resources]
+        documents = [(each, document(each, staged=staged)) for each in resources]
         level = given.one("fuzzyLevel", 2) if given.one("fuzzy", False) else None
-        relevant = {each.id: self.relevance(found, texts, level) for each, found in documents}
-        matching = [pair for pair in documents if relevant[pair[0].id] > 0]
-        counted = [pair for pair in matching if self.all_hold(filters["filter.query"], pair[1])]
+        counted = [pair for pair in documents if self.all_hold(filters["filter.query"], pair[1])]
+        relevant = {each.id: self.relevance(found, texts, level) for each, found in counted}
+        counted = [pair for pair in counted if relevant[pair[0].id] > 0]
         shown = [pair for pair in counted if self.all_hold(filters["filter"], pair[1])]
         results = self.lists.ordered(shown, given.all("sort"))
         if not given.all("sort"):
@@ -174,7 +174,7 @@ class Search:
 
     def relevance(self, found: dict[str, Any], texts: list[tuple[str, str, str]], level: int | None) -> int:
         """How well a document matches; 0 if it does not, and 1 without texts."""
-        there = self.words_of(found)
+        there = self.words_of(found) if texts else []
         score = 1
         for _, language, text in texts:
             stop_words = STOP_WORDS.get(language, frozenset())

@@ -34,6 +34,12 @@ class Beyond:
     text: str
 
 
+class Rounded(float):
+    """A double that is not quite the number that was written, such as 4503599627370496.5 or 2^63 + 1."""
+
+    exact: Decimal
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence with the known name that resembles another one most, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
@@ -51,6 +57,9 @@ def number_of(text: str) -> int | float | Beyond | None:
         exact = Decimal(text)
         if exact == exact.to_integral_value() and INT64[0] <= int(exact) <= INT64[1]:
             return int(exact)
+        rounded = Rounded(near)
+        rounded.exact = exact
+        return rounded
     return near
 
 
@@ -250,9 +259,10 @@ class BodyRules:
         """A number without a fraction."""
         if isinstance(value, Beyond):
             return value, [bad_value(path, value.text, "The number is too large.")]
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        exact = value.exact if isinstance(value, Rounded) else value
+        if isinstance(exact, bool) or not isinstance(exact, int | float | Decimal) or exact != int(exact):
             return value, [bad_structure(path, NO_INTEGER)]
-        if not bounds[0] <= value <= bounds[1] or value == 2.0**63:
+        if not bounds[0] <= exact <= bounds[1]:
             return value, [bad_value(path, value, f"It has to be within {bounds[0]} and {bounds[1]}.")]
         return int(value), []
 
