@@ -90,5 +90,5 @@ def test_a_refusal_shows_the_answer(stub: Stub, project: SandboxProject) -> None
 
 def test_a_server_that_does_not_answer_is_told(stub: Stub, project: SandboxProject) -> None:
     stub.answer = lambda _: None
-    with pytest.raises(SandboxError, match="GET .* was not answered: "):
+    with pytest.raises(SandboxError, match=r"GET .* was not answered: "):
         project.report()
