@@ -74,7 +74,9 @@ def another_code_than_202_is_ignored(world: World, preference: str) -> None:
     answer.expect_no_header("Preference-Applied")
 
 
-@check("4.13-5", needs=["4.13-1"], cases=[FORM, "text/html", "image/*", "application/json;q=0", "application/json", "*/*"])
+@check(
+    "4.13-5", needs=["4.13-1"], cases=[FORM, "text/html", "image/*", "application/json;q=0", "application/json", "*/*"]
+)
 def json_is_answered_whatever_is_accepted(world: World, accept: str) -> None:
     for code in ("200", "202"):
         headers = {"Accept": accept, "Prefer": f"code={code}"}

@@ -219,7 +219,9 @@ def another_field_is_refused_and_the_fields_are_listed(world: World, field: str)
     answer.expect(not missing, f"all sortable fields in the message, also {missing}", message)
 
 
-@check("4.12-18", cases=["id up", "id ascending", "id descending", "id asc desc", "id asc, key", "id,asc", "id 1", "-id"])
+@check(
+    "4.12-18", cases=["id up", "id ascending", "id descending", "id asc desc", "id asc, key", "id,asc", "id 1", "-id"]
+)
 def anything_but_a_direction_is_refused(world: World, sort: str) -> None:
     refused(world.get(SORTED, query={"sort": sort}), 400, "InvalidInput")
 
