@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.endpoints import UNKNOWN_ID, refused
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 ANY = {"objectTypeProperty": {}}
 
@@ -78,7 +79,7 @@ Lists = Callable[[int], str]
 
 LISTED: dict[str, Lists] = {
     "the version": tag,
-    "anything": lambda version: "*",
+    "anything": lambda _: "*",
     "the version first": lambda version: f'"{version}", "99"',
     "the version last": lambda version: f'"99","{version}"',
     "a weak one": lambda version: f'W/"{version}"',
@@ -88,9 +89,9 @@ NOT_LISTED: dict[str, Lists] = {
     "the version before": lambda version: tag(version - 1),
     "the version after": lambda version: tag(version + 1),
     "the version as a part": lambda version: f'"{version}0"',
-    "a text": lambda version: '"abc"',
-    "the empty text": lambda version: '""',
-    "two others": lambda version: '"98", "99"',
+    "a text": lambda _: '"abc"',
+    "the empty text": lambda _: '""',
+    "two others": lambda _: '"98", "99"',
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import FORM, JSON, Made, Query
 from sample_resource_testkit.checks.endpoints import (
     ALL,
     LINKS,
@@ -17,7 +18,7 @@ from sample_resource_testkit.checks.endpoints import (
     refused,
 )
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import FORM, JSON, Made, Query, World
+from sample_resource_testkit.world import World
 
 ANY = {"objectTypeProperty": {}}
 
@@ -35,13 +36,13 @@ CHANGING_HEADERS = {
 HEADED: dict[str, Callable[[Made], str]] = {
     "an id": lambda made: f"/{made.id}",
     "a key": lambda made: f"/key={made.key}",
-    "an unknown id": lambda made: f"/{UNKNOWN_ID}",
-    "an unknown key": lambda made: "/key=no-such-key",
-    "the sorted list": lambda made: f"{SORTED}?limit=0&withTotal=false",
-    "the search": lambda made: f"{SEARCH}?limit=0&withTotal=false",
-    "a wrong sorted list": lambda made: f"{SORTED}?limit=x",
-    "a wrong search": lambda made: f"{SEARCH}?limit=x",
-    "an unknown URL": lambda made: "/a/b/c",
+    "an unknown id": lambda _: f"/{UNKNOWN_ID}",
+    "an unknown key": lambda _: "/key=no-such-key",
+    "the sorted list": lambda _: f"{SORTED}?limit=0&withTotal=false",
+    "the search": lambda _: f"{SEARCH}?limit=0&withTotal=false",
+    "a wrong sorted list": lambda _: f"{SORTED}?limit=x",
+    "a wrong search": lambda _: f"{SEARCH}?limit=x",
+    "an unknown URL": lambda _: "/a/b/c",
 }
 
 

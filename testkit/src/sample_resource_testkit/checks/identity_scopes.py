@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Caller, Made
 from sample_resource_testkit.checks.endpoints import (
     ALL,
     OTHERS,
@@ -18,7 +19,7 @@ from sample_resource_testkit.checks.endpoints import (
 )
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.signatures import NoToken, Token, decode, encode
-from sample_resource_testkit.world import Caller, Made, World
+from sample_resource_testkit.world import World
 
 LACKS = "Insufficient scope. One of the following scopes is missing: "
 
@@ -60,7 +61,7 @@ def flipped(text: str, position: int) -> str:
 FORGERIES: dict[str, Callable[[World], str]] = {
     "a word": lambda world: world.word(),
     "three words": lambda world: ".".join(world.word() for _ in range(3)),
-    "two dots": lambda world: "..",
+    "two dots": lambda _: "..",
     "another first character": lambda world: flipped(world.token, 0),
     "another character in the middle": lambda world: flipped(world.token, len(world.token) // 2),
     "another character of the signature": lambda world: flipped(world.token, -20),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sample_resource_testkit.callers import FORM
 from sample_resource_testkit.checks.endpoints import LINKS, refused
 from sample_resource_testkit.checks.samples_all_options import (
     NUMBER_CASES,
@@ -15,7 +16,7 @@ from sample_resource_testkit.checks.samples_all_options import (
 )
 from sample_resource_testkit.checks.samples_record import SAMPLE
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import FORM, World
+from sample_resource_testkit.world import World
 
 
 @check("4.13-1", cases={"both parameters": QUERIES["both"], "no parameters": {}})

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.endpoints import SORTED, refused
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 CLIENT_MEMBERS = {"id", "name", "scopes"}
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.endpoints import SORTED, refused
 from sample_resource_testkit.checks.sorted_list import ids_in, only
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 FIELDS = ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
 
@@ -60,7 +61,7 @@ def results_are_in_the_order_of_the_field(world: World, case: tuple[str, str]) -
     answer = world.get(SORTED, query={"where": only(made), "sort": field + direction}).expect_status(200)
     results = answer.at("results")
     values = [result.get(field) for result in results]
-    wanted = sorted((one.body.get(field) for one in made), reverse=direction == " desc")
+    wanted = sorted((one.body[field] for one in made), reverse=direction == " desc")
     answer.expect(values == wanted, f"{field} in the order {wanted}", values)
 
 
