@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.world import Caller, Made
+from sample_resource_testkit.callers import Caller, Made
 
 SORTED = "/sorted-query-parameters"
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Caller, Made
 from sample_resource_testkit.checks.endpoints import (
     ALL,
     OTHERS,
@@ -18,7 +19,7 @@ from sample_resource_testkit.checks.endpoints import (
 )
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.signatures import NoToken, Token, decode, encode
-from sample_resource_testkit.world import Caller, Made, World
+from sample_resource_testkit.world import World
 
 LACKS = "Insufficient scope. One of the following scopes is missing: "
 
@@ -60,7 +61,7 @@ def flipped(text: str, position: int) -> str:
 FORGERIES: dict[str, Callable[[World], str]] = {
     "a word": lambda world: world.word(),
     "three words": lambda world: ".".join(world.word() for _ in range(3)),
-    "two dots": lambda world: "..",
+    "two dots": lambda _: "..",
     "another first character": lambda world: flipped(world.token, 0),
     "another character in the middle": lambda world: flipped(world.token, len(world.token) // 2),
     "another character of the signature": lambda world: flipped(world.token, -20),
@@ -76,9 +77,7 @@ FORGERIES: dict[str, Callable[[World], str]] = {
     "another project in the scope": lambda world: encode(
         jwt(world).header, {**jwt(world).claims, "scope": "manage_test:other"}, jwt(world).signature
     ),
-    "a later end": lambda world: encode(
-        jwt(world).header, {**jwt(world).claims, "exp": 1 << 40}, jwt(world).signature
-    ),
+    "a later end": lambda world: encode(jwt(world).header, {**jwt(world).claims, "exp": 1 << 40}, jwt(world).signature),
     "an unknown key": lambda world: encode(
         {**jwt(world).header, "kid": world.word()}, jwt(world).claims, jwt(world).signature
     ),
@@ -128,7 +127,9 @@ def a_401_for_a_token_says_that_it_is_invalid(world: World, endpoint: Endpoint) 
 @check("A-4", needs=["A-2"], cases=CHALLENGES)
 def a_401_without_a_token_asks_for_one(world: World, endpoint: Endpoint) -> None:
     answer = endpoint.ask(world.nobody(), world.make()).expect_status(401)
-    found = answer.expect_header("WWW-Authenticate", re.compile(r"Bearer\b.*", re.IGNORECASE)).header("WWW-Authenticate")
+    found = answer.expect_header("WWW-Authenticate", re.compile(r"Bearer\b.*", re.IGNORECASE)).header(
+        "WWW-Authenticate"
+    )
     answer.expect("error=" not in str(found), "no error in WWW-Authenticate", found)
 
 
@@ -153,7 +154,10 @@ def bearer_may_have_any_letter_case(world: World, scheme: str) -> None:
 
 
 LACKING: dict[str, tuple[Endpoint, str, set[str]]] = {
-    **{f"{name} with view_products": (one, "view_products", {"manage_test", "view_test"}) for name, one in READS.items()},
+    **{
+        f"{name} with view_products": (one, "view_products", {"manage_test", "view_test"})
+        for name, one in READS.items()
+    },
     **{f"{name} with view_test": (one, "view_test", {"manage_test"}) for name, one in WRITES.items()},
     **{
         f"{name} with {scope}": (one, scope, {"view_products", "view_published_products"})
@@ -200,7 +204,10 @@ def a_scope_counts_where_it_is_for(world: World, scope: str) -> None:
     world.caller(scope, client=second.client).get(target=f"/{world.project}/resource?limit=1").expect_status(403)
 
 
-@check("A-9", cases={f"{name}, {scope}": (one, scope) for name, one in READS.items() for scope in ("manage_test", "view_test")})
+@check(
+    "A-9",
+    cases={f"{name}, {scope}": (one, scope) for name, one in READS.items() for scope in ("manage_test", "view_test")},
+)
 def either_scope_is_enough_to_read(world: World, case: tuple[Endpoint, str]) -> None:
     endpoint, scope = case
     served(endpoint.ask(world.caller(scope), world.make()))
@@ -269,9 +276,7 @@ CHANGING = {**WRITES, "4.10 update": OTHERS["4.10 update"]}
     needs=["4.2-1"],
     cases={f"{name} {who}": (one, caller) for name, one in CHANGING.items() for who, caller in POWERLESS.items()},
 )
-def a_write_without_the_right_changes_nothing(
-    world: World, case: tuple[Endpoint, Callable[[World], Caller]]
-) -> None:
+def a_write_without_the_right_changes_nothing(world: World, case: tuple[Endpoint, Callable[[World], Caller]]) -> None:
     endpoint, caller = case
     made = world.make()
     before = world.get(f"/{made.id}").expect_status(200).json

@@ -319,8 +319,15 @@ def with_a_bearer_token_it_is_refused(world: World, endpoint: str) -> None:
 
 @check(
     "A-40",
-    cases={f"{name}, {kind}": (name, form) for name in ("introspect", "revoke") for kind, form in
-           {"an empty form": "", "another name": "tokens=a.b.c", "a hint alone": "token_type_hint=access_token"}.items()},
+    cases={
+        f"{name}, {kind}": (name, form)
+        for name in ("introspect", "revoke")
+        for kind, form in {
+            "an empty form": "",
+            "another name": "tokens=a.b.c",
+            "a hint alone": "token_type_hint=access_token",
+        }.items()
+    },
 )
 def without_a_token_it_is_refused(world: World, case: tuple[str, str]) -> None:
     endpoint, form = case

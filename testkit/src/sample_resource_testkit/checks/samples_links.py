@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sample_resource_testkit.callers import FORM
 from sample_resource_testkit.checks.endpoints import LINKS, refused
 from sample_resource_testkit.checks.samples_all_options import (
     NUMBER_CASES,
@@ -15,7 +16,7 @@ from sample_resource_testkit.checks.samples_all_options import (
 )
 from sample_resource_testkit.checks.samples_record import SAMPLE
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import FORM, World
+from sample_resource_testkit.world import World
 
 
 @check("4.13-1", cases={"both parameters": QUERIES["both"], "no parameters": {}})
@@ -74,7 +75,9 @@ def another_code_than_202_is_ignored(world: World, preference: str) -> None:
     answer.expect_no_header("Preference-Applied")
 
 
-@check("4.13-5", needs=["4.13-1"], cases=[FORM, "text/html", "image/*", "application/json;q=0", "application/json", "*/*"])
+@check(
+    "4.13-5", needs=["4.13-1"], cases=[FORM, "text/html", "image/*", "application/json;q=0", "application/json", "*/*"]
+)
 def json_is_answered_whatever_is_accepted(world: World, accept: str) -> None:
     for code in ("200", "202"):
         headers = {"Accept": accept, "Prefer": f"code={code}"}

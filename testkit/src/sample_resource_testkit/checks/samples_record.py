@@ -53,7 +53,7 @@ def a_scalar_field_is_taken(world: World, case: tuple[str, Any]) -> None:
 
 @check("2.4-1", cases=list(PLACES))
 def all_scalar_fields_are_taken_together(world: World, place: str) -> None:
-    world.post(PLACES[place], {name: "a text" for name in SCALARS}).expect_success()
+    world.post(PLACES[place], dict.fromkeys(SCALARS, "a text")).expect_success()
 
 
 TIMES_AND_PERSONS: dict[str, Any] = {

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.endpoints import SORTED, refused
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 CLIENT_MEMBERS = {"id", "name", "scopes"}
 
@@ -62,7 +63,9 @@ def each_parameter_is_accepted(world: World, pairs: list[tuple[str, Any]]) -> No
     world.get(SORTED, query=[*pairs, *added]).expect_status(200)
 
 
-@check("4.12-2", cases={"first page": (3, 0), "second page": (1, 1), "no results": (0, 0), "the largest": (500, 10_000)})
+@check(
+    "4.12-2", cases={"first page": (3, 0), "second page": (1, 1), "no results": (0, 0), "the largest": (500, 10_000)}
+)
 def a_page_shows_its_limit_and_offset(world: World, page: tuple[int, int]) -> None:
     limit, offset = page
     answer = world.get(SORTED, query={"limit": limit, "offset": offset}).expect_status(200)
@@ -213,7 +216,9 @@ def a_total_that_is_exact_has_no_totalcapped(world: World) -> None:
     answer.expect_absent("totalCapped").expect_json("total", 2)
 
 
-@check("4.12-10", cases={"a page": {"limit": 1}, "no results": {"limit": 0}, "an offset": {"limit": 1, "offset": 9_999}})
+@check(
+    "4.12-10", cases={"a page": {"limit": 1}, "no results": {"limit": 0}, "an offset": {"limit": 1, "offset": 9_999}}
+)
 def a_total_beyond_10000_is_capped(world: World, asked: dict[str, int]) -> None:
     """A project so large takes too long to make, so this looks at one that happens to be."""
     last = ids_in(world.get(SORTED, query={"offset": 10_000, "limit": 1, "sort": "id"}))

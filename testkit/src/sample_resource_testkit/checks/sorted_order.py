@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.endpoints import SORTED, refused
 from sample_resource_testkit.checks.sorted_list import ids_in, only
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 FIELDS = ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
 
@@ -60,7 +61,7 @@ def results_are_in_the_order_of_the_field(world: World, case: tuple[str, str]) -
     answer = world.get(SORTED, query={"where": only(made), "sort": field + direction}).expect_status(200)
     results = answer.at("results")
     values = [result.get(field) for result in results]
-    wanted = sorted((one.body.get(field) for one in made), reverse=direction == " desc")
+    wanted = sorted((one.body[field] for one in made), reverse=direction == " desc")
     answer.expect(values == wanted, f"{field} in the order {wanted}", values)
 
 
@@ -219,7 +220,9 @@ def another_field_is_refused_and_the_fields_are_listed(world: World, field: str)
     answer.expect(not missing, f"all sortable fields in the message, also {missing}", message)
 
 
-@check("4.12-18", cases=["id up", "id ascending", "id descending", "id asc desc", "id asc, key", "id,asc", "id 1", "-id"])
+@check(
+    "4.12-18", cases=["id up", "id ascending", "id descending", "id asc desc", "id asc, key", "id,asc", "id 1", "-id"]
+)
 def anything_but_a_direction_is_refused(world: World, sort: str) -> None:
     refused(world.get(SORTED, query={"sort": sort}), 400, "InvalidInput")
 
