@@ -6,7 +6,7 @@ import pytest
 
 from tests.specification import made
 from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
-from tests.specification.marks import Mark, UnreadableMark, all_marks, marks_in, table, held_by
+from tests.specification.marks import Mark, UnreadableMark, all_marks, held_by, marks_in, table
 from tests.specification.page import made_from
 
 KNOWN = {clause.clause for clause in CLAUSES}

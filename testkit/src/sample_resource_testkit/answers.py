@@ -84,12 +84,14 @@ class Answer:
         """Expect something that no other method says.
 
         :param expected: what should hold, as ``results in the order of their keys``.
-        :param got: what holds instead; by default the body is shown.
+        :param got: what holds instead, a text as it is shown or a JSON value; by default the body.
         :raises Failed: if the condition is false.
         """
         self._count()
         if not condition:
-            raise self.failed(expected, shortened(self.raw.body) if got is None else told(got))
+            if got is None:
+                got = shortened(self.raw.body)
+            raise self.failed(expected, got if isinstance(got, str) else told(got))
         return self
 
     def expect_status(self, *allowed: int) -> "Answer":
@@ -98,14 +100,14 @@ class Answer:
         :raises Failed: for another one.
         """
         wanted = " or ".join(map(str, allowed))
-        return self.expect(self.status in allowed, f"status {wanted}", _Told(f"status {self.status}"))
+        return self.expect(self.status in allowed, f"status {wanted}", f"status {self.status}")
 
     def expect_success(self) -> "Answer":
         """Expect any status from 200 to 299: the interface often does not say which.
 
         :raises Failed: for another one.
         """
-        return self.expect(200 <= self.status < 300, "a status of success (2xx)", _Told(f"status {self.status}"))
+        return self.expect(200 <= self.status < 300, "a status of success (2xx)", f"status {self.status}")
 
     def expect_json(self, *path_and_value: Any) -> "Answer":
         """Expect a value at a place of the JSON body: ``expect_json("results", 0, "key", "a")``.
@@ -118,7 +120,7 @@ class Answer:
         found = _find(self.json, path)
         place = _place(path) if path else "the body"
         got = "there is none" if found is _MISSING else f"{place} is {told(found)}"
-        return self.expect(found is not _MISSING and same(found, value), f"{place} to be {told(value)}", _Told(got))
+        return self.expect(found is not _MISSING and same(found, value), f"{place} to be {told(value)}", got)
 
     def expect_absent(self, *path: str | int) -> "Answer":
         """Expect that a place of the JSON body does not exist; null counts as a value.
@@ -126,7 +128,7 @@ class Answer:
         :raises Failed: if it exists.
         """
         found = _find(self.json, path)
-        return self.expect(found is _MISSING, f"no {_place(path)}", _Told(f"{_place(path)} is {told(found)}"))
+        return self.expect(found is _MISSING, f"no {_place(path)}", f"{_place(path)} is {told(found)}")
 
     def expect_subset(self, wanted: Mapping[str, Any], *path: str | int) -> "Answer":
         """Expect an object at a place of the body that has at least these members, each with this value.
@@ -149,14 +151,14 @@ class Answer:
         else:
             holds, wanted = found is not None and value in (None, found), "" if value is None else f": {value}"
         got = f"no header {name}" if found is None else f"{name}: {found}"
-        return self.expect(holds, f"the header {name}{wanted}", _Told(got))
+        return self.expect(holds, f"the header {name}{wanted}", got)
 
     def expect_no_header(self, name: str) -> "Answer":
         """Expect that a header is not there.
 
         :raises Failed: if it is.
         """
-        return self.expect(self.header(name) is None, f"no header {name}", _Told(f"{name}: {self.header(name)}"))
+        return self.expect(self.header(name) is None, f"no header {name}", f"{name}: {self.header(name)}")
 
     def expect_empty(self) -> "Answer":
         """Expect no body, and nothing after the end of the answer either.
@@ -194,16 +196,8 @@ class Answer:
         return self.expect(bool(matching), wanted)
 
 
-class _Told(str):
-    """A text that is shown as it is, without quotes."""
-
-    __slots__ = ()
-
-
 def told(value: object) -> str:
     """A value as a reader of JSON expects it, of a bearable length."""
-    if isinstance(value, _Told):
-        return str(value)
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):

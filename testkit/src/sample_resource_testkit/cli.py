@@ -33,13 +33,16 @@ from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import ProgressLine, as_text
 from sample_resource_testkit.runner import plan, run
 from sample_resource_testkit.verdict import Verdict, case_failures
-from sample_resource_testkit.wire import Headers, NoAnswer, Origin, Request, Transport
+from sample_resource_testkit.wire import Headers, NoAnswer, NotConnected, Origin, RawAnswer, Request, Transport
 from sample_resource_testkit.world import Server
 
 NAME = "sample-resource-conformance"
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
 """Exit codes. The last one is also that of wrong options: nothing was checked then either."""
+
+_GREETINGS = 3
+"""How often the first request is sent before the server counts as one that answers nothing."""
 
 _EPILOG = """\
 Give one of: --sandbox; --client-id and --client-secret; --token. Secrets may come from the environment instead:
@@ -284,7 +287,7 @@ def _greet(server: Server) -> list[str]:
         token = server.access.token(project)
         headers = (("Authorization", f"Bearer {token}"),)
         request = server.transport.complete(Request("GET", f"/{project.key}/resource", headers))
-        answer = server.transport.exchange(request)
+        answer = _patient_exchange(server.transport, request)
     except Skipped as error:
         raise Unusable(f"no token: {error}") from None
     except NoAnswer as error:
@@ -292,6 +295,21 @@ def _greet(server: Server) -> list[str]:
     if answer.status in (401, 403):
         return [f"warning: the server answers {answer.status} to the token, so most clauses will fail"]
     return []
+
+
+def _patient_exchange(transport: Transport, request: Request) -> RawAnswer:
+    """The answer to a request that is sent up to three times, for a server that drops some connections.
+
+    :raises NoAnswer: if none comes.
+    """
+    for _ in range(_GREETINGS - 1):
+        try:
+            return transport.exchange(request)
+        except NotConnected:
+            break
+        except NoAnswer:
+            continue
+    return transport.exchange(request)
 
 
 def _verdict(

@@ -5,31 +5,24 @@ may have no DELETE. Checks tell their resources apart by keys and words that no 
 """
 
 import hashlib
-import json as json_text
 import random
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import quote
 
 from sample_resource_testkit.access import Access, Credentials, ProjectClient
 from sample_resource_testkit.answers import Answer, told
+from sample_resource_testkit.callers import FORM as FORM
+from sample_resource_testkit.callers import JSON as JSON
+from sample_resource_testkit.callers import UNSET, Caller, Made, Query
 from sample_resource_testkit.exchanges import Exchange
 from sample_resource_testkit.outcomes import Failed, NotReachable, Skipped
 from sample_resource_testkit.wire import NoAnswer, NotConnected, RawAnswer, Request, Transport
 
 T = TypeVar("T")
-
-Query = str | Mapping[str, object] | Sequence[tuple[str, object]]
-
-JSON = "application/json"
-
-FORM = "application/x-www-form-urlencoded"
-
-_UNSET: Any = object()
 
 
 @dataclass(slots=True)
@@ -52,178 +45,6 @@ class Ways:
     """Which way of making a resource has worked, so that the others need not be tried each time."""
 
     last: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A resource that a check has made.
-
-    :param body: of the answer that told so.
-    :param location: the ``Location`` header; empty if there was none.
-    :param key: that it was made with; empty if the server takes none.
-    """
-
-    body: dict[str, Any]
-    key: str
-    location: str = ""
-
-    @property
-    def id(self) -> str:
-        """Its id, from the body or the ``Location`` header.
-
-        :raises NotReachable: if the server told it in neither.
-        """
-        found = self.body.get("id")
-        if isinstance(found, str):
-            return found
-        last = self.location.partition("?")[0].rpartition("/")[2]
-        if last:
-            return last
-        raise NotReachable("no id of a resource is known: neither the body nor Location of an answer has it")
-
-    @property
-    def version(self) -> int:
-        """Its version.
-
-        :raises NotReachable: if the body has no number.
-        """
-        found = self.body.get("version")
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return int(found)
-        raise NotReachable("no version of a resource is known: the body of the answer has none")
-
-
-class Caller:
-    """Sends requests to the resources of one project with one token.
-
-    Paths are given from ``/{projectKey}/resource`` on: ``""``, ``"/key=a"``, ``"?limit=1"``, exactly as they go out.
-    """
-
-    def __init__(
-        self, world: "World", client: ProjectClient, scopes: tuple[str, ...] = (), token: str | None = None
-    ) -> None:
-        self._world = world
-        self._client = client
-        self._scopes = scopes
-        self._token = token
-
-    @property
-    def project(self) -> str:
-        """The key of the project."""
-        return self._client.key
-
-    @property
-    def client(self) -> ProjectClient:
-        """The client and its credentials."""
-        return self._client
-
-    @property
-    def token(self) -> str:
-        """The token; empty for a caller without one.
-
-        :raises Skipped: if none can be had.
-        """
-        if self._token is not None:
-            return self._token
-        return self._world.server.access.token(self._client, self._scopes)
-
-    def request(
-        self,
-        method: str,
-        path: str = "",
-        json: Any = _UNSET,
-        *,
-        query: Query = "",
-        body: bytes | str | None = None,
-        form: Query | None = None,
-        headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
-        target: str | None = None,
-        authorization: str | None = _UNSET,
-    ) -> Request:
-        """A request, to be sent later.
-
-        :param json: a value for the body, which gets ``Content-Type: application/json``.
-        :param query: text as it goes out, or pairs, which are percent-encoded; several values of a name are a list.
-        :param body: bytes or text for the body, without a ``Content-Type``.
-        :param form: for the body, as ``query``; it gets the content type of forms.
-        :param headers: beside those above; one with the same name replaces them.
-        :param target: the whole request target, in place of ``path``; a path from the URL of the server on.
-        :param authorization: the whole header, None for no such header; by default that of the caller's token.
-        """
-        given = list(headers) if isinstance(headers, Sequence) else list(headers.items())
-        content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
-        added: list[tuple[str, str]] = []
-        if authorization is _UNSET:
-            authorization = f"Bearer {self.token}" if self.token else None
-        if authorization is not None:
-            added.append(("Authorization", authorization))
-        if json is not _UNSET:
-            content = json_text.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
-            added.append(("Content-Type", JSON))
-        elif form is not None:
-            content = encoded(form).encode()
-            added.append(("Content-Type", FORM))
-        names = {name.lower() for name, _ in given}
-        whole = [*(pair for pair in added if pair[0].lower() not in names), *given]
-        addressed = f"/{self.project}/resource{path}" if target is None else target
-        asked = encoded(query)
-        if asked:
-            addressed += ("&" if "?" in addressed else "?") + asked
-        return Request(method, addressed, tuple(whole), content)
-
-    def send(self, method: str, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
-        """Send a request on a connection of its own; the parameters are those of :meth:`request`.
-
-        :raises Failed: if no answer comes.
-        """
-        return self._world.send(self.request(method, path, json, **options))
-
-    def get(self, path: str = "", **options: Any) -> Answer:
-        """GET, as :meth:`send` does."""
-        return self.send("GET", path, **options)
-
-    def head(self, path: str = "", **options: Any) -> Answer:
-        """HEAD, as :meth:`send` does."""
-        return self.send("HEAD", path, **options)
-
-    def post(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
-        """POST, as :meth:`send` does."""
-        return self.send("POST", path, json, **options)
-
-    def put(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
-        """PUT, as :meth:`send` does."""
-        return self.send("PUT", path, json, **options)
-
-    def patch(self, path: str = "", json: Any = _UNSET, **options: Any) -> Answer:
-        """PATCH, as :meth:`send` does."""
-        return self.send("PATCH", path, json, **options)
-
-    def delete(self, path: str = "", **options: Any) -> Answer:
-        """DELETE, as :meth:`send` does."""
-        return self.send("DELETE", path, **options)
-
-    def make(self, fields: Mapping[str, Any] | None = None, *, key: str | None = None) -> Made:
-        """Make a resource by whatever way works: POST, PUT, with a key, or without.
-
-        :param fields: its objectTypeProperty; empty by default.
-        :param key: by default a new one.
-        :raises NotReachable: if no way works.
-        """
-        return self._world.make_for(self, dict(fields or {}), self._world.key() if key is None else key)
-
-    def update(self, made: Made, *actions: Mapping[str, Any] | str) -> Made:
-        """Apply update actions to a resource (4.10), and return it as it is then.
-
-        :param actions: names, or objects with ``action``; by default ``doSomeThing``.
-        :raises NotReachable: if the server refuses.
-        """
-        listed = [
-            {"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)
-        ]
-        answer = self.post(f"/{made.id}", {"version": made.version, "actions": listed})
-        if not (200 <= answer.status < 300 and isinstance(answer.json, dict)):
-            raise NotReachable(f"an update by id (4.10) was answered with {answer.status}")
-        return Made(answer.json, made.key)
 
 
 class World(Caller):
@@ -306,7 +127,7 @@ class World(Caller):
         *,
         endpoint: str = "",
         client: ProjectClient | None = None,
-        authorization: str | None = _UNSET,
+        authorization: str | None = UNSET,
         **options: Any,
     ) -> Answer:
         """POST a form to the token endpoint, or to another one beside it.
@@ -321,7 +142,7 @@ class World(Caller):
         access = self.server.access
         if not isinstance(access, Credentials):
             raise Skipped("needs a token endpoint: --client-id and --client-secret, or --sandbox")
-        basic = f"Basic {(client or self._client).basic}" if authorization is _UNSET else authorization
+        basic = f"Basic {(client or self._client).basic}" if authorization is UNSET else authorization
         target = f"{access.target.rpartition('/')[0]}/{endpoint}" if endpoint else access.target
         method = options.pop("method", "POST")
         if method == "POST" and form is None and not options.keys() & {"json", "body"}:
@@ -358,11 +179,19 @@ class World(Caller):
 
     # Requests
 
-    def send(self, method: Any, *arguments: Any, **options: Any) -> Answer:
-        """Send a request that is made already, or make and send one as :meth:`Caller.send` does."""
-        if not isinstance(method, Request):
-            return super().send(method, *arguments, **options)
-        return self._answered(method, self.server.transport.exchange)
+    def deliver(self, request: Request) -> Answer:
+        """Send a request that is made already on a connection of its own.
+
+        :raises Failed: if no answer comes.
+        """
+        return self._answered(request, self.server.transport.exchange)
+
+    def token_for(self, client: ProjectClient, scopes: tuple[str, ...]) -> str:
+        """A token of a client.
+
+        :raises Skipped: if none can be had.
+        """
+        return self.server.access.token(client, scopes)
 
     def race(self, requests: Sequence[Request]) -> list[Answer]:
         """Send requests at the same time, each on a connection that is open already.
@@ -456,24 +285,3 @@ def _object(answer: Answer) -> dict[str, Any] | None:
     except Failed:
         return None
     return body if isinstance(body, dict) else None
-
-
-def encoded(query: Query) -> str:
-    """A query or a form as text: text as it is, pairs percent-encoded, and a list as a repetition of its name.
-
-    True and false are ``true`` and ``false``.
-    """
-    if isinstance(query, str):
-        return query
-    pairs = query.items() if isinstance(query, Mapping) else query
-    return "&".join(
-        f"{quote(name, safe='.')}={quote(_text(value), safe='')}"
-        for name, listed in pairs
-        for value in (listed if isinstance(listed, list | tuple) else [listed])
-    )
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else json_text.dumps(value, ensure_ascii=False)
