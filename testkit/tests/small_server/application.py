@@ -433,6 +433,8 @@ class Application:
             "/oauth/introspect": ("POST", self.introspect),
             "/oauth/revoke": ("POST", self.revoke),
             "/sandbox/projects": ("POST", self.new_project),
+            "/.well-known/jwks.json": ("GET", lambda _: Answer(200, self.identity.key_set())),
+            "/.well-known/oauth-authorization-server": ("GET", lambda _: Answer(200, self.identity.metadata())),
         }
         if request.path.startswith("/sandbox/projects/") and request.method == "DELETE":
             return Answer(200, {})

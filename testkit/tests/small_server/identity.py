@@ -1,4 +1,4 @@
-"""Clients, tokens and scopes: RFC 6749 section 4.4, RFC 7662 and RFC 7009, with tokens that are no JWTs."""
+"""Clients, tokens and scopes: RFC 6749 section 4.4, RFC 7662, RFC 7009 and RFC 8414."""
 
 import base64
 import re
@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from .refusals import Refused, entry
+from .tokens import key_set, signed
 
 LIFETIME_S = 172_800
 
@@ -33,7 +34,7 @@ class Token:
 
     client: Client
     scopes: tuple[str, ...]
-    expires: float
+    expires: int
 
 
 class Identity:
@@ -42,6 +43,18 @@ class Identity:
     def __init__(self) -> None:
         self.clients: dict[str, Client] = {}
         self.tokens: dict[str, Token] = {}
+        self.issuer = ""
+        self.key_set = key_set
+
+    def metadata(self) -> dict[str, str]:
+        """Where things are (RFC 8414)."""
+        return {
+            "issuer": self.issuer,
+            "token_endpoint": f"{self.issuer}/oauth/token",
+            "jwks_uri": f"{self.issuer}/.well-known/jwks.json",
+            "introspection_endpoint": f"{self.issuer}/oauth/introspect",
+            "revocation_endpoint": f"{self.issuer}/oauth/revoke",
+        }
 
     def new_client(self, *projects: str) -> Client:
         """A client with all scopes of projects."""
@@ -52,9 +65,23 @@ class Identity:
 
     def issue(self, client: Client, scopes: tuple[str, ...]) -> str:
         """A new token."""
-        text = secrets.token_urlsafe(32)
-        self.tokens[text] = Token(client, scopes, time.time() + LIFETIME_S)
+        now = int(time.time())
+        text = signed(self.claims(client, scopes, now))
+        self.tokens[text] = Token(client, scopes, now + LIFETIME_S)
         return text
+
+    def claims(self, client: Client, scopes: tuple[str, ...], now: int) -> dict[str, Any]:
+        """What a token says (RFC 9068, section 2.2)."""
+        return {
+            "iss": self.issuer,
+            "aud": self.issuer,
+            "sub": client.id,
+            "client_id": client.id,
+            "iat": now,
+            "exp": now + LIFETIME_S,
+            "jti": secrets.token_hex(8),
+            "scope": " ".join(scopes),
+        }
 
     # Requests
 
@@ -182,7 +209,7 @@ class Identity:
         return {
             "active": True,
             "scope": " ".join(token.scopes),
-            "exp": int(token.expires),
+            "exp": token.expires,
             "client_id": token.client.id,
         }
 

@@ -94,6 +94,7 @@ class SmallServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.application = Application()
+        self.application.identity.issuer = self.url
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
 
     @property
