@@ -157,12 +157,16 @@ class World(Caller):
     def sandbox(self, project: str, what: str, json: Any) -> Answer:
         """Order something of the sandbox: PUT on ``/sandbox/projects/{project}/{what}``, as ``clock``.
 
-        :raises Skipped: if the run does not use a sandbox.
+        :raises Skipped: if the run does not use a sandbox, or this one takes no such order.
         """
         access = self.server.access
         if not isinstance(access, SandboxAccess):
             raise Skipped("needs a server with a sandbox: --sandbox")
-        return self.put(json=json, target=f"/sandbox/projects/{project}/{what}", authorization=access.authorization)
+        target = f"/sandbox/projects/{project}/{what}"
+        answer = self.put(json=json, target=target, authorization=access.authorization)
+        if answer.status in (404, 405):
+            raise Skipped(f"needs a sandbox with '{what}': PUT {target} is {answer.status}")
+        return answer
 
     # Expectations
 
