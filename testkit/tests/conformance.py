@@ -21,7 +21,7 @@ def outcomes(
     """
     with SmallServer() as small:
         # The projects of the run are made by a server without faults, so that it always begins.
-        transport = Transport(Origin.of(small.url))
+        transport = Transport(Origin.of(small.url), timeout_s=60)
         token_connections, target = token_transport(f"{small.url}/oauth/token", transport)
         access = SandboxAccess(token_connections, target, Vault(), transport)
         access.begin()

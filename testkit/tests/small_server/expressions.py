@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .fields import FIELDS, Field
-from .predicates import Fault, Syntax
+from .predicates import Fault, Syntax, fitting
 from .values import Beyond, milliseconds, number_of, suggestion
+
+KEYWORDS = ("exists", "missing", "range", "subtree", "true", "false")
 
 MOST_CHARACTERS, MOST_RANGES = 16_384, 100
 
@@ -81,7 +83,7 @@ def parse(text: str, *, facet: bool) -> Expression:
     scanner = Scanner(text)
     written = scanner.need(r"[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*", "a path")
     condition: list[tuple[str, Any]] = []
-    if not facet or not scanner.match(r"(?=as\s|counting\s|$)"):
+    if not facet or scanner.match(r"(?=as\s|counting\s|$)") is None:
         scanner.need(":", "':'")
         condition = _condition(scanner, facet=facet)
     name = written
@@ -137,7 +139,9 @@ def _literal(scanner: Scanner) -> tuple[str, Any]:
     word = scanner.match(r"(true|false)\b")
     if word is not None:
         return "boolean", word.lower() == "true"
-    raise scanner.wrong("a value")
+    wrong = scanner.wrong("a value")
+    word = re.match(r"[a-z]*", scanner.text[wrong.position :].lower())
+    raise Syntax(wrong.position + fitting(word[0] if word else "", KEYWORDS), "a value")
 
 
 def _fill(made: Expression, written: str, condition: list[tuple[str, Any]], *, facet: bool) -> None:

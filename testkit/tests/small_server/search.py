@@ -1,6 +1,7 @@
 """Both searches: texts, filters, facets."""
 
 import re
+from functools import cache
 from typing import Any
 
 from .expressions import Expression, UnknownPath, parse, values_at
@@ -39,7 +40,7 @@ Documents = list[tuple[Resource, dict[str, Any]]]
 
 
 class Words:
-    """Words, their forms, and how alike they are. English and German have a few forms."""
+    """Words, their forms, and how alike they are."""
 
     def split(self, text: str) -> list[str]:
         """The words of a text in lower case."""
@@ -47,27 +48,22 @@ class Words:
 
     def stem(self, word: str, language: str) -> str:
         """What the forms of a word have in common."""
-        if language == "en":
-            word = re.sub(r"(?<=[^s])s$", "", word)
-            if word.endswith("ing") and len(word) > 5:
-                word = re.sub(r"(.)\1$", r"\1", word[:-3])
-        elif language == "de":
-            word = word.translate(str.maketrans("äöü", "aou"))
-            word = re.sub(r"(?<=...)(e|er|en|s)$", "", word)
-        return word
+        return stem_of(word, language)
 
     def default_level(self, word: str) -> int:
         """How many edits a word allows."""
         return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
 
-    def distance(self, one: str, other: str) -> int:
-        """How many characters have to be added, removed or replaced."""
+    def is_near(self, one: str, other: str, most: int) -> bool:
+        """Whether at most so many characters have to be added, removed or replaced."""
+        if abs(len(one) - len(other)) > most or len(set(one) - set(other)) > most:
+            return False
         row = list(range(len(other) + 1))
         for position, letter in enumerate(one, start=1):
             before, row[0] = row[0], position
             for place, wanted in enumerate(other, start=1):
                 before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != wanted))
-        return row[-1]
+        return row[-1] <= most
 
     def relevance(self, word: str, there: list[str], language: str, level: int | None) -> int:
         """3: the word as it is written, 2: another form of it, 1: a word that is alike, 0: none of them."""
@@ -78,7 +74,19 @@ class Words:
         if level is None:
             return 0
         most = min(level, self.default_level(word))
-        return int(any(self.distance(word, each) <= most for each in there))
+        return int(any(self.is_near(word, each, most) for each in there))
+
+
+@cache
+def stem_of(word: str, language: str) -> str:
+    """A word without the endings that plurals and the like add, in the four languages that the server knows."""
+    if language in ("en", "es", "fr"):
+        word = re.sub(r"(?<=[^s])s$", "", word)
+    if language == "en" and word.endswith("ing") and len(word) > 5:
+        word = re.sub(r"(.)\1$", r"\1", word[:-3])
+    if language == "de":
+        word = re.sub(r"(?<=...)(e|er|en|s)$", "", word.translate(str.maketrans("äöü", "aou")))
+    return word
 
 
 class Search:

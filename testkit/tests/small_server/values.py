@@ -165,7 +165,7 @@ class ParameterRules:
             return Refused(400, bad_parameter(name, "A number is expected."))
         if kind == "whole" and number != int(number):
             return Refused(400, bad_parameter(name, "A whole number is expected."))
-        return int(number) if kind == "whole" else number
+        return int(number.exact if isinstance(number, Rounded) else number) if kind == "whole" else number
 
     def number(self, text: str) -> int | float | Beyond | None:
         """The number that a parameter has."""
