@@ -4,9 +4,10 @@ from collections.abc import Callable
 from urllib.parse import unquote
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Caller, Made
 from sample_resource_testkit.checks.steps import UNKNOWN_ID, errors_of, ids_in, keyed, refused, update_body
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Caller, Made, World
+from sample_resource_testkit.world import World
 
 WORDS = ("searchApiPattern", "sorted-query-parameters", "description-with-urn-links", "product-projection-search")
 
@@ -92,7 +93,7 @@ def no_page_shows_or_counts_a_resource_of_another_project(
     made = world.make({"arrayOfStringExample": [word]})
     own = read(world, made, word)
     if own.status != 200 or made.id not in ids_in(own):
-        world.not_reachable("the resource is not found in its own project either")
+        world.skip("needs a request that finds the resource in its own project")
     other = read(second, made, word).expect_status(200)
     other.expect(made.id not in ids_in(other), "no result of another project", ids_in(other)).expect_json("total", 0)
 
@@ -103,7 +104,7 @@ def no_existence_check_counts_a_resource_of_another_project(world: World) -> Non
     word = world.word()
     world.make({"arrayOfStringExample": [word]})
     if world.head("", query={"stringParameter": word}).status != 200:
-        world.not_reachable("the resource is not found in its own project either")
+        world.skip("needs a request that finds the resource in its own project")
     second.head("", query={"stringParameter": word}).expect_status(404)
 
 
@@ -114,8 +115,8 @@ def no_facet_counts_a_resource_of_another_project(world: World) -> None:
     world.make({"arrayOfStringExample": [word]})
     query = {"facet": f'arrayOfStringExample:"{word}" as mine', "limit": 0}
     own = world.get("/searchApiPattern", query=query)
-    if own.status != 200 or own.at("facets", "mine", "count") != 1:
-        world.not_reachable("the resource is not counted in its own project either")
+    if own.status != 200 or own.json.get("facets", {}).get("mine", {}).get("count") != 1:
+        world.skip("needs a facet that counts the resource in its own project")
     second.get("/searchApiPattern", query=query).expect_status(200).expect_json("facets", "mine", "count", 0)
 
 
@@ -140,16 +141,20 @@ def no_write_reaches_a_resource_of_another_project(world: World, write: Callable
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
 
 
-@check(
-    "2.1-6",
-    needs=["4.3-1"],
-    cases={
-        "a hyphen": lambda text: text.replace("-", "%2D"),
-        "a hyphen in lower case": lambda text: text.replace("-", "%2d"),
-        "a letter": lambda text: text.replace("k", "%6B", 1),
-        "all of it": lambda text: "".join(f"%{ord(letter):02X}" for letter in text),
-    },
-)
+def encoded(text: str) -> str:
+    """A text of ASCII with each character percent-encoded."""
+    return "".join(f"%{ord(letter):02X}" for letter in text)
+
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "a hyphen": lambda text: text.replace("-", "%2D"),
+    "a hyphen in lower case": lambda text: text.replace("-", "%2d"),
+    "a letter": lambda text: text.replace("k", "%6B", 1),
+    "all of it": encoded,
+}
+
+
+@check("2.1-6", needs=["4.3-1"], cases=ENCODINGS)
 def a_key_may_be_percent_encoded(world: World, encode: Callable[[str], str]) -> None:
     made = keyed(world)
     world.get(f"/key={encode(made.key)}").expect_status(200).expect_json("id", made.id)
@@ -170,7 +175,7 @@ def other_segments_may_be_percent_encoded_too(world: World, pattern: str) -> Non
         project=world.project,
         id=made.id,
         encoded=made.id.replace("-", "%2D"),
-        encoded_project="".join(f"%{ord(letter):02X}" for letter in world.project),
+        encoded_project=encoded(world.project),
     )
     world.get(target=target).expect_status(200).expect_json("version", made.version)
 

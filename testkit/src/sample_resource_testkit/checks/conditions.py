@@ -79,11 +79,12 @@ def a_text_is_found_exactly(world: World, pair: tuple[str, str]) -> None:
     expect_found(world.get("", query={"stringParameter": wanted}), made)
 
 
-@check("4.1-6", cases={"upper case": str.upper, "a part": lambda word: word[:-1], "more": lambda word: f"{word}a"})
-def a_similar_text_is_not_found(world: World, change: Any) -> None:
+@check("4.1-6", cases=["upper case", "a part", "more"])
+def a_similar_text_is_not_found(world: World, how: str) -> None:
     word = world.word()
     world.make({TEXTS: [word]})
-    expect_found(world.get("", query={"stringParameter": change(word)}))
+    similar = {"upper case": word.upper(), "a part": word[:-1], "more": f"{word}a"}[how]
+    expect_found(world.get("", query={"stringParameter": similar}))
 
 
 @check("4.1-6")
@@ -308,17 +309,17 @@ def without_a_condition_any_resource_will_do(world: World) -> None:
     world.head().expect_status(200).expect_empty()
 
 
-@check("4.5-2", cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
+@check("4.5-2", needs=["4.5-1"], cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
 def what_is_not_there_does_not_exist(world: World, name: str) -> None:
     world.head("", query={name: world.word()}).expect_status(404).expect_empty()
 
 
-@check("4.5-2", cases={"a number": "integerParameter", "another number": "withMarkdownDescription"})
+@check("4.5-2", needs=["4.5-1"], cases={"a number": "integerParameter", "another number": "withMarkdownDescription"})
 def a_number_that_is_not_there_does_not_exist(world: World, name: str) -> None:
     world.head("", query={name: world.number()}).expect_status(404).expect_empty()
 
 
-@check("4.5-2")
+@check("4.5-2", needs=["4.5-1"])
 def nothing_exists_in_an_empty_project(world: World) -> None:
     world.empty_project().head().expect_status(404).expect_empty()
 
@@ -375,13 +376,16 @@ def what_makes_no_difference_is_checked(world: World, query: str) -> None:
     world.head(f"?{query}").expect_status(400)
 
 
+REFUSALS = (400, 401, 403)
+
+
 @check(
     "4.5-5",
     cases=["integerParameter=a", "integerParameter=1.5", "floatParameter=", "objectParameter=%7B", "fooBar=1", "a=%FF"],
 )
 def a_refusal_has_the_status_of_the_list_and_no_body(world: World, query: str) -> None:
     listed = world.get(f"?{query}")
-    if listed.status < 400:
+    if listed.status not in REFUSALS:
         world.not_reachable(f"the list answers {listed.status}")
     world.head(f"?{query}").expect_status(listed.status).expect_empty()
 
@@ -389,7 +393,7 @@ def a_refusal_has_the_status_of_the_list_and_no_body(world: World, query: str) -
 @check("4.5-5", cases={"no token": None, "a wrong token": "Bearer x", "another scheme": "Basic x"})
 def a_refusal_of_the_token_has_no_body(world: World, authorization: str | None) -> None:
     listed = world.get("", authorization=authorization)
-    if listed.status < 400:
+    if listed.status not in REFUSALS:
         world.not_reachable(f"the list answers {listed.status}")
     world.head("", authorization=authorization).expect_status(listed.status).expect_empty()
 
@@ -398,6 +402,6 @@ def a_refusal_of_the_token_has_no_body(world: World, authorization: str | None) 
 def a_refusal_of_the_scope_has_no_body(world: World) -> None:
     caller = world.caller("view_products")
     listed = caller.get()
-    if listed.status < 400:
+    if listed.status not in REFUSALS:
         world.not_reachable(f"the list answers {listed.status}")
     caller.head().expect_status(listed.status).expect_empty()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.steps import (
     CREATING,
     FLOATS,
@@ -24,7 +25,7 @@ from sample_resource_testkit.checks.steps import (
     write,
 )
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 BEFORE: dict[str, Any] = {INTEGERS: [1], TEXTS: ["before"]}
 

@@ -1,10 +1,12 @@
 """Reading one resource: by id (4.2) and by key (4.3)."""
 
+from typing import Any
+
 from sample_resource_testkit.checks.steps import INTEGERS, NUMBERS, TEXTS, UNKNOWN_ID, change, keyed, refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
-FIELDS = {
+FIELDS: dict[str, dict[str, Any]] = {
     "nothing": {},
     "integers and texts": {INTEGERS: [1, -2], TEXTS: ["a text", "ü"]},
     "numbers": {NUMBERS: [0.5, 7]},
@@ -13,7 +15,7 @@ FIELDS = {
 
 
 @check("4.2-1", cases=FIELDS)
-def what_was_made_is_found_by_its_id(world: World, fields: dict[str, object]) -> None:
+def what_was_made_is_found_by_its_id(world: World, fields: dict[str, Any]) -> None:
     made = world.make(fields)
     world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
 
@@ -121,7 +123,7 @@ def upper_case_letters_find_the_same(world: World, how_much: str) -> None:
 
 
 @check("4.3-1", cases=FIELDS)
-def what_was_made_is_found_by_its_key(world: World, fields: dict[str, object]) -> None:
+def what_was_made_is_found_by_its_key(world: World, fields: dict[str, Any]) -> None:
     made = keyed(world, fields)
     world.get(f"/key={made.key}").expect_status(200).expect_json(world.get(f"/{made.id}").json)
 

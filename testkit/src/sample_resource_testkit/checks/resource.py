@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.steps import (
     INTEGERS,
     ON_THE_COLLECTION,
@@ -18,7 +19,7 @@ from sample_resource_testkit.checks.steps import (
     write,
 )
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Made, World
+from sample_resource_testkit.world import World
 
 UUID = re.compile(r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
@@ -179,13 +180,6 @@ def a_resource_without_a_key_has_none(world: World) -> None:
     world.post("", {"objectTypeProperty": {}}).expect_success().expect_absent("key")
 
 
-@check("2.2-7", needs=["4.6-8"])
-def a_resource_has_the_key_that_it_was_given_later(world: World) -> None:
-    made = made_by(world.post("", {"objectTypeProperty": {}}))
-    key = world.key()
-    write(world, "POST", made, {}, key=key).expect_success().expect_json("key", key)
-
-
 @check("2.2-8")
 def some_property_is_absent_before_its_first_change(world: World) -> None:
     made = world.make()
@@ -213,23 +207,23 @@ def nulls_in(value: Any, path: str = "") -> list[str]:
     return []
 
 
-@check(
-    "2.2-9",
-    cases={
-        "created": lambda world: world.post("", {"objectTypeProperty": {"arrayOfObjectType": [{}]}}),
-        "created with a key": lambda world: world.post("", {"key": world.key(), "objectTypeProperty": {INTEGERS: [1]}}),
-        "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
-        "by id": lambda world: world.get(f"/{made_by(world.post('', {'objectTypeProperty': {}})).id}"),
-        "deleted": lambda world: world.delete(f"/{world.make({TEXTS: ['a']}).id}"),
-        "list": lambda world: world.get(f"?stringParameter={word_of(world)}"),
-        "sorted list": lambda world: world.get(f"/sorted-query-parameters?where={contains_word(world)}"),
-        "search": lambda world: world.get(f"/searchApiPattern?text.en={word_of(world)}"),
-    },
-)
+ANSWERS: dict[str, Callable[[World], Answer]] = {
+    "created": lambda world: world.post("", {"objectTypeProperty": {"arrayOfObjectType": [{}]}}),
+    "created with a key": lambda world: world.post("", {"key": world.key(), "objectTypeProperty": {INTEGERS: [1]}}),
+    "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
+    "by id": lambda world: world.get(f"/{made_by(world.post('', {'objectTypeProperty': {}})).id}"),
+    "deleted": lambda world: world.delete(f"/{world.make({TEXTS: ['a']}).id}"),
+    "list": lambda world: world.get(f"?stringParameter={word_of(world)}"),
+    "sorted list": lambda world: world.get(f"/sorted-query-parameters?where={contains_word(world)}"),
+    "search": lambda world: world.get(f"/searchApiPattern?text.en={word_of(world)}"),
+}
+
+
+@check("2.2-9", cases=ANSWERS)
 def nothing_is_null(world: World, ask: Callable[[World], Answer]) -> None:
     answer = ask(world)
     if not 200 <= answer.status < 300:
-        world.not_reachable(f"the request is answered with {answer.status}")
+        world.skip(f"needs an endpoint that this server answers with {answer.status}")
     found = nulls_in(answer.json)
     answer.expect(not found, "no member that is null", found)
 
@@ -366,8 +360,11 @@ def the_next_read_by_key_answers_it_too(world: World) -> None:
     world.get(f"/key={made.key}").expect_json(answered)
 
 
-@check("2.2-13", needs=["3-2"], cases=ON_THE_COLLECTION)
+@check("2.2-13", needs=["4.2-1"], cases=ON_THE_COLLECTION)
 def the_next_read_answers_what_a_staged_write_has_answered(world: World, method: str) -> None:
     made = world.make({INTEGERS: [1]})
-    answered = whole(write(world, method, made, {INTEGERS: [2]}, staged=True))
+    answer = write(world, method, made, {INTEGERS: [2]}, staged=True)
+    if answer.status != 200:
+        world.skip(f"needs staged writes, which this server answers with {answer.status}")
+    answered = whole(answer)
     world.get(f"/{made.id}").expect_json(answered)

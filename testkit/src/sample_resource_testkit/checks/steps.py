@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.world import JSON, Caller, Made, World
+from sample_resource_testkit.callers import JSON, Caller, Made
+from sample_resource_testkit.world import World
 
 JSON_BODY = {"Content-Type": JSON}
 
@@ -91,7 +92,8 @@ def made_by(answer: Answer, key: str = "") -> Made:
 def ids_in(answer: Answer) -> list[str]:
     """The ids of the results of a page, in their order."""
     results = answer.at("results")
-    return [result.get("id") for result in results if isinstance(result, dict)] if isinstance(results, list) else []
+    listed = results if isinstance(results, list) else []
+    return [str(result.get("id")) for result in listed if isinstance(result, dict)]
 
 
 def expect_found(answer: Answer, *wanted: Made) -> Answer:

@@ -329,23 +329,23 @@ def a_deleted_resource_is_not_found_by_its_key(world: World) -> None:
     world.get(f"/key={made.key}").expect_status(404)
 
 
-@check(
-    "4.11-1",
-    cases={
-        "list": lambda world, word: world.get("", query={"stringParameter": word}),
-        "sorted list": lambda world, word: world.get(
-            "/sorted-query-parameters", query={"where": f'{TEXTS} contains any ("{word}")'}
-        ),
-        "search": lambda world, word: world.get("/searchApiPattern", query={"text.en": word}),
-    },
-)
+LISTS: dict[str, Callable[[World, str], Answer]] = {
+    "list": lambda world, word: world.get("", query={"stringParameter": word}),
+    "sorted list": lambda world, word: world.get(
+        "/sorted-query-parameters", query={"where": f'{TEXTS} contains any ("{word}")'}
+    ),
+    "search": lambda world, word: world.get("/searchApiPattern", query={"text.en": word}),
+}
+
+
+@check("4.11-1", cases=LISTS)
 def no_list_shows_a_deleted_resource(world: World, ask: Callable[[World, str], Answer]) -> None:
     word = world.word()
     stays, made = world.make({TEXTS: [word]}), world.make({TEXTS: [word]})
     world.delete(f"/{made.id}").expect_success()
     answer = ask(world, word)
     if answer.status != 200:
-        world.not_reachable(f"the request is answered with {answer.status}")
+        world.skip(f"needs an endpoint that this server answers with {answer.status}")
     expect_found(answer, stays)
 
 

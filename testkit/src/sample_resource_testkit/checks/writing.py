@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from sample_resource_testkit.callers import Caller
 from sample_resource_testkit.checks.steps import (
     CREATING,
     INTEGERS,
@@ -21,7 +22,7 @@ from sample_resource_testkit.checks.steps import (
     write,
 )
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import Caller, World
+from sample_resource_testkit.world import World
 
 BEFORE: dict[str, Any] = {INTEGERS: [1, 2], TEXTS: ["before"], NUMBERS: [0.5], OBJECTS: [{"integerExample": 1}]}
 
