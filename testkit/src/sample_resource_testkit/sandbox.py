@@ -6,11 +6,11 @@ The fixtures of :mod:`.plugin` give these objects to tests. They can be used wit
     project = service.make_project(resources=3)
 """
 
+import contextlib
 import http.client
 import json
 import re
 import ssl
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,7 +110,6 @@ class SandboxServer:
             raise ValueError(f"{url!r} is no URL with http:// or https:// and a host")
         self._parts = parts
         self._token = token
-        self._threads = threading.local()
 
     def make_project(self, **order: Any) -> "SandboxProject":
         """Make a project.
@@ -142,24 +141,17 @@ class SandboxServer:
         return json.loads(answered) if answered else None
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Status and body of the answer to a request, on a connection that each thread keeps.
+        """Status and body of the answer to a request, on a connection of its own.
 
         :raises SandboxError: without an answer.
         """
-        for fresh in (False, True):
-            connection: http.client.HTTPConnection | None = getattr(self._threads, "connection", None)
-            if connection is None or fresh:
-                connection = self._threads.connection = self._connect()
-            try:
+        try:
+            with contextlib.closing(self._connect()) as connection:
                 connection.request(method, self._parts.path + path, data, dict(headers))
                 answer = connection.getresponse()
                 return answer.status, answer.read()
-            except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                # A kept connection may have been closed by the server meanwhile; a request on a new one tells.
-                if fresh or not isinstance(error, http.client.RemoteDisconnected | ConnectionError):
-                    raise SandboxError(f"{method} {self.url}{path} was not answered: {error}") from error
-        raise AssertionError  # pragma: no cover -- the second turn returns or raises
+        except (OSError, http.client.HTTPException) as error:
+            raise SandboxError(f"{method} {self.url}{path} was not answered: {error}") from error
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
