@@ -16,7 +16,7 @@ from sample_resource_testkit.checks.endpoints import (
     complex_path,
     refused,
 )
-from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, ERRORS, asked, fields
+from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, ERRORS, OVERSIZED, asked, fields
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -62,27 +62,27 @@ def _chunked(body: bytes) -> dict[str, Any]:
 @check("E-22", cases=["POST", "PUT", "PATCH"])
 def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
     key = world.key()
-    body = padded(f'{{"key": "{key}", "version": 1, "objectTypeProperty": {{}}}}', 8 << 20)
+    body = padded(f'{{"key": "{key}", "version": 1, "objectTypeProperty": {{}}}}', OVERSIZED)
     answer = world.send(method, "", body=body, headers=AS_JSON)
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 8 MiB")
+        world.skip("needs a server that takes no bodies of 4 MiB")
     refused(answer, 413, "ContentTooLarge")
     world.get(f"/key={key}").expect_status(404)
 
 
 @check("E-22", cases={"4.9": complex_path(), "4.13": LINKS})
 def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
-    answer = world.post(path, body=padded("{}", 8 << 20), headers=AS_JSON)
+    answer = world.post(path, body=padded("{}", OVERSIZED), headers=AS_JSON)
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 8 MiB")
+        world.skip("needs a server that takes no bodies of 4 MiB")
     refused(answer, 413, "ContentTooLarge")
 
 
 @check("E-22")
 def a_body_in_chunks_that_is_too_large_is_refused(world: World) -> None:
-    answer = world.post("", **_chunked(padded('{"objectTypeProperty": {}}', 8 << 20)))
+    answer = world.post("", **_chunked(padded('{"objectTypeProperty": {}}', OVERSIZED)))
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 8 MiB")
+        world.skip("needs a server that takes no bodies of 4 MiB")
     refused(answer, 413, "ContentTooLarge")
 
 

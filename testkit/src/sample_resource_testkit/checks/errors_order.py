@@ -14,7 +14,7 @@ from sample_resource_testkit.checks.endpoints import (
     complex_path,
     errors_of,
 )
-from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, fields
+from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, OVERSIZED, fields, refusal, too_long
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -49,21 +49,22 @@ def send(caller: Caller, method: str, path: str, query: str, body: Any) -> Answe
 @check("E-13", cases=list(SEVERAL))
 def all_faults_are_told(world: World, name: str) -> None:
     method, path, query, body, count = SEVERAL[name]
-    answer = send(world, method, path, query, body).expect_status(400)
+    answer = refusal(world, send(world, method, path, query, body))
     found = errors_of(answer)
     answer.expect(len(found) == count, f"{count} entries in errors", found)
 
 
 @check("E-13", cases={"4.13": LINKS, "4.9": complex_path()})
 def faults_of_the_query_come_first(world: World, path: str) -> None:
-    answer = world.post(path, {"custom": {}, "foo": 1}, query="queryParameterOne=x").expect_status(400)
+    answer = world.post(path, {"custom": {}, "foo": 1}, query="queryParameterOne=x")
+    refusal(world, answer)
     codes = [entry.get("code") for entry in errors_of(answer)]
     answer.expect(codes[:2] == ["InvalidInput", "InvalidJsonInput"], "InvalidInput before InvalidJsonInput", codes)
 
 
 @check("E-14", cases=[50, 51, 200, 5_000])
 def at_most_50_faults_of_a_body_are_told(world: World, count: int) -> None:
-    answer = world.post("", fields(arrayOfIntExample=["a"] * count)).expect_status(400)
+    answer = refusal(world, world.post("", fields(arrayOfIntExample=["a"] * count)))
     found = len(errors_of(answer))
     answer.expect(1 <= found <= 50, "1 to 50 entries in errors", found)
 
@@ -80,13 +81,17 @@ NOBODYS: dict[str, Callable[[World, str], Answer]] = {
 }
 
 
-@check("E-15", cases={f"{path}, {name}": (path, ask) for path in UNKNOWN_PATHS for name, ask in NOBODYS.items()})
+@check(
+    "E-15",
+    needs=["2.1-12"],
+    cases={f"{path}, {name}": (path, ask) for path in UNKNOWN_PATHS for name, ask in NOBODYS.items()},
+)
 def an_unknown_url_comes_before_everything(world: World, case: tuple[str, Callable[[World, str], Answer]]) -> None:
     path, ask = case
     ask(world, path.replace("{p}", world.project)).expect_status(404)
 
 
-@check("E-15", cases=[*UNKNOWN_PATHS, "/{p}/foo/bar"])
+@check("E-15", needs=["2.1-12"], cases=[*UNKNOWN_PATHS, "/{p}/foo/bar"])
 def an_unknown_url_is_told_with_its_path(world: World, path: str) -> None:
     whole = path.replace("{p}", world.project)
     answer = world.get(target=whole).expect_status(404)
@@ -107,6 +112,8 @@ WRONG_METHODS: dict[str, tuple[str, str]] = {
 @check("E-16", cases=WRONG_METHODS)
 def a_wrong_method_comes_before_the_token(world: World, case: tuple[str, str]) -> None:
     method, path = case
+    if (status := world.send(method, path).status) != 405:
+        world.skip(f"needs a 405, and the request is {status} with a token")
     world.nobody().send(method, path).expect_status(405)
     world.bearer("a.b.c").send(method, path).expect_status(405)
 
@@ -119,7 +126,7 @@ FAULTS: dict[str, Callable[[Caller], Answer]] = {
     "a missing body": lambda caller: caller.post(""),
     "a wrong field": lambda caller: caller.put("", {"foo": 1}),
     "another type of body": lambda caller: caller.post("", body="a", headers={"Content-Type": "text/plain"}),
-    "a large body": lambda caller: caller.post("", body=b" " * (8 << 20), headers=AS_JSON),
+    "a large body": lambda caller: too_long(caller),
 }
 
 
@@ -143,7 +150,9 @@ def a_wrong_type_of_body_comes_before_400(world: World, query: str) -> None:
 
 @check("E-18", needs=["E-22"], cases={"a parameter": "?staged=x", "an undeclared one": "?foo=1", "no JSON": ""})
 def a_large_body_comes_before_400(world: World, query: str) -> None:
-    world.post(query, body=b"{" * (8 << 20), headers=AS_JSON).expect_status(413)
+    if too_long(world).status != 413:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    world.post(query, body=b"{" * OVERSIZED, headers=AS_JSON).expect_status(413)
 
 
 FAULTY_WRITES: dict[str, tuple[str, str, Any]] = {
@@ -163,6 +172,10 @@ FAULTY_WRITES: dict[str, tuple[str, str, Any]] = {
 @check("E-19", cases=list(FAULTY_WRITES))
 def faults_come_before_the_404_of_a_resource(world: World, name: str) -> None:
     method, path, body = FAULTY_WRITES[name]
+    made = world.make()
+    named = {**body, "id": made.id} if isinstance(body, dict) and "id" in body else body
+    if (status := send(world, method, path.replace(UNKNOWN_ID, made.id), "", named).status) != 400:
+        world.skip(f"needs a 400, and the request is {status} for a resource that is there")
     send(world, method, path, "", body).expect_status(400)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer, same
 from sample_resource_testkit.checks.endpoints import errors_of
-from sample_resource_testkit.checks.errors_shape import ANY, fields, update
+from sample_resource_testkit.checks.errors_shape import ANY, fields, refusal, update
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -44,9 +44,9 @@ VALUES: dict[str, tuple[Any, str, Any]] = {
 }
 
 
-def invalid_field(answer: Answer) -> dict[str, Any]:
+def invalid_field(world: World, answer: Answer) -> dict[str, Any]:
     """The first entry with the code ``InvalidField`` of a 400."""
-    answer.expect_status(400)
+    refusal(world, answer)
     found = [entry for entry in errors_of(answer) if entry.get("code") == "InvalidField"]
     answer.expect(bool(found), "an entry with the code InvalidField")
     return found[0]
@@ -56,7 +56,7 @@ def invalid_field(answer: Answer) -> dict[str, Any]:
 def a_fault_of_a_value_is_invalidfield(world: World, name: str) -> None:
     body, _, value = VALUES[name]
     answer = world.post("", body)
-    entry = invalid_field(answer)
+    entry = invalid_field(world, answer)
     answer.expect(isinstance(entry.get("field"), str), "a text as field", entry)
     # Of a repetition it may be the item as well as the array.
     wanted = (value, value[0]) if name == "a repetition" else (value,)
@@ -67,7 +67,7 @@ def a_fault_of_a_value_is_invalidfield(world: World, name: str) -> None:
 @check("E-9", needs=["4.10-1"])
 def too_many_actions_are_a_fault_of_a_value(world: World) -> None:
     answer = update(*[{"action": "doSomeThing"}] * 501)(world)
-    entry = invalid_field(answer)
+    entry = invalid_field(world, answer)
     answer.expect(entry.get("field") == "actions" and "invalidValue" in entry, "field actions, and invalidValue", entry)
 
 
@@ -75,7 +75,7 @@ def too_many_actions_are_a_fault_of_a_value(world: World) -> None:
 def field_is_the_path(world: World, name: str) -> None:
     body, path, _ = VALUES[name]
     answer = world.post("", body)
-    found = invalid_field(answer).get("field")
+    found = invalid_field(world, answer).get("field")
     paths = (path, f"{path} -> 2") if name == "a repetition" else (path,)
     answer.expect(found in paths, f"the field '{path}'", found)
 
@@ -86,7 +86,7 @@ INVALID = re.compile(r"The value '(.*?)' is not valid for field '([^']*)'\.(?: .
 @check("E-11", needs=["E-9"], cases=list(VALUES))
 def the_message_has_the_value_and_the_field(world: World, name: str) -> None:
     answer = world.post("", VALUES[name][0])
-    entry = invalid_field(answer)
+    entry = invalid_field(world, answer)
     found = INVALID.fullmatch(str(entry.get("message")))
     holds = (
         found is not None

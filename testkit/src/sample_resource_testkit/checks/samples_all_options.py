@@ -260,7 +260,7 @@ def an_empty_second_path_parameter_makes_an_unknown_url(world: World, path: str)
     world.post(path, {}).expect_status(404)
 
 
-NAMED_CODES = ["code=201", "code=203", "Code=203", 'code="201"', "respond-async, code=203"]
+NAMED_CODES = ["code=201", "code=203", "respond-async, code=203"]
 
 
 @check("4.9-9", needs=["4.9-1"], cases=NAMED_CODES)
