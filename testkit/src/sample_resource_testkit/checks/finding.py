@@ -26,19 +26,20 @@ Pairs = Sequence[tuple[str, object]]
 
 Fields = Mapping[str, Any]
 
+Searched = tuple[tuple[str, object], ...]
+"""Parameters of a search."""
+
 
 class Row(NamedTuple):
     """A condition, and whether it holds for a resource.
 
     :param fields: of the resource: those of ObjectType, and ``someProperty``.
     :param condition: may have the placeholders of :func:`fill`.
-    :param parameters: beside the one with the condition.
     """
 
     fields: Fields
     condition: str
     holds: bool
-    parameters: Pairs = ()
 
 
 def rows(fields: Fields, *, holds: Iterable[str] = (), fails: Iterable[str] = ()) -> dict[str, Row]:
@@ -110,7 +111,7 @@ def fill(world: World, condition: str, made: Made) -> str:
 def expect_row(world: World, row: Row) -> None:
     """Make the resource of a case, and expect that ``where`` finds it, or does not."""
     made = make(world, row.fields)
-    expect_found(world, fill(world, row.condition, made), made, row.holds, row.parameters)
+    expect_found(world, fill(world, row.condition, made), made, row.holds)
 
 
 def expect_found(world: World, predicate: str, made: Made, holds: bool, parameters: Pairs = ()) -> None:
@@ -137,6 +138,17 @@ def expect_ids(answer: Answer, wanted: Iterable[Made], expected: str, *, ordered
     found, ids = ids_of(answer), [made.id for made in wanted]
     same = found == ids if ordered else sorted(found) == sorted(ids)
     return answer.expect(same, f"{expected}: results with the ids {', '.join(ids) or '(none)'}", found)
+
+
+def expect_page(answer: Answer) -> Answer:
+    """Expect 200 and the members of a page, each of its type."""
+    answer.expect_status(200)
+    for name in ("limit", "offset", "count", "total"):
+        value = answer.at(name)
+        answer.expect(isinstance(value, int) and not isinstance(value, bool), f"{name} to be an integer", value)
+    results = answer.at("results")
+    answer.expect(isinstance(results, list), "results that are an array", results)
+    return answer.expect_json("count", len(results))
 
 
 # Refusals
@@ -205,22 +217,30 @@ def among(*made: Made) -> tuple[str, str]:
     return ("filter.query", "id:" + ",".join(f'"{one.id}"' for one in made))
 
 
-def expect_search_row(world: World, row: Row, name: str = "filter") -> None:
-    """Make the resource of a case, and expect that a search with the condition finds it, or does not.
-
-    :param name: of the parameter that has the condition.
-    """
+def expect_search_row(world: World, row: Row) -> None:
+    """Make the resource of a case, and expect that a search with the condition as ``filter`` finds it, or does not."""
     made = make(world, row.fields)
     condition = fill(world, row.condition, made)
-    answer = search(world, (name, condition), *row.parameters, among(made)).expect_status(200)
+    answer = search(world, ("filter", condition), among(made)).expect_status(200)
     expect_ids(answer, [made] if row.holds else [], f"{condition} {'' if row.holds else 'not '}to find the resource")
 
 
-def facet(world: World, expression: str, *parameters: tuple[str, object], name: str = "") -> Answer:
-    """A search with a facet, whose result is at ``facets`` and the name, or the path if there is none.
+def facet(world: World, expression: str, *parameters: tuple[str, object]) -> Answer:
+    """A search with a facet that has no name, so its result is at ``facets`` and its path.
 
     :return: the answer, of which it is known that it has the facet.
     """
     answer = search(world, ("facet", expression), *parameters).expect_status(200)
-    answer.at("facets", name or expression.partition(":")[0].strip())
+    answer.at("facets", expression.partition(":")[0].strip())
     return answer
+
+
+def counted(answer: Answer, name: str) -> dict[object, int]:
+    """The terms of a facet and their counts."""
+    return {term["term"]: term["count"] for term in answer.at("facets", name, "terms")}
+
+
+def expect_counts(answer: Answer, name: str, wanted: dict[Any, int], why: str) -> None:
+    """Expect just these terms and counts of a facet, in any order."""
+    got = counted(answer, name)
+    answer.expect(got == wanted, f"{why}: {wanted}", [[term, count] for term, count in got.items()])

@@ -119,7 +119,7 @@ def and_binds_tighter_in_chains_of_chance(world: World, _: int) -> None:
             ),
             fails=(
                 *(f"not({INTEGERS} != 3)", f"not({INTEGERS} not in (3, 4))", f"not({INTEGERS} is empty)"),
-                *(f"not({INTEGERS} is not defined)", 'not(someProperty <> "a")', f"not(not({INTEGERS} = 3))"),
+                *(f"not({INTEGERS} is not defined)", 'not(someProperty != "a")', f"not(not({INTEGERS} = 3))"),
             ),
         ),
         **rows(
