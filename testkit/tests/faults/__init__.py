@@ -1,6 +1,19 @@
 """Faults by theme; each module adds its own to the list in :mod:`planted`."""
 
-from . import errors, http, identity, lists, parameters, predicates, reading, sample_endpoints, searching, values, writing
+from . import (
+    errors,
+    http,
+    identity,
+    lists,
+    parameters,
+    predicates,
+    races,
+    reading,
+    sample_endpoints,
+    searching,
+    values,
+    writing,
+)
 
 __all__ = [
     "errors",
@@ -9,6 +22,7 @@ __all__ = [
     "lists",
     "parameters",
     "predicates",
+    "races",
     "reading",
     "sample_endpoints",
     "searching",

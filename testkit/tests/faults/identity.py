@@ -9,9 +9,7 @@ from small_server.serving import SmallServer
 @fault("A-8")
 def a_scope_counts_for_all_projects(server: SmallServer) -> None:
     identity = app(server).identity
-    identity.suffices = lambda token, project, scopes: any(
-        scope.partition(":")[0] in scopes for scope in token.scopes
-    )
+    identity.suffices = lambda token, project, scopes: any(scope.partition(":")[0] in scopes for scope in token.scopes)
 
 
 @fault("A-2")
@@ -22,9 +20,9 @@ def a_request_without_a_token_is_served(server: SmallServer) -> None:
         return method(authorization or f"Bearer {next(iter(identity.tokens))}", *given)
 
     wrap(identity, "admitted", admitted)
-    identity.suffices = lambda token, project, scopes: token is next(iter(identity.tokens.values())) or type(
-        identity
-    ).suffices(identity, token, project, scopes)
+    identity.suffices = lambda token, project, scopes: (
+        token is next(iter(identity.tokens.values())) or type(identity).suffices(identity, token, project, scopes)
+    )
 
 
 @fault("A-4")
@@ -100,20 +98,22 @@ def the_answer_with_a_token_may_be_kept(server: SmallServer) -> None:
 
 
 @fault("A-18")
-def a_token_always_has_all_scopes(server: SmallServer) -> None:
-    def grant(method: Any, client: Any, form: Any) -> Any:
-        made = method(client, form)
-        identity.tokens[made["access_token"]] = identity.tokens[identity.issue(client, client.scopes)]
-        return made
-
-    identity = app(server).identity
-    wrap(identity, "grant", grant)
+def all_scopes_are_told_of_each_token(server: SmallServer) -> None:
+    wrap(
+        app(server).identity,
+        "grant",
+        lambda method, client, form: {**method(client, form), "scope": " ".join(client.scopes)},
+    )
 
 
 @fault("A-25")
 def any_scope_can_be_requested(server: SmallServer) -> None:
     identity = app(server).identity
-    wrap(identity, "scopes", lambda method, client, asked: tuple(asked.split()) if ":" in asked else method(client, asked))
+    wrap(
+        identity,
+        "scopes",
+        lambda method, client, asked: tuple(asked.split()) if ":" in asked else method(client, asked),
+    )
 
 
 @fault("A-23")

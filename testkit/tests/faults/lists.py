@@ -202,7 +202,11 @@ def integerparameter_looks_in_one_array_only(server: SmallServer) -> None:
 def one_of_several_texts_is_enough(server: SmallServer) -> None:
     def has(method: Any, found: Any, wanted: Any, *fields: str) -> bool:
         wanted = list(wanted)
-        return any(method(found, [each], *fields) for each in wanted) if len(wanted) > 1 else method(found, wanted, *fields)
+        return (
+            any(method(found, [each], *fields) for each in wanted)
+            if len(wanted) > 1
+            else method(found, wanted, *fields)
+        )
 
     wrap(app(server).lists, "has", has)
 

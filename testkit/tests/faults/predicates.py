@@ -74,8 +74,8 @@ def several_elements_fulfil_a_condition_together(server: SmallServer) -> None:
 
     def nested(value: Any, condition: Any) -> bool:
         items = predicates.items(value)
-        merged = [{**one, **other} for one in items for other in items]
-        return any(map(condition, merged))
+        one = {name: [item[name] for item in items if name in item] for item in items for name in item}
+        return bool(items) and condition(one)
 
     predicates.nested = nested
 

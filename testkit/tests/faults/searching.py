@@ -3,6 +3,7 @@
 from typing import Any
 
 from planted import alter, app, fault, wrap
+from small_server.fields import document
 from small_server.resources import Resource
 from small_server.serving import SmallServer
 
@@ -36,21 +37,12 @@ def filter_query_narrows_nothing_that_facets_count(server: SmallServer) -> None:
     search = app(server).search
     everything: list[Any] = []
 
-    def relevance(method: Any, found: Any, texts: Any, level: Any) -> int:
-        everything.append(found)
-        return method(found, texts, level)
-
-    def answer(method: Any, resources: Any, given: Any) -> Any:
-        everything.clear()
+    def answer(method: Any, resources: list[Resource], given: Any) -> Any:
+        everything[:] = [(each, document(each, staged=given.one("staged", False))) for each in resources]
         return method(resources, given)
 
-    wrap(search, "relevance", relevance)
     wrap(search, "answer", answer)
-    wrap(
-        search,
-        "facet",
-        lambda method, wanted, counted, filters: method(wanted, [(None, each) for each in everything], filters),
-    )
+    wrap(search, "facet", lambda method, wanted, _, filters: method(wanted, everything, filters))
 
 
 @fault("S-25")

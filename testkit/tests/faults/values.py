@@ -62,7 +62,9 @@ def ids_are_random(server: SmallServer) -> None:
 @fault("2.2-12")
 def a_key_of_one_letter(server: SmallServer) -> None:
     bodies = app(server).bodies
-    bodies.key = lambda value, path: bodies.text(value, path) if len(str(value)) == 1 else type(bodies).key(bodies, value, path)
+    bodies.key = lambda value, path: (
+        bodies.text(value, path) if len(str(value)) == 1 else type(bodies).key(bodies, value, path)
+    )
 
 
 @fault("2.2-12")
@@ -103,9 +105,7 @@ def absent_arrays_come_as_empty_ones(server: SmallServer) -> None:
 
 @fault("2.3-5")
 def integers_are_kept_as_doubles(server: SmallServer) -> None:
-    change_fields(
-        server, lambda name, items: [float(item) if isinstance(item, int) else item for item in items]
-    )
+    change_fields(server, lambda name, items: [float(item) if isinstance(item, int) else item for item in items])
 
 
 @fault("2.3-6")
@@ -183,8 +183,10 @@ def unknown_fields_are_ignored(server: SmallServer) -> None:
 @fault("4.6-9")
 def objecttypeproperty_may_be_missing(server: SmallServer) -> None:
     def on_collection(method: Any, verb: str, body: bytes, *, has_match: bool) -> Any:
-        given = body.replace(b'{"key"', b'{"objectTypeProperty": {}, "key"') if b"objectType" not in body else body
-        return method(verb, b'{"objectTypeProperty": {}}' if given == b"{}" else given, has_match=has_match)
+        given = body.strip()
+        if given.startswith(b"{") and b"objectTypeProperty" not in given:
+            given = given[:-1] + (b"," if given[1:-1].strip() else b"") + b'"objectTypeProperty": {}}'
+        return method(verb, given, has_match=has_match)
 
     wrap(app(server).write_bodies, "on_collection", on_collection)
 

@@ -26,7 +26,7 @@ def only_an_older_version_conflicts(server: SmallServer) -> None:
     )
 
 
-@fault("9-14")
+@fault("9-5")
 def a_second_writer_wins_too(server: SmallServer) -> None:
     writes = app(server).writes
     wrap(
@@ -106,7 +106,7 @@ def the_first_version_is_zero(server: SmallServer) -> None:
     wrap(writes, "create", create)
 
 
-@fault("9-15")
+@fault("9-3")
 def the_version_stays_at_nine(server: SmallServer) -> None:
     def stamp(method: Any, made: Resource, client: str) -> None:
         method(made, client)
@@ -193,12 +193,14 @@ def a_patch_creates_a_resource(server: SmallServer) -> None:
 @fault("4.6-7")
 def an_unknown_id_creates_a_resource(server: SmallServer) -> None:
     def target(method: Any, verb: str, project: str, body: Any) -> Resource | None:
-        return None if "id" in body and not app(server).store.by_id(project, body["id"]) else method(verb, project, body)
+        return (
+            None if "id" in body and not app(server).store.by_id(project, body["id"]) else method(verb, project, body)
+        )
 
     wrap(app(server).writes, "target", target)
 
 
-@fault("4.8-8", others=1)
+@fault("4.8-1", others=1)
 def a_put_always_creates(server: SmallServer) -> None:
     wrap(
         app(server).writes,

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from .identity import FORM, Client, Identity
-from .lists import CONDITIONS, PAGE, VARIABLE, WHERE, Lists, expand_faults
+from .lists import CONDITIONS, VARIABLE, WHERE, Lists, expand_faults
 from .predicates import Predicates
 from .refusals import Refused, bad_parameter, entry, not_found
 from .resources import ETags, Preconditions, Resource, Shapes, Store, WriteBodies, Writes

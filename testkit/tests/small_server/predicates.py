@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any
 
 from .fields import FIELDS, Field
@@ -39,7 +38,7 @@ UNKNOWN = Field("unknown")
 
 def fitting(word: str, known: tuple[str, ...]) -> int:
     """How many characters of a word fit to one of the known ones."""
-    return max(len(commonprefix((word, each))) for each in known)
+    return max(length for length in range(len(word) + 1) if any(each.startswith(word[:length]) for each in known))
 
 
 class Syntax(Exception):
@@ -315,7 +314,7 @@ class _Parser:
 
     def values(self, name: str, field: Field) -> list[Any]:
         listed: list[Literal] = []
-        kind, piece, position = self.tokens.peek()
+        kind, _, position = self.tokens.peek()
         if self.tokens.takes("("):
             listed.append(self.literal())
             while self.tokens.takes(","):
@@ -356,15 +355,15 @@ class _Parser:
         if field.kind == "object":
             return []
         if literal.kind == "variable":
-            return [self.of_text(name, field, text, literal) for text in literal.value]
+            return [self.of_text(name, field, text) for text in literal.value]
         if field.kind == "number" and literal.kind == "number":
             return [literal.value]
         if field.kind in ("text", "time") and literal.kind == "text":
-            return [self.of_text(name, field, literal.value, literal)]
+            return [self.of_text(name, field, literal.value)]
         self.faults.append(f"The field '{name}' takes {self.what(field)}.")
         return []
 
-    def of_text(self, name: str, field: Field, text: str, literal: Literal) -> Any:
+    def of_text(self, name: str, field: Field, text: str) -> Any:
         if field.kind == "text":
             return text
         found = number_of(text) if field.kind == "number" else milliseconds(text)

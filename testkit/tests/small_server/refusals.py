@@ -15,7 +15,9 @@ class Refused(Exception):
     :param oauth: whether the answer has ``error`` and ``error_description``.
     """
 
-    def __init__(self, status: int, *entries: Entry, headers: dict[str, str] | None = None, oauth: bool = False) -> None:
+    def __init__(
+        self, status: int, *entries: Entry, headers: dict[str, str] | None = None, oauth: bool = False
+    ) -> None:
         super().__init__(status)
         self.status = status
         self.entries = entries

@@ -231,9 +231,7 @@ class Writes:
 
         :raises Refused: if one does not hold.
         """
-        if conditions.match is not None and (
-            found is None or not self.tags.held(conditions.match, found, weak=False)
-        ):
+        if conditions.match is not None and (found is None or not self.tags.held(conditions.match, found, weak=False)):
             raise self.tags.failed()
         if (
             conditions.none_match is not None
@@ -275,9 +273,7 @@ class Writes:
             kept = projection.fields if method == "POST" else {}
             projection.fields = {**kept, **body["objectTypeProperty"]}
 
-    def change(
-        self, project: str, client: str, found: Resource, change: Change, *, counts: bool = False
-    ) -> Resource:
+    def change(self, project: str, client: str, found: Resource, change: Change, *, counts: bool = False) -> Resource:
         """Change a resource, and raise its version if that makes a difference.
 
         :param counts: whether it is a change in any case.

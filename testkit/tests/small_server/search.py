@@ -105,7 +105,9 @@ class Search:
         texts = self.texts(given)
         filters = {kind: self.expressions(given, kind, facet=False) for kind in FILTERS}
         facets = self.expressions(given, "facet", facet=True)
-        faults = [fault for found in (*filters.values(), facets) for fault in found if not isinstance(fault, Expression)]
+        faults = [
+            fault for found in (*filters.values(), facets) for fault in found if not isinstance(fault, Expression)
+        ]
         faults += self.page_faults(given) + self.text_faults(texts, given) + self.facet_faults(facets, faults)
         if faults:
             raise Refused(400, *faults)

@@ -1,6 +1,8 @@
 """The sockets of the small server."""
 
 import json
+import select
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -62,7 +64,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer what is no request of HTTP."""
         codes = {414: "InvalidInput", 431: "RequestRejected", 501: "MethodNotAllowed"}
         self.close_connection = True
-        self.send(self.server.application.refusal(Refused(code, entry(codes.get(code, "InvalidInput"), "Bad request."))))
+        self.send(
+            self.server.application.refusal(Refused(code, entry(codes.get(code, "InvalidInput"), "Bad request.")))
+        )
 
     def send(self, answer: Answer) -> None:
         """Write an answer."""
@@ -96,11 +100,33 @@ class SmallServer(ThreadingHTTPServer):
         self.application = Application()
         self.application.identity.issuer = self.url
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
+        self._accepting = threading.Lock()
+        self._open: set[socket.socket] = set()
 
     @property
     def url(self) -> str:
         """Where it listens."""
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        """Accept a connection."""
+        with self._accepting:
+            if not select.select([self.socket], [], [], 0)[0]:
+                raise BlockingIOError
+            accepted, address = super().get_request()
+            self._open.add(accepted)
+        return accepted, address
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def connections(self) -> int:
+        """How many connections are open now, those included that nobody has accepted yet."""
+        while select.select([self.socket], [], [], 0)[0]:
+            self._handle_request_noblock()  # type: ignore[attr-defined] -- that of socketserver
+        return len(self._open)
 
     def sends_body(self, method: str, answer: Answer) -> bool:
         """Whether the body of an answer is sent."""
