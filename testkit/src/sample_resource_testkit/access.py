@@ -180,8 +180,9 @@ class Credentials:
     def keep(self, token: str) -> None:
         """Show a variable in place of a token that a check has got for itself."""
         with self._lock:
-            self._given += 1
-            self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
+            if token not in self._vault.variables.values():
+                self._given += 1
+                self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
 
     def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
         """Ask the token endpoint; an empty scope is left out.
@@ -224,6 +225,7 @@ class Credentials:
             url = shlex.quote(self.transport.origin.base + self.target)
             ask += f" --data-urlencode {shlex.quote(f'scope={scope}')} {url}"
             lines.append(f"""{name}=$({ask} | sed 's/.*"access_token": *"\\([^"]*\\)".*/\\1/')""")
+        lines += [f"{name}=...  # a new token" for name in sorted(names) if name.startswith("GIVEN_TOKEN_")]
         if "CLIENT_BASIC" in names:
             lines.append(f"""CLIENT_BASIC=$(printf %s '{self.project.client_id}:'"$CLIENT_SECRET" | base64 -w0)""")
         if lines or "CLIENT_SECRET" in names:
