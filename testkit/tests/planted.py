@@ -7,6 +7,9 @@ from typing import Any
 from small_server.application import Answer, Application, Request
 from small_server.serving import SmallServer
 
+FEW = 3
+"""How many other clauses of the same themes a fault may fail, because their checks meet it on their way."""
+
 Plant = Callable[[SmallServer], None]
 
 
@@ -27,7 +30,7 @@ class Fault:
 FAULTS: dict[str, Fault] = {}
 
 
-def fault(*clauses: str, others: int = 0) -> Callable[[Plant], Plant]:
+def fault(*clauses: str, others: int = FEW) -> Callable[[Plant], Plant]:
     """Add a function to the list. Its name says what is wrong; it gets a server before its first request."""
 
     def add(plant: Plant) -> Plant:

@@ -1,4 +1,4 @@
-"""Each planted fault fails the clauses that speak of it. ``with_all_clauses.py`` looks at all other clauses too."""
+"""Each planted fault fails the clauses that speak of it. ``with_near_clauses.py`` looks at others too."""
 
 import faults
 import pytest

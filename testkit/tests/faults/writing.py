@@ -200,7 +200,7 @@ def an_unknown_id_creates_a_resource(server: SmallServer) -> None:
     wrap(app(server).writes, "target", target)
 
 
-@fault("4.8-1", others=1)
+@fault("4.8-1")
 def a_put_always_creates(server: SmallServer) -> None:
     wrap(
         app(server).writes,
