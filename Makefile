@@ -97,6 +97,7 @@ specification: install-dev
 # Not part of test as a whole: it takes minutes, and needs PgBouncer.
 conformance: install-dev
 	@$(BIN)/python -m tests.conformance $(ARGS)
+	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto testkit/tests/with_near_clauses.py)
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients

@@ -1,4 +1,7 @@
-"""Each planted fault fails the clauses that speak of it. ``with_near_clauses.py`` looks at others too."""
+"""A planted fault fails the clauses that speak of it.
+
+``make test`` tries every fourth fault, and ``with_near_clauses.py``, for ``make conformance``, all of them.
+"""
 
 import faults
 import pytest
@@ -9,8 +12,10 @@ from sample_resource_testkit.outcomes import Outcome
 
 MODULES = faults.__all__
 
+PART = list(FAULTS.values())[::4]
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+
+@pytest.mark.parametrize("fault", PART, ids=[fault.name for fault in PART])
 def test_a_fault_fails_the_clauses_that_speak_of_it(fault: Fault) -> None:
     found = outcomes(fault.plant, fault.clauses)
     assert {number: found[number].outcome for number in fault.clauses} == dict.fromkeys(fault.clauses, Outcome.FAIL)

@@ -79,12 +79,12 @@ def a_key_of_255_letters_is_the_longest(server: SmallServer) -> None:
     wrap(bodies, "key", lambda method, value, path: method(value if len(str(value)) < 256 else ".", path))
 
 
-@fault("2.3-3")
+@fault("2.3-3", others=5)
 def arrays_come_sorted(server: SmallServer) -> None:
     change_fields(server, lambda name, items: items if name == "arrayOfObjectType" else sorted(items))
 
 
-@fault("2.3-3")
+@fault("2.3-3", others=5)
 def duplicates_are_dropped(server: SmallServer) -> None:
     change_fields(server, lambda name, items: items if name == "arrayOfObjectType" else list(dict.fromkeys(items)))
 
@@ -98,7 +98,7 @@ def empty_arrays_are_left_out(server: SmallServer) -> None:
     )
 
 
-@fault("2.3-2")
+@fault("2.3-2", "2.3-4")
 def absent_arrays_come_as_empty_ones(server: SmallServer) -> None:
     wrap(app(server).shapes, "object_type", lambda method, fields: {"arrayOfIntExample": [], **method(fields)})
 
