@@ -211,6 +211,7 @@ def test_an_expectation_of_several_answers_is_told(stub: Stub) -> None:
         lambda world: world.caller("view_test").get(),
         lambda world: world.empty_project(),
         lambda world: world.oauth(),
+        lambda world: world.sandbox("p", "clock", {}),
         lambda world: world.skip("needs luck"),
     ],
 )
@@ -285,6 +286,25 @@ def test_requests_to_the_token_endpoint_are_recorded(stub: Stub) -> None:
     assert "Authorization" not in dict(stub.received[1].headers)
 
 
+def test_tokens_that_a_check_gets_are_hidden(stub: Stub) -> None:
+    stub.answer = granting
+    access = credentials(stub)
+    world = World(Server(stub.transport, access, "tag"), "label")
+    known = access.token(access.project, ("view_test",))
+    world.oauth({"grant_type": "client_credentials", "scope": "view_test:p"})
+    assert access.shell({"VIEW_TEST_TOKEN"})[1].startswith("VIEW_TEST_TOKEN=")
+    given = world.oauth({"grant_type": "client_credentials", "scope": "manage_test:p"}).at("access_token")
+    vault = Vault()
+    other = Credentials(access.transport, access.target, vault)
+    for token in (known, given, given):
+        other.keep(token)
+    assert vault.hide(f"{known}, {given}") == "$GIVEN_TOKEN_1, $GIVEN_TOKEN_2"
+    assert other.shell({"GIVEN_TOKEN_1"}) == [
+        "CLIENT_SECRET=...  # the value of --client-secret",
+        "GIVEN_TOKEN_1=...  # a new token",
+    ]
+
+
 def test_the_sandbox_makes_projects_and_removes_them(stub: Stub) -> None:
     stub.answer = granting
     transport, target = token_transport(f"{stub.url}/oauth/token", stub.transport)
@@ -294,6 +314,10 @@ def test_the_sandbox_makes_projects_and_removes_them(stub: Stub) -> None:
     world = World(Server(stub.transport, access, "tag"), "label")
     world.empty_project().get()
     assert ("Authorization", "Bearer token-of-sb") in stub.received[-1].headers
+    world.sandbox("sb", "clock", {"offsetSeconds": 60})
+    assert stub.received[-1].line == "PUT /sandbox/projects/sb/clock HTTP/1.1"
+    assert stub.received[-1].body == b'{"offsetSeconds": 60}'
+    assert ("Authorization", "Bearer a-sandbox-token") in stub.received[-1].headers
     assert access.shell({"SANDBOX_TOKEN"}) == ["SANDBOX_TOKEN=...  # that of the sandbox"]
     access.close()
     assert [request.line for request in stub.received[-3:]] == ["DELETE /sandbox/projects/sb HTTP/1.1"] * 3

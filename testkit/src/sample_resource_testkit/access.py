@@ -151,6 +151,7 @@ class Credentials:
         self._lock = threading.Lock()
         self._tokens: dict[tuple[str, str, tuple[str, ...]], tuple[str, float]] = {}
         self._sources: dict[str, tuple[ProjectClient, tuple[str, ...]]] = {}
+        self._given = 0
         self.project = ProjectClient("")
         self.second: ProjectClient | None = None
 
@@ -175,6 +176,13 @@ class Credentials:
         self._sources[name] = of, scopes
         self._vault.keep(name, token)
         return token
+
+    def keep(self, token: str) -> None:
+        """Show a variable in place of a token that a check has got for itself."""
+        with self._lock:
+            if token not in self._vault.variables.values():
+                self._given += 1
+                self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
 
     def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
         """Ask the token endpoint; an empty scope is left out.
@@ -217,6 +225,7 @@ class Credentials:
             url = shlex.quote(self.transport.origin.base + self.target)
             ask += f" --data-urlencode {shlex.quote(f'scope={scope}')} {url}"
             lines.append(f"""{name}=$({ask} | sed 's/.*"access_token": *"\\([^"]*\\)".*/\\1/')""")
+        lines += [f"{name}=...  # a new token" for name in sorted(names) if name.startswith("GIVEN_TOKEN_")]
         if "CLIENT_BASIC" in names:
             lines.append(f"""CLIENT_BASIC=$(printf %s '{self.project.client_id}:'"$CLIENT_SECRET" | base64 -w0)""")
         if lines or "CLIENT_SECRET" in names:
@@ -244,6 +253,11 @@ class SandboxAccess(Credentials):
             vault.keep("SANDBOX_TOKEN", sandbox_token)
             self._headers = (("Authorization", f"Bearer {sandbox_token}"),)
         self._made: list[str] = []
+
+    @property
+    def authorization(self) -> str | None:
+        """The ``Authorization`` header of the sandbox's routes; None: they need none."""
+        return dict(self._headers).get("Authorization")
 
     def begin(self) -> None:
         """Make the projects of the run.

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
-from sample_resource_testkit.access import Access, Credentials, ProjectClient
+from sample_resource_testkit.access import Access, Credentials, ProjectClient, SandboxAccess
 from sample_resource_testkit.answers import Answer, told
 from sample_resource_testkit.callers import FORM as FORM
 from sample_resource_testkit.callers import JSON as JSON
@@ -148,7 +148,21 @@ class World(Caller):
         if method == "POST" and form is None and not options.keys() & {"json", "body"}:
             form = "grant_type=client_credentials"
         request = self.request(method, form=form, target=target, authorization=basic, **options)
-        return self._answered(request, access.transport.exchange, access.transport)
+        answer = self._answered(request, access.transport.exchange, access.transport)
+        body = _object(answer)
+        if body is not None and isinstance(body.get("access_token"), str):
+            access.keep(body["access_token"])
+        return answer
+
+    def sandbox(self, project: str, what: str, json: Any) -> Answer:
+        """Order something of the sandbox: PUT on ``/sandbox/projects/{project}/{what}``, as ``clock``.
+
+        :raises Skipped: if the run does not use a sandbox.
+        """
+        access = self.server.access
+        if not isinstance(access, SandboxAccess):
+            raise Skipped("needs a server with a sandbox: --sandbox")
+        return self.put(json=json, target=f"/sandbox/projects/{project}/{what}", authorization=access.authorization)
 
     # Expectations
 

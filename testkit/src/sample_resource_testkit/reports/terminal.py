@@ -44,7 +44,9 @@ class ProgressLine:
         self._next = now + 0.1
         width = 24
         full = width * done // max(1, cases)
-        failing = f", {self._failing} clauses fail" if self._failing else ""
+        failing = (
+            f", {self._failing} {'clause fails' if self._failing == 1 else 'clauses fail'}" if self._failing else ""
+        )
         self._stream.write(f"\r\x1b[K[{'#' * full}{'.' * (width - full)}] {done} of {cases} cases{failing}")
         self._stream.flush()
 
