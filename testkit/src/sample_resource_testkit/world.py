@@ -17,7 +17,9 @@ from sample_resource_testkit.access import Access, Credentials, ProjectClient, S
 from sample_resource_testkit.answers import Answer, told
 from sample_resource_testkit.callers import FORM as FORM
 from sample_resource_testkit.callers import JSON as JSON
-from sample_resource_testkit.callers import UNSET, Caller, Made, Query
+from sample_resource_testkit.callers import UNSET, Query
+from sample_resource_testkit.callers import Caller as Caller
+from sample_resource_testkit.callers import Made as Made
 from sample_resource_testkit.exchanges import Exchange
 from sample_resource_testkit.outcomes import Failed, NotReachable, Skipped
 from sample_resource_testkit.wire import NoAnswer, NotConnected, RawAnswer, Request, Transport
