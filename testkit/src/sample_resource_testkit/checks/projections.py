@@ -217,7 +217,7 @@ def a_result_says_whether_the_projections_differ(
         expect_found(search(world, word, query), made).expect_json("results", 0, "hasStagedChanges", differ)
 
 
-@check("3-6", needs=["3-2"], cases={"other fields": AFTER, "no field": {}, "one more field": {**BEFORE, FLOATS: [0.5]}})
+@check("3-6", needs=["3-2"], cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
 def publish_makes_the_staged_projection_current(world: World, fields: dict[str, Any]) -> None:
     made = staged_change(world, fields)
     answer = world.post(f"/{made.id}", update_body(now(world, made).version, "publish")).expect_success()

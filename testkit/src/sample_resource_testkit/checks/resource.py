@@ -157,7 +157,7 @@ def a_read_says_who_made_a_resource(world: World, read: Callable[[World, Made], 
 def a_write_sets_who_changed_it_when(world: World, update: Callable[[World, Made], Answer]) -> None:
     made = first = world.make()
     # A time has milliseconds, and several writes may fall into one of them.
-    for _ in range(50):
+    for _ in range(20):
         answer = update(world, made).expect_success()
         made = made_by(answer)
         if made.body.get("lastModifiedAt") != first.body.get("lastModifiedAt"):
@@ -177,7 +177,8 @@ def a_resource_has_its_key(world: World, method: str) -> None:
 
 @check("2.2-7")
 def a_resource_without_a_key_has_none(world: World) -> None:
-    world.post("", {"objectTypeProperty": {}}).expect_success().expect_absent("key")
+    answer = world.post("", {"objectTypeProperty": {}}).expect_success()
+    answer.expect(answer.json.get("key") is None, "no key", answer.json.get("key"))
 
 
 @check("2.2-8")

