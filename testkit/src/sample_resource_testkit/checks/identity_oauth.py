@@ -90,7 +90,7 @@ def a_grant_is_not_stored(world: World) -> None:
     world.oauth().expect_header("Cache-Control", re.compile(r"(.*[, ])?no-store([, ].*)?", re.IGNORECASE))
 
 
-@check("A-17", needs=["A-16"], cases={"all scopes": "", "one scope": "view_test"})
+@check("A-17", needs=["A-15"], cases={"all scopes": "", "one scope": "view_test"})
 def a_token_lives_for_two_days(world: World, name: str) -> None:
     asked = {"scope": scope(world, name)} if name else {}
     world.oauth({"grant_type": "client_credentials", **asked}).expect_json("expires_in", 172_800)

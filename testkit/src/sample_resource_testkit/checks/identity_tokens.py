@@ -38,13 +38,21 @@ def keys_of(world: World) -> list[dict[str, Any]]:
 
 
 def taken_apart(world: World, *names: str) -> Token:
-    """A new token, as a JWT."""
-    text = new_token(world, *names)
+    """A new token, as a JWT; the case is skipped if it is none, which A-29 speaks of."""
     try:
-        return decode(text)
+        return decode(new_token(world, *names))
     except NoToken as error:
-        world.expect(False, "an access token that is a JWT", str(error))
-        raise AssertionError from None
+        world.skip(f"needs access tokens that are JWTs: {error}")
+
+
+@check("A-29", needs=["A-15"])
+def a_token_is_a_jwt(world: World) -> None:
+    why = ""
+    try:
+        decode(new_token(world))
+    except NoToken as error:
+        why = str(error)
+    world.expect(not why, "an access token that is a JWT", why)
 
 
 @check("A-29", needs=["A-15"])
@@ -88,7 +96,7 @@ def a_token_is_signed_by_a_key_of_the_set(world: World) -> None:
     world.expect(verifies(token, keys[0]), "a signature that the key verifies")
 
 
-@check("A-30", needs=["A-29"], cases=[("view_test",), ("manage_test", "view_test"), ()])
+@check("A-30", needs=["A-15"], cases=[("view_test",), ("manage_test", "view_test"), ()])
 def the_claim_scope_is_a_text_with_blanks(world: World, names: tuple[str, ...]) -> None:
     found = taken_apart(world, *names).claims.get("scope")
     world.expect(isinstance(found, str), "scope as a text", repr(found))
@@ -125,7 +133,7 @@ def the_metadata_has_the_member(world: World, member: str) -> None:
     answer.expect(parts.scheme in ("http", "https") and bool(parts.netloc), f"a URL as {member}", found)
 
 
-@check("A-33", needs=["A-29", "A-32"])
+@check("A-33", needs=["A-15", "A-32"])
 def the_issuer_is_that_of_the_tokens(world: World) -> None:
     issuer = taken_apart(world).claims.get("iss")
     world.get(target=METADATA, authorization=None).expect_json("issuer", issuer)
@@ -206,10 +214,14 @@ def introspection_tells_the_end_in_seconds(world: World) -> None:
     answer.expect(isinstance(end, int | float) and 1e9 < end < 1e11, "exp in seconds since 1970", end)
 
 
-@check("A-35", needs=["A-29", "A-34"])
+@check("A-35", needs=["A-15", "A-34"])
 def introspection_tells_the_end_of_the_token(world: World) -> None:
     text = new_token(world)
-    introspected(world, text).expect_json("exp", decode(text).claims.get("exp"))
+    try:
+        end = decode(text).claims.get("exp")
+    except NoToken as error:
+        world.skip(f"needs access tokens that are JWTs: {error}")
+    introspected(world, text).expect_json("exp", end)
 
 
 @check("A-35", needs=["A-34"])

@@ -277,12 +277,12 @@ TOO_MANY_TERMS = {
 }
 
 
-@check("Q-45", needs=["Q-31"], cases=TERMS)
+@check("Q-45", needs=["Q-12", "Q-31"], cases=TERMS)
 def predicates_may_have_500_terms(world: World, query: str) -> None:
     world.get(f"{SORTED}?limit=1&var.a=x&{query}").expect_status(200)
 
 
-@check("Q-45", needs=["Q-31"], cases=TOO_MANY_TERMS)
+@check("Q-45", needs=["Q-12", "Q-31"], cases=TOO_MANY_TERMS)
 def more_terms_are_refused(world: World, query: str) -> None:
     refused(world.get(f"{SORTED}?limit=1&var.a=x&{query}"))
 
@@ -303,7 +303,7 @@ FAULTS = {
 }
 
 
-@check("Q-46", needs=["Q-1"], cases=FAULTS)
+@check("Q-46", needs=["Q-37", "Q-39", "Q-42", "Q-43", "Q-44"], cases=FAULTS)
 def all_faults_are_told(world: World, case: tuple[list[str], list[str]]) -> None:
     predicates, named = case
     answer = refused(where(world, *predicates))

@@ -122,7 +122,7 @@ def order_is_that_of_numbers_and_of_moments(world: World, row: Row) -> None:
 
 @check(
     "Q-4",
-    needs=["Q-1"],
+    needs=["Q-3"],
     cases={
         **rows(
             {"someProperty": "Z"},
@@ -140,7 +140,7 @@ def texts_are_ordered_by_code_point(world: World, row: Row) -> None:
     expect_row(world, row)
 
 
-@check("Q-4", needs=["Q-1"], cases=range(4))
+@check("Q-4", needs=["Q-3"], cases=range(4))
 def texts_of_chance_are_ordered_by_code_point(world: World, _: int) -> None:
     letters = "aAbBzZ09 _-.~äÄßéñ你\uffee\U0001f600"
     one, other = ("".join(world.random.choices(letters, k=world.random.randint(1, 4))) for _ in range(2))
@@ -151,7 +151,7 @@ def texts_of_chance_are_ordered_by_code_point(world: World, _: int) -> None:
 
 @check(
     "Q-5",
-    needs=["Q-1"],
+    needs=["Q-2"],
     cases={
         **rows(
             {"someProperty": "Dogs & more_"},
@@ -173,7 +173,7 @@ def equality_of_texts_is_exact(world: World, row: Row) -> None:
     expect_row(world, row)
 
 
-@check("Q-5", needs=["Q-1"])
+@check("Q-5", needs=["Q-2"])
 def a_key_in_other_letters_is_another_key(world: World) -> None:
     made = world.make(key=f"Kit-{world.word()}")
     expect_found(world, f'key = "{made.key}"', made, True)
@@ -338,7 +338,7 @@ def matches_ignore_case_looks_at_all_but_the_case(world: World, row: Row) -> Non
 
 @check(
     "Q-15",
-    needs=["Q-1"],
+    needs=["Q-2", "Q-6"],
     cases={
         **rows(
             {},
@@ -373,7 +373,7 @@ MIXED = {INTEGERS: [3, 40], TEXTS: ["bird", "Dog"], FLOATS: [-2.5, 0.82], UNIQUE
 
 @check(
     "Q-16",
-    needs=["Q-1"],
+    needs=["Q-2", "Q-6"],
     cases=rows(
         MIXED,
         holds=(
@@ -393,7 +393,7 @@ def equality_holds_for_any_element(world: World, row: Row) -> None:
 
 @check(
     "Q-17",
-    needs=["Q-1"],
+    needs=["Q-3", "Q-11", "Q-16"],
     cases=rows(
         MIXED,
         holds=(
@@ -414,7 +414,7 @@ def order_holds_for_any_element_and_a_negation_for_none(world: World, row: Row) 
     expect_row(world, row)
 
 
-@check("Q-17", needs=["Q-1"], cases=range(4))
+@check("Q-17", needs=["Q-3", "Q-11", "Q-16"], cases=range(4))
 def order_holds_for_any_of_elements_of_chance(world: World, _: int) -> None:
     values, bound = numbers(world.random)
     made = world.make({NUMBERS: values})

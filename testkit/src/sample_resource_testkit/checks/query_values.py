@@ -98,15 +98,14 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-@check("Q-21", needs=["Q-1"], cases=QUOTED)
+@check("Q-21", needs=["Q-2"], cases=QUOTED)
 def strings_may_have_any_characters(world: World, text: str) -> None:
     made = make(world, {"someProperty": text})
     expect_found(world, f"someProperty = {quoted(text)}", made, True)
     expect_found(world, f"someProperty = {quoted(text + 'x')}", made, False)
-    expect_found(world, f'someProperty in ("x", {quoted(text)})', made, True)
 
 
-@check("Q-21", needs=["Q-1"], cases={name: QUOTED[name] for name in ("a quote", "a backslash", "an apostrophe")})
+@check("Q-21", needs=["Q-7"], cases={name: QUOTED[name] for name in ("a quote", "a backslash", "an apostrophe")})
 def strings_in_lists_may_have_any_characters(world: World, text: str) -> None:
     made = world.make({TEXTS: [text]})
     expect_found(world, f"{TEXTS} contains all ({quoted(text)})", made, True)
@@ -127,14 +126,14 @@ def single_quotes_and_other_escapes_are_refused(world: World, predicate: str) ->
 
 @check(
     "Q-23",
-    needs=["Q-1"],
+    needs=["Q-2", "Q-3"],
     cases={
         **rows(
             {},
             holds=(
                 *("version = 1", "version = 1.0", "version = 1e0", "version = 10e-1", "version = 0.1E1"),
                 *("version = 1.000", "version > -1", "version > -1.5e+2", "version < 4E1", "version < 1e+1"),
-                *("version in (1.0, 7)", "version > -0", "version > 0.0"),
+                *("version > -0", "version > 0.0"),
             ),
             fails=("version = 1e1", "version = -1", "version = 0.1", "version = 1.5", "version < 1e-1"),
         ),
@@ -151,17 +150,22 @@ def numbers_are_written_as_in_json(world: World, row: Row) -> None:
 
 @check(
     "Q-24",
-    needs=["Q-1"],
+    needs=["Q-2", "Q-3", "Q-7"],
     cases={
         **rows(
             {},
             holds=(
                 *("version != 2.5", "version < 1e400", "version > -1e400", "version < 2.5", "version > 0.99"),
                 *("version != 1e400", "version < 99999999999999999999", "version > -99999999999999999999"),
-                *("version not in (0.5, 1e400)", "version in (0.5, 1)", "version < 9223372036854775808"),
+                "version < 9223372036854775808",
             ),
             fails=(
-                *("version = 2.5", "version = 1.5", "version = 1e400", "version > 1e400", "version in (0.5, 1.5)"),
+                *(
+                    "version = 2.5",
+                    "version = 1.5",
+                    "version = 1e400",
+                    "version > 1e400",
+                ),
                 *("version = 18446744073709551617", "version = 4294967297", "version >= 1.1"),
             ),
         ),
@@ -170,14 +174,14 @@ def numbers_are_written_as_in_json(world: World, row: Row) -> None:
             holds=(
                 *(f"{INTEGERS} = 9007199254740993", f"{INTEGERS} = 9223372036854775807", f"{INTEGERS} < 9e18"),
                 *(f"{INTEGERS} > 9223372036854775806", f"{NUMBERS} = -9007199254740993"),
-                *(f"{NUMBERS} in (-9007199254740993)", f"{INTEGERS} contains all (9007199254740993)"),
+                f"{INTEGERS} contains all (9007199254740993)",
                 f"{INTEGERS} < 9223372036854775808",
             ),
             fails=(
                 *(f"{INTEGERS} = 9007199254740992", f"{INTEGERS} = 9007199254740994", f"{INTEGERS} < 9007199254740993"),
                 *(f"{INTEGERS} = 9223372036854775806", f"{INTEGERS} > 9223372036854775807"),
                 *(f"{INTEGERS} = 9223372036854775808", f"{NUMBERS} = -9007199254740992"),
-                *(f"{NUMBERS} in (-9007199254740994)", f"{INTEGERS} contains any (9007199254740992)"),
+                f"{INTEGERS} contains any (9007199254740992)",
             ),
         ),
     },
@@ -207,11 +211,11 @@ def in_utc(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
 
 
-AROUND = ((0, "=", True), (0, "<=", True), (0, "!=", False), (1, "=", False), (1, "<", True), (-1, "<", False))
+AROUND = ((0, "=", True), (0, "<=", True), (1, "=", False), (1, "<", True), (-1, "<", False))
 """Milliseconds to add to a moment, an operator, and whether the moment compares so with the sum."""
 
 
-@check("Q-25", needs=["Q-1"], cases=OFFSETS)
+@check("Q-25", needs=["Q-2", "Q-3"], cases=OFFSETS)
 def times_with_an_offset_are_compared_by_their_moment(world: World, offset: str) -> None:
     made = world.make()
     moment = created(world, made)
@@ -225,7 +229,7 @@ def times_with_an_offset_are_compared_by_their_moment(world: World, offset: str)
 NOTATIONS = {"small letters": ("t", "z"), "six digits": ("T", "000Z"), "nine digits": ("T", "000000Z")}
 
 
-@check("Q-25", needs=["Q-1"], cases=NOTATIONS)
+@check("Q-25", needs=["Q-2", "Q-3"], cases=NOTATIONS)
 def times_may_have_any_notation_of_rfc_3339(world: World, notation: tuple[str, str]) -> None:
     made = world.make()
     letter, end = notation
@@ -234,7 +238,7 @@ def times_may_have_any_notation_of_rfc_3339(world: World, notation: tuple[str, s
     expect_found(world, f'createdAt > "{text}"', made, False)
 
 
-@check("Q-26", needs=["Q-1"])
+@check("Q-26", needs=["Q-2", "Q-3"])
 def a_time_without_an_offset_is_in_utc(world: World) -> None:
     made = world.make()
     moment = created(world, made)
@@ -243,7 +247,7 @@ def a_time_without_an_offset_is_in_utc(world: World) -> None:
         expect_found(world, f'createdAt {operator} "{text}"', made, holds)
 
 
-@check("Q-26", needs=["Q-1"], cases={"its day": (0, False, True), "the next day": (1, True, False)})
+@check("Q-26", needs=["Q-2", "Q-3"], cases={"its day": (0, False, True), "the next day": (1, True, False)})
 def a_date_means_its_midnight(world: World, case: tuple[int, bool, bool]) -> None:
     made = world.make()
     days, before, after = case
@@ -252,7 +256,7 @@ def a_date_means_its_midnight(world: World, case: tuple[int, bool, bool]) -> Non
     expect_found(world, f'createdAt >= "{date}"', made, after)
 
 
-@check("Q-26", needs=["Q-1"])
+@check("Q-26", needs=["Q-2", "Q-3"])
 def a_date_is_a_moment_and_not_the_whole_day(world: World) -> None:
     made = world.make()
     moment = created(world, made).astimezone(UTC)
@@ -263,11 +267,11 @@ def a_date_is_a_moment_and_not_the_whole_day(world: World) -> None:
 
 @check(
     "Q-27",
-    needs=["Q-1"],
+    needs=["Q-2", "Q-3"],
     cases=rows(
         {},
-        holds=('id != "x"', 'id = "{id}"', 'id in ("x", "{id}")', 'id not in ("x", "")', 'id < "x"', 'id > ""'),
-        fails=('id = "x"', 'id = ""', 'id in ("x", "key=a")', 'id = "{id}0"', 'id = " {id}"', 'id > "x"'),
+        holds=('id != "x"', 'id = "{id}"', 'id < "x"', 'id > ""'),
+        fails=('id = "x"', 'id = ""', 'id = "{id}0"', 'id = " {id}"', 'id > "x"'),
     ),
 )
 def an_id_is_compared_as_text(world: World, row: Row) -> None:
@@ -276,7 +280,7 @@ def an_id_is_compared_as_text(world: World, row: Row) -> None:
 
 @check(
     "Q-28",
-    needs=["Q-1"],
+    needs=["Q-6", "Q-7", "Q-8", "Q-9", "Q-11", "Q-12"],
     cases={
         **rows(
             {"someProperty": "x", INTEGERS: [3]},
@@ -299,7 +303,7 @@ def keywords_may_have_any_letter_case(world: World, row: Row) -> None:
 
 @check(
     "Q-29",
-    needs=["Q-1"],
+    needs=["Q-3", "Q-6", "Q-12"],
     cases={
         **rows(
             {INTEGERS: [1, 2], OBJECTS: [{"integerExample": 5}]},
@@ -309,7 +313,7 @@ def keywords_may_have_any_letter_case(world: World, row: Row) -> None:
                     'key="{key}"and version=1',
                     'key="a"or(version=1)',
                     "not(version=2)",
-                    f"{INTEGERS} contains any(2,3)",
+                    "version not in(2,3)",
                 ),
                 *("  version  =  1  ", "version\t=\n1", "(version=1)and(version=1)", "not  ( version = 2 )"),
                 # The name of a field that begins as a keyword.
@@ -325,7 +329,7 @@ def blanks_around_operators_are_optional(world: World, row: Row) -> None:
 
 @check(
     "Q-29",
-    needs=["Q-1"],
+    needs=["Q-3", "Q-6", "Q-12"],
     cases=(
         *("versionin (1)", "version isdefined", "version is notdefined", 'key = "a" andversion = 1'),
         *("version = 1 orversion = 2", f"{INTEGERS} containsany (1)", 'key notin ("a")', "version i n (1)"),
@@ -337,11 +341,11 @@ def a_part_of_a_word_is_no_keyword(world: World, predicate: str) -> None:
 
 @check(
     "Q-30",
-    needs=["Q-1"],
+    needs=["Q-9", "Q-18"],
     cases=rows(
         {INTEGERS: [3], OBJECTS: [{"integerExample": 5}]},
         holds=(
-            *("`version` = 1", "`version`=1", 'not(`key` = "a")', f"`{INTEGERS}` contains any (3)"),
+            *("`version` = 1", "`version`=1", f"`{INTEGERS}` = 3"),
             *(f"objectTypeProperty(`{INTEGERS}` = 3)", f"`{OBJECTS}`(`integerExample` = 5)"),
             f"`objectTypeProperty`({INTEGERS} = 3)",
         ),

@@ -62,16 +62,14 @@ TEXT = {"someProperty": "5"}
 
 @check(
     "Q-31",
-    needs=["Q-1"],
+    needs=["Q-2"],
     cases=named(
         Bound("key = :name", (("name", "{key}"),), True),
         Bound("key = :name", (("name", "kit"),), False),
         Bound("key = :name", (("name", '"{key}"'),), False),
-        Bound("key != :name", (("name", "{key}"),), False),
         Bound("id = :id and key = :key", (("id", "{id}"), ("key", "{key}")), True),
         Bound("id = :id and key = :key", (("key", "{id}"), ("id", "{key}")), False),
         Bound("key = :a or key = :a", (("a", "{key}"),), True),
-        Bound("not(key = :a)", (("a", "{key}"),), False),
         Bound("key=:a and version=1", (("a", "{key}"),), True),
         Bound("someProperty = :text", (("text", str(STRANGE["someProperty"])),), True, STRANGE),
         Bound("someProperty = :text", (("text", str(ODD["someProperty"])),), True, ODD),
@@ -83,7 +81,7 @@ def a_variable_stands_for_its_value(world: World, bound: Bound) -> None:
     expect_bound(world, bound)
 
 
-@check("Q-31", needs=["Q-1"])
+@check("Q-31", needs=["Q-2"])
 def a_variable_stands_for_its_value_in_every_where(world: World) -> None:
     made = world.make()
     for listed, holds in (((made.key, made.id), True), (("none", made.id), False), ((made.key, "none"), False)):
@@ -115,7 +113,7 @@ LISTS = {INTEGERS: [1, 2], TEXTS: ["a", "b c"], "someProperty": "x"}
 
 @check(
     "Q-33",
-    needs=["Q-31"],
+    needs=["Q-6", "Q-7", "Q-31"],
     cases=named(
         Bound("key in :keys", (("keys", "kit"), ("keys", "{key}")), True),
         Bound("key in :keys", (("keys", "{key}"), ("keys", "kit")), True),
@@ -143,7 +141,7 @@ def a_repeated_variable_is_a_list(world: World, bound: Bound) -> None:
     expect_bound(world, bound)
 
 
-@check("Q-33", needs=["Q-31"])
+@check("Q-33", needs=["Q-6", "Q-7", "Q-31"])
 def a_list_may_have_many_values(world: World) -> None:
     made = world.make()
     values = [("var.keys", f"kit-{number}") for number in range(100)]
@@ -203,7 +201,6 @@ def a_variable_without_a_predicate_is_ignored(world: World) -> None:
         Bound("someProperty = :v", (("v", ""),), False, {"someProperty": "x"}),
         Bound("someProperty = :v", (("v", ""),), False, {}),
         Bound("someProperty > :v", (("v", ""),), True, {"someProperty": "x"}),
-        Bound(f"{TEXTS} in :v", (("v", "a"), ("v", "")), True, {TEXTS: [""]}),
         Bound(f"{TEXTS} = :v", (("v", ""),), True, {TEXTS: ["a", ""]}),
     ),
 )

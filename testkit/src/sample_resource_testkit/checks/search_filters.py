@@ -37,12 +37,11 @@ def blanks_around_the_colon_are_optional(world: World, form: str) -> None:
     expect_ids(answer, [made], "what fulfils the filter")
 
 
-@check("S-13", cases=("{0}: range (1 to {1})", "{0}:range( {1} to {1} )", "{0}: {1} , {1}", "{0}:{1},1 "))
+@check("S-13", cases=("{0}: {1} , {1}", "{0}:{1},{2} ", "{0}:{2} ,\t{1}", " {0} : {2},{1} "))
 def blanks_in_a_condition_are_optional(world: World, form: str) -> None:
     number = world.number()
     made = world.make({INTEGERS: [number]})
-    text = form.replace("(1 to", f"({number} to").format(INTEGERS, number).replace(",1 ", f",{number} ")
-    answer = search(world, ("filter", text)).expect_status(200)
+    answer = search(world, ("filter", form.format(INTEGERS, number, number + 1))).expect_status(200)
     expect_ids(answer, [made], "what fulfils the filter")
 
 
@@ -184,7 +183,7 @@ SEVERAL = {INTEGERS: [1, 10], FLOATS: [0.5, 9.5], TEXTS: ["bird", "Dog"], OBJECT
 
 @check(
     "S-17",
-    needs=["S-23"],
+    needs=["S-15"],
     cases=rows(
         SEVERAL,
         holds=(
@@ -203,7 +202,7 @@ def one_element_of_an_array_fulfils_the_filter(world: World, row: Row) -> None:
     expect_search_row(world, row)
 
 
-@check("S-17", needs=["S-23"], cases=range(4))
+@check("S-17", needs=["S-15"], cases=range(4))
 def one_element_of_chance_is_within_both_bounds(world: World, _: int) -> None:
     values = world.random.choices(range(20), k=3)
     low, high = sorted(world.random.choices(range(20), k=2))
@@ -269,7 +268,7 @@ def a_text_without_double_quotes_is_refused(world: World, condition: str) -> Non
 
 @check(
     "S-19",
-    needs=["S-23"],
+    needs=["S-15"],
     cases={
         **rows(
             {"someProperty": "Z"},
@@ -302,7 +301,7 @@ def texts_and_times_have_ranges(world: World, row: Row) -> None:
 
 @check(
     "S-20",
-    needs=["S-23"],
+    needs=["S-15", "S-16"],
     cases=rows(
         {INTEGERS: [25], TEXTS: ["b"]},
         holds=(
@@ -326,12 +325,11 @@ ELEMENTS = {OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}, {"integ
         ELEMENTS,
         holds=(
             *(f"{OBJECTS}.integerExample:5", f"{OBJECTS}.integerExampleInt32:1", 'createdBy.typeId:"api-client"'),
-            *('createdBy.id:"{creator}"', 'lastModifiedBy.typeId:"api-client"', "lastModifiedBy.id:exists"),
-            f"{OBJECTS}.integerExample:range(700 to 800)",
+            *('createdBy.id:"{creator}"', 'lastModifiedBy.typeId:"api-client"', 'lastModifiedBy.id:"{creator}"'),
         ),
         fails=(
             *(f"{OBJECTS}.integerExample:1", f"{OBJECTS}.integerExampleInt32:777", 'createdBy.typeId:"customer"'),
-            *('createdBy.id:"{id}"', 'lastModifiedBy.typeId:"x"', "lastModifiedBy.id:missing"),
+            *('createdBy.id:"{id}"', 'lastModifiedBy.typeId:"x"', 'lastModifiedBy.id:"{id}"'),
         ),
     ),
 )
@@ -341,8 +339,8 @@ def paths_have_dots(world: World, row: Row) -> None:
 
 NAMED: dict[str, tuple[Fields, str, str]] = {
     INTEGERS: ({INTEGERS: [3]}, ":3", ":4"),
-    UNIQUE: ({UNIQUE: [3]}, ":range(2 to 3)", ":range(4 to *)"),
-    PAIR: ({PAIR: [3, 5]}, ":exists", ":missing"),
+    UNIQUE: ({UNIQUE: [3]}, ":3", ":4"),
+    PAIR: ({PAIR: [3, 5]}, ":5", ":7"),
     FLOATS: ({FLOATS: [0.82]}, ":0.82", ":8.2"),
     NUMBERS: ({NUMBERS: [10]}, ":10", ":1"),
     TEXTS: ({TEXTS: ["dog"]}, ':"dog"', ':"cat"'),
