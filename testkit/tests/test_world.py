@@ -314,7 +314,8 @@ def test_the_sandbox_makes_projects_and_removes_them(stub: Stub) -> None:
     world = World(Server(stub.transport, access, "tag"), "label")
     world.empty_project().get()
     assert ("Authorization", "Bearer token-of-sb") in stub.received[-1].headers
-    world.sandbox("sb", "clock", {"offsetSeconds": 60})
+    with pytest.raises(Skipped, match="needs a sandbox with 'clock'"):
+        world.sandbox("sb", "clock", {"offsetSeconds": 60})
     assert stub.received[-1].line == "PUT /sandbox/projects/sb/clock HTTP/1.1"
     assert stub.received[-1].body == b'{"offsetSeconds": 60}'
     assert ("Authorization", "Bearer a-sandbox-token") in stub.received[-1].headers
