@@ -41,7 +41,7 @@ def texts_are_equal_in_any_letter_case(server: SmallServer) -> None:
     )
 
 
-@fault("Q-16")
+@fault("Q-16", others=7)
 def only_the_first_element_is_compared(server: SmallServer) -> None:
     wrap(app(server).predicates, "items", lambda method, value: method(value)[:1])
 

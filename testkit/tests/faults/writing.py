@@ -143,16 +143,6 @@ def a_new_resource_is_answered_with_200(server: SmallServer) -> None:
     alter(server, change)
 
 
-@fault("4.6-3")
-def a_post_updates_the_only_resource(server: SmallServer) -> None:
-    def target(method: Any, verb: str, project: str, body: Any) -> Resource | None:
-        there = app(server).store.resources(project)
-        named = "id" in body or "key" in body
-        return there[-1] if verb == "POST" and there and not named else method(verb, project, body)
-
-    wrap(app(server).writes, "target", target)
-
-
 @fault("4.6-11")
 def a_location_that_leads_nowhere(server: SmallServer) -> None:
     wrap(app(server), "location", lambda method, *given: method(*given) + "x")
