@@ -78,8 +78,8 @@ matrix:
 lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
 	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make lock'
 lock: install-dev
-	$(lock_of) setup.cfg --output-file ops/image/lean.txt
-	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
+	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
 	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
 	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
 
@@ -96,7 +96,8 @@ contract: install-dev
 
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
-	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
+	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py \
+		tests/compose/proxy.py tests/compose/recovery.py tests/compose/monitoring.py tests/compose/cluster.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
@@ -122,7 +123,7 @@ install:
 	@$(call ensure,run,.[embedded])
 
 install-dev:
-	@$(call ensure,dev,.[dev$(comma)embedded])
+	@$(call ensure,dev,.[dev$(comma)embedded$(comma)otel])
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

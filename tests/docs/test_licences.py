@@ -29,7 +29,7 @@ def test_every_dependency_is_listed_once() -> None:
 
 
 def test_the_page_names_the_licences_that_the_packages_state() -> None:
-    stated = {named(package): licence_of(package) for package in closure("sample-resource", "embedded", "dev")}
+    stated = {named(package): licence_of(package) for package in closure("sample-resource", "embedded", "otel", "dev")}
     listed = INSTALLED | TOOLS
     assert {name: listed.get(name) for name in stated} == stated
 
