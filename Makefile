@@ -1,12 +1,13 @@
 # make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
-# make dist           wheel and sdist, reproducible, in dist/
+# make dist           wheels and sdists of service and testkit, reproducible, in dist/
 # make dist-test      install the wheel as users do: with pip, pipx and uvx
 # make image          both container images, and a list of what is in them (SBOM) in dist/
 # make matrix         the tests on every version of Python
 # make lock           ops/image anew: hashes of what the images install
 # make sql            write tests/sql anew: every statement that the service sends
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
+# make conformance    the testkit against this service: every clause of the specification
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
@@ -23,18 +24,19 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification contract bench faults compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract bench faults compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
-	@echo "make dist           build wheel and sdist into dist/, the same bytes each time"
+	@echo "make dist           build wheels and sdists of service and testkit into dist/, the same bytes each time"
 	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
 	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
 	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
 	@echo "make lock           write ops/image/*.txt anew: versions and hashes of what the images install"
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
+	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
@@ -58,6 +60,7 @@ test: install-dev
 
 dist: install-dev
 	@$(BIN)/python .ci/dist
+	@$(BIN)/python .ci/dist --of testkit
 
 # Not part of test, since it downloads all dependencies.
 dist-test: install-dev
@@ -91,6 +94,10 @@ sql: install-dev
 specification: install-dev
 	@$(BIN)/python -m tests.specification
 
+# Not part of test as a whole: it takes minutes, and needs PgBouncer.
+conformance: install-dev
+	@$(BIN)/python -m tests.conformance $(ARGS)
+
 contract: install-dev
 	@$(BIN)/python -m tests.clients
 
@@ -123,11 +130,11 @@ install:
 	@$(call ensure,run,.[embedded])
 
 install-dev:
-	@$(call ensure,dev,.[dev$(comma)embedded$(comma)otel])
+	@$(call ensure,dev,.[dev$(comma)embedded$(comma)otel],./testkit[pytest])
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
-	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers
+	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers testkit/build testkit/src/*.egg-info
 
 # Finds the first Python that is new enough: PYTHON, or one of the usual names if PYTHON has its default.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
@@ -143,13 +150,13 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# $(call ensure,STAMP,WHAT): install WHAT, unless the stamp shows that the same was installed in this folder before.
+# $(call ensure,STAMP,WHAT,MORE): install WHAT and MORE, unless the stamp shows that the same was installed in this folder before.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
 # On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
-wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
+wanted="$$(cat setup.cfg pyproject.toml testkit/pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -I -S -c '' 2>/dev/null; then exit 0; fi; \
 done; \
@@ -176,7 +183,7 @@ else \
 	echo "$$python has neither ensurepip nor pip: install its venv or pip package (Debian: python3-venv)." >&2; \
 	exit 1; \
 fi; \
-"$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)' || exit 1; \
+"$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)'$(if $(3), -e '$(3)') || exit 1; \
 echo "$$wanted" >$(VENV)/installed-$(1); \
 printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2
 endef

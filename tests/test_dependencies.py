@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from configparser import ConfigParser
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -28,6 +29,10 @@ def requirements(section: str, option: str) -> dict[str, Requirement]:
 REQUIRED = requirements("options", "install_requires")
 OTEL = requirements("options.extras_require", "otel")
 EXTRAS = requirements("options.extras_require", "embedded") | requirements("options.extras_require", "dev") | OTEL
+TESTKIT = {
+    canonicalize_name(Requirement(text).name): Requirement(text)
+    for text in tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())["project"]["dependencies"]
+}
 
 PINNED = {
     canonicalize_name(name): version
@@ -72,14 +77,16 @@ def test_only_the_module_of_spans_imports_the_extra_otel() -> None:
 
 
 def test_every_requirement_has_a_lowest_version() -> None:
-    lowest = {name: {bound.operator for bound in item.specifier} & {">=", "=="} for name, item in REQUIRED.items()}
+    lowest = {
+        name: {bound.operator for bound in item.specifier} & {">=", "=="} for name, item in (REQUIRED | TESTKIT).items()
+    }
     assert [name for name, operators in lowest.items() if not operators] == []
 
 
 def test_constraints_pin_exact_versions_within_the_bounds() -> None:
     for name, version in PINNED.items():
         assert Version(version).public == version, f"{name} is not pinned to an exact version"
-    for name, requirement in (REQUIRED | EXTRAS).items():
+    for name, requirement in (REQUIRED | EXTRAS | TESTKIT).items():
         assert name in PINNED, f"constraints.txt lacks {name}"
         assert PINNED[name] in requirement.specifier, f"constraints.txt has {name} {PINNED[name]}, not {requirement}"
 

@@ -13,6 +13,7 @@ from tests.support.pages import ROOT, Page
 
 PAGE = Page("docs/licences.md")
 INSTALLED = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Installed with the service")}
+WITH_TESTKIT = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Installed with the testkit")}
 TOOLS = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Tools")}
 
 LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE))
@@ -25,16 +26,24 @@ def named(package: Distribution) -> str:
 
 def test_every_dependency_is_listed_once() -> None:
     assert set(INSTALLED) == LOCKED
-    assert set(TOOLS) == PINNED - set(INSTALLED)
+    required = {named(package) for package in closure("sample-resource-testkit")}
+    assert set(WITH_TESTKIT) == required - set(INSTALLED)
+    assert set(TOOLS) == PINNED - set(INSTALLED) - set(WITH_TESTKIT)
 
 
 def test_the_page_names_the_licences_that_the_packages_state() -> None:
-    stated = {named(package): licence_of(package) for package in closure("sample-resource", "embedded", "otel", "dev")}
-    listed = INSTALLED | TOOLS
+    packages = [
+        *closure("sample-resource", "embedded", "otel", "dev"),
+        *closure("sample-resource-testkit", "pytest"),
+    ]
+    stated = {named(package): licence_of(package) for package in packages}
+    listed = INSTALLED | WITH_TESTKIT | TOOLS
     assert {name: listed.get(name) for name in stated} == stated
 
 
-@pytest.mark.parametrize(("listed", "allowed"), [(INSTALLED, FOR_THE_SERVICE), (TOOLS, FOR_TOOLS)])
+@pytest.mark.parametrize(
+    ("listed", "allowed"), [(INSTALLED, FOR_THE_SERVICE), (WITH_TESTKIT, FOR_THE_SERVICE), (TOOLS, FOR_TOOLS)]
+)
 def test_every_licence_is_allowed(listed: dict[str, str], allowed: frozenset[str]) -> None:
     assert {name: licence for name, licence in listed.items() if not is_allowed(licence, allowed)} == {}
 

@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 from tests.support.server import ROOT
 
 
-def build(folder: Path, umask: int = 0o022) -> tuple[Path, Path]:
-    """Build sdist and wheel from the work tree into a folder."""
+def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, Path]:
+    """Build sdist and wheel of the service, or of the testkit, from the work tree into a folder."""
     subprocess.run(
-        [sys.executable, str(ROOT / ".ci/dist"), "--outdir", str(folder)],
+        [sys.executable, str(ROOT / ".ci/dist"), "--of", of, "--outdir", str(folder)],
         cwd=folder.parent,
         umask=umask,
         check=True,
@@ -43,9 +43,13 @@ def place_in_wheel(path: str) -> str:
     return f"app/{path}" if path.startswith("migrations/") else path
 
 
-def packaged_files() -> list[str]:
-    """The files of the checkout that the wheel has to contain."""
+def packaged_files(*folders: str) -> list[str]:
+    """The files of the checkout that a wheel has to contain, by default that of the service."""
     listed = subprocess.run(
-        ["git", "ls-files", "--", "app", "migrations"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "--", *(folders or ("app", "migrations"))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [path for path in listed.stdout.splitlines() if (ROOT / path).exists()]

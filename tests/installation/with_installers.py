@@ -5,6 +5,7 @@ constraints.txt with pip, and the newest ones otherwise. ``PYTHON`` names anothe
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,3 +85,35 @@ def test_the_service_runs_in_an_empty_folder_once_it_is_installed(installation: 
         sys.stdout.write(f"\n  ready {time.monotonic() - began:.1f} s after the first 'serve'\n")
 
     walk(installation, folder, ready=say_how_long)
+
+
+def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
+    archives: tuple[Path, Path], place: Path, folder: Path
+) -> None:
+    """Beside the service, with pip: the example of its README under pytest, and the command against the service."""
+    account, python = ordinary_user()
+    wheels = [f"{archives[1]}[embedded]", f"{build(place / 'archives' / 'testkit', of='testkit')[1]}[pytest]"]
+    environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
+    home.mkdir(mode=0o755)
+    try:
+        subprocess.run([python, "-m", "venv", str(environment)], check=True)
+        pip = [str(environment / "bin/python"), "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt")]
+        subprocess.run([*pip, *wheels], cwd="/", check=True)
+        service = Installation([str(environment / "bin/sample-resource")], home, account)
+        tests = Installation([str(environment / "bin/python"), "-m", "pytest", "-q"], home, account)
+        kit = Installation([str(environment / "bin/sample-resource-conformance")], home, account)
+        for used in (folder, home):
+            own(service, used)
+        (example,) = re.findall(
+            r"<!-- example -->\n```python\n(.*?)^```",
+            (ROOT / "testkit/README.md").read_text(),
+            re.MULTILINE | re.DOTALL,
+        )
+        (folder / "test_client.py").write_text(example)
+        assert "1 passed" in tests.done(folder, PATH=f"{environment / 'bin'}:{os.defpath}")
+        with service.serving(folder, SANDBOX="on") as running:
+            url = f"http://127.0.0.1:{running.port}"
+            assert "No clause fails." in kit.done(folder, "--url", url, "--sandbox", "--profile", "core")
+    finally:
+        for used in (home, environment):
+            shutil.rmtree(used, ignore_errors=True)

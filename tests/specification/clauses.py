@@ -10,8 +10,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 DOCUMENT = ROOT / "docs/specification.md"
 
-DATA = (ROOT / "docs/specification.json", ROOT / "app/openapi/specification.json")
-"""The same bytes twice: beside the document, and inside of the installed package."""
+DATA = (
+    ROOT / "docs/specification.json",
+    ROOT / "app/openapi/specification.json",
+    ROOT / "testkit/src/sample_resource_testkit/specification.json",
+)
+"""The same bytes three times: beside the document, and inside of the two installed packages."""
 
 LEVELS = ("must", "should")
 

@@ -1,0 +1,328 @@
+"""Where tokens and projects come from: one token, a client's credentials, or the sandbox of the server."""
+
+import base64
+import json
+import re
+import shlex
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote_plus
+
+from sample_resource_testkit.outcomes import Skipped
+from sample_resource_testkit.wire import Headers, NoAnswer, Origin, RawAnswer, Request, Transport
+
+SCOPES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""The scopes that the interface names."""
+
+_LONG = 12
+"""Characters of a secret that is hidden wherever it stands. A shorter one may be a part of any word."""
+
+_RENEWED_BEFORE_S = 60
+"""A token is asked for anew when it is good for less than this."""
+
+
+class Unusable(Exception):
+    """The server cannot be checked at all with what was given; the message says why."""
+
+
+@dataclass(slots=True)
+class Vault:
+    """Secrets, and the names of the shell variables that stand for them in reports."""
+
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, name: str, secret: str) -> None:
+        """Show ``$name`` in place of a secret from now on."""
+        if secret:
+            with self._lock:
+                self._names[secret] = name
+
+    def hide(self, text: str) -> str:
+        """Replace all known secrets."""
+        with self._lock:
+            names = sorted(self._names.items(), key=lambda item: len(item[0]), reverse=True)
+        for secret, name in names:
+            if len(secret) >= _LONG:
+                text = text.replace(secret, f"${name}")
+            else:
+                text = re.sub(rf"(?i)(authorization: \w+ ){re.escape(secret)}(?!\S)", rf"\1${name}", text)
+        return text
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The secrets by the names of their variables; of a token that was renewed, the last one."""
+        with self._lock:
+            return {name: secret for secret, name in self._names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectClient:
+    """A project, and a client that may ask for tokens for it.
+
+    :param token: one that is there already; it has all scopes of the client.
+    :param client_id: empty if there are no credentials, but only the token.
+    :param label: tells projects apart in the names of variables.
+    """
+
+    key: str
+    token: str = ""
+    client_id: str = ""
+    client_secret: str = ""
+    label: str = ""
+
+    @property
+    def basic(self) -> str:
+        """The credentials as HTTP Basic has them (RFC 6749, section 2.3.1)."""
+        pair = f"{quote_plus(self.client_id)}:{quote_plus(self.client_secret)}"
+        return base64.b64encode(pair.encode()).decode()
+
+
+class Access(Protocol):
+    """How a run gets at projects and tokens."""
+
+    project: ProjectClient
+    second: ProjectClient | None
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """A token for a project.
+
+        :param scopes: names without a project; empty: all that the client has.
+        :raises Skipped: if there is no such token.
+        """
+        ...
+
+    def new_project(self) -> ProjectClient:
+        """A project that nothing has used.
+
+        :raises Skipped: if there is none to be had.
+        """
+        ...
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """Lines for a shell that set the variables with these names, which stand for secrets in reports."""
+        ...
+
+    def close(self) -> None:
+        """Remove what the run has made for itself."""
+        ...
+
+
+class FixedToken:
+    """One token, which was given."""
+
+    def __init__(self, vault: Vault, token: str, project: str, second: str | None) -> None:
+        vault.keep("TOKEN", token)
+        self.project = ProjectClient(project, token)
+        self.second = None if second is None else ProjectClient(second, token)
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """The token, as long as any scopes will do."""
+        if scopes:
+            raise Skipped("needs tokens of other scopes: --client-id and --client-secret, or --sandbox")
+        return of.token
+
+    def new_project(self) -> ProjectClient:
+        """There is none."""
+        raise Skipped("needs a project of its own: --sandbox")
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The token is the user's, so only its name is told."""
+        return ["TOKEN=...  # the value of --token"] if "TOKEN" in names else []
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+class Credentials:
+    """Tokens of the client credentials grant (RFC 6749, section 4.4).
+
+    :param transport: to the token endpoint.
+    :param target: of the token endpoint.
+    """
+
+    def __init__(self, transport: Transport, target: str, vault: Vault) -> None:
+        self.transport = transport
+        self.target = target
+        self._vault = vault
+        self._lock = threading.Lock()
+        self._tokens: dict[tuple[str, str, tuple[str, ...]], tuple[str, float]] = {}
+        self._sources: dict[str, tuple[ProjectClient, tuple[str, ...]]] = {}
+        self._given = 0
+        self.project = ProjectClient("")
+        self.second: ProjectClient | None = None
+
+    def use(self, project: ProjectClient, second: ProjectClient | None) -> None:
+        """Set the projects of the run."""
+        self.project, self.second = project, second
+        self._vault.keep("CLIENT_SECRET", project.client_secret)
+        self._vault.keep("CLIENT_BASIC", project.basic)
+
+    def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
+        """A token that is kept, or a new one."""
+        if not scopes and of.token:
+            return of.token
+        key = (of.key, of.client_id, scopes)
+        with self._lock:
+            known, good_until = self._tokens.get(key, ("", 0.0))
+            if known and time.monotonic() < good_until:
+                return known
+            token, lifetime_s = self._fetch(of, scopes)
+            self._tokens[key] = token, time.monotonic() + lifetime_s - min(_RENEWED_BEFORE_S, lifetime_s / 2)
+        name = "_".join(filter(None, (of.label, *scopes, "token"))).upper()
+        self._sources[name] = of, scopes
+        self._vault.keep(name, token)
+        return token
+
+    def keep(self, token: str) -> None:
+        """Show a variable in place of a token that a check has got for itself."""
+        with self._lock:
+            if token not in self._vault.variables.values():
+                self._given += 1
+                self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
+
+    def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
+        """Ask the token endpoint; an empty scope is left out.
+
+        :raises NoAnswer: if it does not answer.
+        """
+        form = "grant_type=client_credentials" + (f"&scope={quote_plus(scope)}" if scope else "")
+        headers = (("Authorization", f"Basic {of.basic}"), ("Content-Type", "application/x-www-form-urlencoded"))
+        return self.transport.exchange(self.transport.complete(Request("POST", self.target, headers, form.encode())))
+
+    def _fetch(self, of: ProjectClient, scopes: tuple[str, ...]) -> tuple[str, float]:
+        wanted = " ".join(f"{name}:{of.key}" for name in scopes or SCOPES)
+        try:
+            answer = self._grant(of, wanted)
+            if answer.status == 400 and not scopes:
+                # The client may have fewer scopes; without the parameter it gets those that it has.
+                answer = self._grant(of, "")
+            given: Any = json.loads(answer.body) if answer.status == 200 else None
+        except (NoAnswer, ValueError) as error:
+            raise Skipped(f"needs a token, and the token endpoint gave none: {error}") from None
+        if not isinstance(given, dict) or not isinstance(given.get("access_token"), str):
+            raise Skipped(f"needs a token for '{wanted}', and the token endpoint answered {_summary(answer)}")
+        granted = given.get("scope")
+        if scopes and isinstance(granted, str) and set(granted.split()) != set(wanted.split()):
+            raise Skipped(f"needs a token for '{wanted}', and the token endpoint gave one for '{granted}'")
+        lifetime = given.get("expires_in")
+        return given["access_token"], float(lifetime) if isinstance(lifetime, int | float) else 3600.0
+
+    def new_project(self) -> ProjectClient:
+        """There is none."""
+        raise Skipped("needs a project of its own: --sandbox")
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The secret is the user's, so the lines get tokens with it."""
+        lines: list[str] = []
+        for name in sorted(names & self._sources.keys()):
+            of, scopes = self._sources[name]
+            scope = " ".join(f"{scope}:{of.key}" for scope in scopes or SCOPES)
+            ask = f"curl --silent --user '{of.client_id}:'\"$CLIENT_SECRET\" --data grant_type=client_credentials"
+            url = shlex.quote(self.transport.origin.base + self.target)
+            ask += f" --data-urlencode {shlex.quote(f'scope={scope}')} {url}"
+            lines.append(f"""{name}=$({ask} | sed 's/.*"access_token": *"\\([^"]*\\)".*/\\1/')""")
+        lines += [f"{name}=...  # a new token" for name in sorted(names) if name.startswith("GIVEN_TOKEN_")]
+        if "CLIENT_BASIC" in names:
+            lines.append(f"""CLIENT_BASIC=$(printf %s '{self.project.client_id}:'"$CLIENT_SECRET" | base64 -w0)""")
+        if lines or "CLIENT_SECRET" in names:
+            lines.insert(0, "CLIENT_SECRET=...  # the value of --client-secret")
+        return lines
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+class SandboxAccess(Credentials):
+    """Projects that the sandbox of the server makes, each with a client of its own.
+
+    :param service: connections to the server, whose sandbox is asked.
+    :param sandbox_token: the bearer token of its routes; empty if they need none.
+    """
+
+    def __init__(
+        self, transport: Transport, target: str, vault: Vault, service: Transport, sandbox_token: str = ""
+    ) -> None:
+        super().__init__(transport, target, vault)
+        self._service = service
+        self._headers: Headers = ()
+        if sandbox_token:
+            vault.keep("SANDBOX_TOKEN", sandbox_token)
+            self._headers = (("Authorization", f"Bearer {sandbox_token}"),)
+        self._made: list[str] = []
+
+    @property
+    def authorization(self) -> str | None:
+        """The ``Authorization`` header of the sandbox's routes; None: they need none."""
+        return dict(self._headers).get("Authorization")
+
+    def begin(self) -> None:
+        """Make the projects of the run.
+
+        :raises Unusable: if the sandbox makes none.
+        """
+        try:
+            self.use(self._make("first"), self._make("second"))
+        except (NoAnswer, Skipped) as error:
+            raise Unusable(str(error)) from None
+
+    def new_project(self) -> ProjectClient:
+        """A project for one case; the sandbox removes it after its time."""
+        try:
+            return self._make("own")
+        except NoAnswer as error:
+            raise Skipped(f"needs a project of its own, and the sandbox made none: {error}") from None
+
+    def _make(self, label: str) -> ProjectClient:
+        headers = (*self._headers, ("Content-Type", "application/json"))
+        request = Request("POST", "/sandbox/projects", headers, b"{}")
+        answer = self._service.exchange(self._service.complete(request))
+        try:
+            made: Any = json.loads(answer.body)
+            keys = ("projectKey", "accessToken", "clientId", "clientSecret")
+            key, token, client_id, secret = (str(made[name]) for name in keys)
+        except (ValueError, KeyError, TypeError):
+            raise Skipped(f"POST /sandbox/projects answered {_summary(answer)}") from None
+        with self._lock:
+            self._made.append(key)
+            number = len(self._made)
+        prefix = {"first": "", "second": "SECOND"}.get(label, f"P{number}")
+        client = ProjectClient(key, token, client_id, secret, prefix)
+        for name, hidden in (("TOKEN", token), ("CLIENT_SECRET", secret), ("CLIENT_BASIC", client.basic)):
+            self._vault.keep(f"{prefix}_{name}".strip("_"), hidden)
+        return client
+
+    def shell(self, names: Collection[str]) -> list[str]:
+        """The secrets of throwaway projects, which are good for an hour, as they are."""
+        known = self._vault.variables
+        return [
+            f"{name}=...  # that of the sandbox" if name == "SANDBOX_TOKEN" else f"{name}={shlex.quote(known[name])}"
+            for name in sorted(names & known.keys())
+        ]
+
+    def close(self) -> None:
+        """Remove all projects that were made, unless the server is away."""
+        for key in self._made:
+            try:
+                request = Request("DELETE", f"/sandbox/projects/{key}", self._headers)
+                self._service.exchange(self._service.complete(request))
+            except NoAnswer:
+                return
+
+
+def token_transport(token_url: str, service: Transport) -> tuple[Transport, str]:
+    """Connections to the token endpoint, and its target.
+
+    :raises ValueError: if the URL is none.
+    """
+    base, mark, query = token_url.partition("?")
+    origin = Origin.of(base)
+    transport = Transport(Origin(origin.scheme, origin.host, origin.port), service.timeout_s, service.headers)
+    return transport, f"{origin.prefix or '/'}{mark}{query}"
+
+
+def _summary(answer: RawAnswer) -> str:
+    return f"{answer.status}: {answer.body[:300].decode(errors='replace')}"

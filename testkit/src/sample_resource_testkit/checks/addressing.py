@@ -1,0 +1,310 @@
+"""Addressing (2.1): project keys, path segments and their encoding, and what is no URL of the interface."""
+
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Caller, Made
+from sample_resource_testkit.checks.steps import UNKNOWN_ID, errors_of, ids_in, keyed, refused, update_body
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+WORDS = ("searchApiPattern", "sorted-query-parameters", "description-with-urn-links", "product-projection-search")
+
+
+@check("2.1-1")
+def what_was_made_is_below_its_project(world: World) -> None:
+    made = world.make()
+    answer = world.get(target=f"/{world.project}/resource/{made.id}").expect_status(200)
+    answer.expect_json("version", made.version)
+
+
+@check("2.1-1")
+def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
+    second = world.second()
+    made = world.make()
+    answer = second.get(f"/{made.id}")
+    answer.expect(not 200 <= answer.status < 300, "no success in another project", f"status {answer.status}")
+
+
+@check(
+    "2.1-2",
+    cases={"one letter": "a", "one digit": "0", "a hyphen first": "-a", "all kinds": "Aa0_-", "64": "k" * 64},
+)
+def a_project_key_may_be(world: World, key: str) -> None:
+    # Without a token, since there is none for this project: a known URL is 401 then, and an unknown one 404.
+    answer = world.nobody().get(target=f"/{key}/resource")
+    answer.expect(answer.status != 404, "a URL that is not unknown", "status 404")
+
+
+@check(
+    "2.1-2",
+    cases={
+        "65 characters": "k" * 65,
+        "a dot": "a.b",
+        "a tilde": "a~b",
+        "an at sign": "a@b",
+        "a blank": "a%20b",
+        "a plus": "a+b",
+        "a slash": "a%2Fb",
+        "a line feed at the end": "ab%0A",
+        "an umlaut": "k%C3%A4se",
+        "a fullwidth digit": "a%EF%BC%91",
+        "an emoji": "%F0%9F%90%99",
+    },
+)
+def any_other_first_segment_is_an_unknown_url(world: World, segment: str) -> None:
+    refused(world.get(target=f"/{segment}/resource"), 404, "ResourceNotFound")
+
+
+@check("2.1-3")
+def the_list_of_a_project_that_was_never_used_is_empty(world: World) -> None:
+    world.empty_project().get().expect_status(200).expect_json("results", [])
+
+
+READS_ACROSS: dict[str, Callable[[Caller, Made, str], Answer]] = {
+    "list": lambda caller, _made, word: caller.get("", query={"stringParameter": word}),
+    "sorted list": lambda caller, made, _word: caller.get(
+        "/sorted-query-parameters", query={"where": f'id = "{made.id}"'}
+    ),
+    "search": lambda caller, _made, word: caller.get("/searchApiPattern", query={"text.en": word}),
+    "filter of a search": lambda caller, made, _word: caller.get(
+        "/searchApiPattern", query={"filter.query": f'id:"{made.id}"'}
+    ),
+}
+
+
+@check("2.1-4", cases=["id", "key"])
+def no_read_of_one_shows_a_resource_of_another_project(world: World, way: str) -> None:
+    second = world.second()
+    made = keyed(world)
+    path = f"/{made.id}" if way == "id" else f"/key={made.key}"
+    if world.get(path).status != 200:
+        world.not_reachable("the resource is not found in its own project either")
+    second.get(path).expect_status(404)
+
+
+@check("2.1-4", cases=READS_ACROSS)
+def no_page_shows_or_counts_a_resource_of_another_project(
+    world: World, read: Callable[[Caller, Made, str], Answer]
+) -> None:
+    second = world.second()
+    word = world.word()
+    made = world.make({"arrayOfStringExample": [word]})
+    own = read(world, made, word)
+    if own.status != 200 or made.id not in ids_in(own):
+        world.skip("needs a request that finds the resource in its own project")
+    other = read(second, made, word).expect_status(200)
+    other.expect(made.id not in ids_in(other), "no result of another project", ids_in(other)).expect_json("total", 0)
+
+
+@check("2.1-4")
+def no_existence_check_counts_a_resource_of_another_project(world: World) -> None:
+    second = world.second()
+    word = world.word()
+    world.make({"arrayOfStringExample": [word]})
+    if world.head("", query={"stringParameter": word}).status != 200:
+        world.skip("needs a request that finds the resource in its own project")
+    second.head("", query={"stringParameter": word}).expect_status(404)
+
+
+@check("2.1-4")
+def no_facet_counts_a_resource_of_another_project(world: World) -> None:
+    second = world.second()
+    word = world.word()
+    world.make({"arrayOfStringExample": [word]})
+    query = {"facet": f'arrayOfStringExample:"{word}" as mine', "limit": 0}
+    own = world.get("/searchApiPattern", query=query)
+    if own.status != 200 or own.json.get("facets", {}).get("mine", {}).get("count") != 1:
+        world.skip("needs a facet that counts the resource in its own project")
+    second.get("/searchApiPattern", query=query).expect_status(200).expect_json("facets", "mine", "count", 0)
+
+
+WRITES_ACROSS: dict[str, Callable[[Caller, Made], Answer]] = {
+    "POST on the id": lambda caller, made: caller.post(f"/{made.id}", update_body(made.version)),
+    "DELETE": lambda caller, made: caller.delete(f"/{made.id}"),
+    "DELETE with its version": lambda caller, made: caller.delete(f"/{made.id}?version={made.version}"),
+    "POST of its id": lambda caller, made: caller.post("", {"id": made.id, "objectTypeProperty": {}}),
+    "PUT of its id": lambda caller, made: caller.put("", {"id": made.id, "objectTypeProperty": {}}),
+    "PATCH of its id": lambda caller, made: caller.patch(
+        "", {"id": made.id, "version": made.version, "objectTypeProperty": {}}
+    ),
+}
+
+
+@check("2.1-5", cases=WRITES_ACROSS)
+def no_write_reaches_a_resource_of_another_project(world: World, write: Callable[[Caller, Made], Answer]) -> None:
+    second = world.second()
+    made = world.make({"arrayOfIntExample": [world.number()]})
+    before = world.get(f"/{made.id}").expect_status(200).json
+    refused(write(second, made), 404, "ResourceNotFound")
+    world.get(f"/{made.id}").expect_status(200).expect_json(before)
+
+
+def encoded(text: str) -> str:
+    """A text of ASCII with each character percent-encoded."""
+    return "".join(f"%{ord(letter):02X}" for letter in text)
+
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "a hyphen": lambda text: text.replace("-", "%2D"),
+    "a hyphen in lower case": lambda text: text.replace("-", "%2d"),
+    "a letter": lambda text: text.replace("k", "%6B", 1),
+    "all of it": encoded,
+}
+
+
+@check("2.1-6", needs=["4.3-1"], cases=ENCODINGS)
+def a_key_may_be_percent_encoded(world: World, encode: Callable[[str], str]) -> None:
+    made = keyed(world)
+    world.get(f"/key={encode(made.key)}").expect_status(200).expect_json("id", made.id)
+
+
+@check(
+    "2.1-6",
+    needs=["4.2-1"],
+    cases={
+        "the id": "/{project}/resource/{encoded}",
+        "the word resource": "/{project}/%72esource/{id}",
+        "the project key": "/{encoded_project}/resource/{id}",
+    },
+)
+def other_segments_may_be_percent_encoded_too(world: World, pattern: str) -> None:
+    made = world.make()
+    target = pattern.format(
+        project=world.project,
+        id=made.id,
+        encoded=made.id.replace("-", "%2D"),
+        encoded_project=encoded(world.project),
+    )
+    world.get(target=target).expect_status(200).expect_json("version", made.version)
+
+
+@check("2.1-7", needs=["4.3-1"], cases=["%3D", "%3d"])
+def the_equals_sign_of_a_key_may_be_percent_encoded(world: World, sign: str) -> None:
+    made = keyed(world)
+    world.get(f"/key{sign}{made.key}").expect_status(200).expect_json("id", made.id)
+
+
+@check("2.1-8", needs=["4.2-3"], cases=["a%2Fb", "a%2fb", "a%2F", "%2Fa", "a%2Fb%2Fc", "%2F"])
+def an_encoded_slash_separates_nothing(world: World, segment: str) -> None:
+    identifier = unquote(segment)
+    answer = refused(world.get(f"/{segment}"), 404, "ResourceNotFound")
+    messages = [str(entry.get("message")) for entry in errors_of(answer)]
+    answer.expect(any(f"'{identifier}'" in text for text in messages), f"the id '{identifier}' in the message")
+
+
+@check("2.1-8", needs=["4.2-1"], cases=["%2F", "%2Fx", "%2F.."])
+def an_id_with_an_encoded_slash_is_another_id(world: World, added: str) -> None:
+    made = world.make()
+    world.get(f"/{made.id}{added}").expect_status(404)
+
+
+@check("2.1-9", cases=[f"{method} {word}" for word in (*WORDS, "key=none") for method in ("GET", "POST", "DELETE")])
+def a_word_is_never_taken_for_an_id(world: World, case: str) -> None:
+    method, word = case.split(" ")
+    options = {"json": update_body(1)} if method == "POST" else {}
+    # An id of the same length, so that answers to ids differ only in it.
+    identifier = "z" * len(word)
+    as_an_id = world.send(method, f"/{identifier}", **options)
+    answer = world.send(method, f"/{word}", **options)
+    taken = (answer.status, answer.text.replace(word, identifier)) == (as_an_id.status, as_an_id.text)
+    answer.expect(not taken, f"another answer than to {method} on the id {identifier}", answer.text)
+
+
+@check(
+    "2.1-10",
+    cases=[
+        "POST /searchApiPattern",
+        "PUT /searchApiPattern",
+        "DELETE /searchApiPattern",
+        "POST /key=my-key",
+        "PATCH /key=my-key",
+        "DELETE /key=my-key",
+        "DELETE /key%3Dmy-key",
+        "POST /sorted-query-parameters",
+        "DELETE /sorted-query-parameters",
+        "GET /product-projection-search",
+        "DELETE /product-projection-search",
+        "GET /description-with-urn-links",
+        "PUT /description-with-urn-links",
+        "GET /artificially-complex/path/uri-parameter-one=a/b",
+    ],
+)
+def methods_that_a_word_lacks_are_not_allowed(world: World, case: str) -> None:
+    method, path = case.split(" ")
+    options = {"json": update_body(1)} if method in ("POST", "PUT", "PATCH") else {}
+    refused(world.send(method, path, **options), 405, "MethodNotAllowed")
+
+
+@check(
+    "2.1-11",
+    cases=[
+        "//{p}/resource",
+        "/{p}//resource",
+        "/{p}/resource/",
+        "/{p}/resource//",
+        "/{p}//resource/{id}",
+        "/{p}/resource//{id}",
+        "/{p}/resource/{id}/",
+        "/{p}/resource/searchApiPattern/",
+        "/{p}/resource//searchApiPattern",
+        "/{p}/resource/sorted-query-parameters/",
+    ],
+)
+def an_empty_segment_makes_an_unknown_url(world: World, pattern: str) -> None:
+    made = world.make()
+    refused(world.get(target=pattern.format(p=world.project, id=made.id)), 404, "ResourceNotFound")
+
+
+@check("2.1-11", cases=["POST", "PUT", "PATCH"])
+def a_write_with_a_slash_at_its_end_is_an_unknown_url(world: World, method: str) -> None:
+    answer = world.send(method, "/", {"version": 1, "objectTypeProperty": {}})
+    refused(answer, 404, "ResourceNotFound")
+
+
+@check(
+    "2.1-12",
+    cases=[
+        "/{p}",
+        "/{p}/resources",
+        "/{p}/Resource",
+        "/{p}/resourc",
+        "/{p}/resource/a/b",
+        "/{p}/resource/a/b/c",
+        "/{p}/resource/key=a/b",
+        "/{p}/resource/searchApiPattern/a",
+        "/{p}/other/{id}",
+        "/resource/{p}/{id}",
+        "/{p}/resource/artificially-complex/path",
+        "/{p}/resource/artificially-complex/path/a/b",
+    ],
+)
+def any_other_url_is_unknown(world: World, pattern: str) -> None:
+    refused(world.get(target=pattern.format(p=world.project, id=UNKNOWN_ID)), 404, "ResourceNotFound")
+
+
+@check("2.1-12", cases=["POST", "PUT", "DELETE"])
+def an_unknown_url_is_unknown_to_each_method(world: World, method: str) -> None:
+    options = {} if method == "DELETE" else {"json": {"objectTypeProperty": {}}}
+    refused(world.send(method, "/a/b", **options), 404, "ResourceNotFound")
+
+
+@check("2.1-13", cases=["example.invalid", "example.invalid:8080", "api.example.invalid"])
+def a_server_of_one_domain_refuses_other_hosts(world: World, host: str) -> None:
+    answer = world.get("", headers={"Host": host}, query={"limit": 1})
+    if answer.status == 200:
+        world.skip("needs a server that serves only the hosts of one domain; this one serves every host")
+    refused(answer, 400, "InvalidInput")
+
+
+@check("2.1-13", cases=["eu-west-9.gcp", "us-central1.aws", "x.y"])
+def a_server_of_one_domain_serves_every_region_and_provider(world: World, place: str) -> None:
+    if world.get("", headers={"Host": "example.invalid"}, query={"limit": 1}).status == 200:
+        world.skip("needs a server that serves only the hosts of one domain; this one serves every host")
+    labels = world.server.transport.origin.host.split(".")
+    if labels[0] != "api" or len(labels) < 4:
+        world.skip("needs a URL with a host such as api.eu.gcp.example.com")
+    port = world.server.transport.origin.authority.removeprefix(world.server.transport.origin.host)
+    host = f"api.{place}.{'.'.join(labels[3:])}{port}"
+    world.get("", headers={"Host": host}, query={"limit": 1}).expect_status(200)

@@ -1,0 +1,291 @@
+"""Bodies of all endpoints (4): media types, what is JSON, unknown fields, and null."""
+
+from collections.abc import Callable
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.steps import (
+    JSON_BODY,
+    UNKNOWN_ID,
+    change,
+    details_of,
+    refused,
+    refused_with_detail,
+    update_body,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+WRITES = ("POST ", "PUT ", "PATCH ", "POST /{id}")
+
+
+def sent_raw(world: World, endpoint: str, body: bytes | str | None, content_type: str = "application/json") -> Answer:
+    """A write with a body as it is, to a resource that is there."""
+    method, _, pattern = endpoint.partition(" ")
+    path = pattern.format(id=world.make().id) if "{" in pattern else pattern
+    return world.send(method, path, body=body, headers={"Content-Type": content_type} if content_type else {})
+
+
+ANSWERS: dict[str, Callable[[World], Answer]] = {
+    "list": lambda world: world.get("?limit=1"),
+    "by id": lambda world: world.get(f"/{world.make().id}"),
+    "created": lambda world: world.post("", {"objectTypeProperty": {}}),
+    "text beyond ASCII": lambda world: world.post("", {"objectTypeProperty": {"arrayOfStringExample": ["ü🐙"]}}),
+    "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
+    "deleted": lambda world: world.delete(f"/{world.make().id}"),
+    "sorted list": lambda world: world.get("/sorted-query-parameters?limit=1"),
+    "search": lambda world: world.get("/searchApiPattern?limit=1"),
+    "an unknown id": lambda world: world.get(f"/{UNKNOWN_ID}"),
+    "an unknown URL": lambda world: world.get("/a/b"),
+    "a refused parameter": lambda world: world.get("?limit=x"),
+    "a refused body": lambda world: world.post("", body=b"{", headers=JSON_BODY),
+    "a conflict": lambda world: world.post(f"/{world.make().id}", update_body(99)),
+    "a method that is not allowed": lambda world: world.delete(""),
+    "no token": lambda world: world.nobody().get(),
+}
+
+
+@check("4-1", cases=ANSWERS)
+def an_answer_with_a_body_is_json(world: World, ask: Callable[[World], Answer]) -> None:
+    answer = ask(world)
+    media_type, _, parameters = (answer.header("Content-Type") or "").lower().partition(";")
+    answer.expect(media_type.strip() == "application/json", "Content-Type: application/json", media_type)
+    charset = parameters.replace('"', "").replace(" ", "")
+    answer.expect(charset in ("", "charset=utf-8"), "no charset but utf-8", parameters)
+    answer.expect(answer.json is not None, "a JSON value in UTF-8")
+
+
+MEDIA_TYPES = [
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    'application/json; charset="utf-8"',
+    "Application/JSON",
+]
+
+
+@check("4-2", cases=MEDIA_TYPES)
+def a_body_of_json_is_accepted(world: World, media_type: str) -> None:
+    body = '{"objectTypeProperty": {"arrayOfStringExample": ["ü"]}}'
+    answer = sent_raw(world, "POST ", body, media_type).expect_success()
+    answer.expect_json("objectTypeProperty", "arrayOfStringExample", ["ü"])
+
+
+@check("4-2", cases=["PUT ", "PATCH ", "POST /{id}"])
+def a_body_of_json_with_a_charset_is_accepted_by_each_write(world: World, endpoint: str) -> None:
+    made = world.make()
+    method, _, pattern = endpoint.partition(" ")
+    body = update_body(made.version) if pattern else {"id": made.id, "version": made.version, "objectTypeProperty": {}}
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    world.send(method, pattern.format(id=made.id), body, headers=headers).expect_success()
+
+
+@check(
+    "4-2",
+    cases={
+        "blanks around it": ' \r\n\t{"objectTypeProperty" :\n{ } } \n',
+        "an escaped name": '{"objectTypePropert\\u0079": {}}',
+    },
+)
+def json_may_be_written_in_any_way(world: World, text: str) -> None:
+    sent_raw(world, "POST ", text).expect_success()
+
+
+@check(
+    "4-3", cases=["GET ", "HEAD ", "GET /{id}", "HEAD /{id}", "GET /sorted-query-parameters", "GET /searchApiPattern"]
+)
+def a_content_type_without_a_body_makes_no_difference(world: World, endpoint: str) -> None:
+    method, _, pattern = endpoint.partition(" ")
+    path = pattern.format(id=world.make().id)
+    without = world.send(method, path)
+    world.send(method, path, headers=JSON_BODY).expect_status(without.status)
+
+
+@check("4-3")
+def a_delete_may_have_a_content_type(world: World) -> None:
+    without = world.delete(f"/{world.make().id}")
+    world.delete(f"/{world.make().id}", headers=JSON_BODY).expect_status(without.status)
+
+
+NO_JSON = {
+    "half an object": "{",
+    "no value": '{"objectTypeProperty":}',
+    "no end": '{"version": 1, "actions": [], "objectTypeProperty": {}',
+    "something after it": '{"version": 1, "actions": [], "objectTypeProperty": {}} x',
+    "two objects": "{}{}",
+    "single quotes": "{'objectTypeProperty': {}}",
+    "a comma too many": '{"version": 1, "actions": [], "objectTypeProperty": {},}',
+    "a comment": '{"objectTypeProperty": {} /* a */}',
+    "names without quotes": "{objectTypeProperty: {}}",
+    "a line feed in a text": '{"key": "a\nb", "objectTypeProperty": {}}',
+    "a leading zero": '{"version": 01, "objectTypeProperty": {}}',
+    "a form": "objectTypeProperty=1",
+    "an array": "[]",
+    "an array of a body": '[{"objectTypeProperty": {}}]',
+    "a text": '"objectTypeProperty"',
+    "a number": "1",
+    "true": "true",
+    "null": "null",
+    "blanks": "   ",
+    "no bytes": "",
+}
+
+
+@check("4-14", cases=NO_JSON)
+def a_body_that_is_no_object_is_refused(world: World, text: str) -> None:
+    refused(sent_raw(world, "POST ", text), 400, "InvalidJsonInput")
+
+
+@check("4-14", cases=WRITES)
+def each_write_refuses_a_body_that_is_no_object(world: World, endpoint: str) -> None:
+    for text in ("{", "[]", "null", ""):
+        refused(sent_raw(world, endpoint, text), 400, "InvalidJsonInput")
+
+
+@check("4-14", cases=WRITES)
+def a_missing_body_is_refused(world: World, endpoint: str) -> None:
+    refused(sent_raw(world, endpoint, None, ""), 400, "InvalidJsonInput")
+
+
+ODD_JSON: dict[str, bytes] = {
+    "a byte that is no UTF-8": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xff"]}}',
+    "Latin-1": '{"objectTypeProperty": {"arrayOfStringExample": ["ä"]}}'.encode("latin-1"),
+    "UTF-16": '{"objectTypeProperty": {}}'.encode("utf-16"),
+    "UTF-16 without a mark": '{"objectTypeProperty": {}}'.encode("utf-16-le"),
+    "UTF-32": '{"objectTypeProperty": {}}'.encode("utf-32"),
+    "a surrogate in UTF-8": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xed\xa0\x80"]}}',
+    "an overlong form": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xc0\xaf"]}}',
+    "NaN": b'{"objectTypeProperty": {"arrayOfFloatExample": [NaN]}}',
+    "Infinity": b'{"objectTypeProperty": {"arrayOfNumberNoDefaultsExample": [Infinity]}}',
+    "-Infinity": b'{"objectTypeProperty": {"arrayOfNumberNoDefaultsExample": [-Infinity]}}',
+    "NaN among integers": b'{"objectTypeProperty": {"arrayOfIntExample": [NaN]}}',
+    "a name twice": b'{"objectTypeProperty": {}, "objectTypeProperty": {}}',
+    "a key twice": b'{"key": "kit-twice-1", "key": "kit-twice-1", "objectTypeProperty": {}}',
+    "an array twice": b'{"objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfIntExample": [2]}}',
+    "a name twice in it": b'{"objectTypeProperty":{"arrayOfObjectType":[{"integerExample":1,"integerExample":2}]}}',
+    "a name twice, once escaped": b'{"objectTypeProperty": {}, "objectTypePropert\\u0079": {}}',
+}
+
+
+@check("4-15", cases=ODD_JSON)
+def json_that_parsers_differ_about_is_refused(world: World, body: bytes) -> None:
+    refused(sent_raw(world, "POST ", body), 400, "InvalidJsonInput")
+
+
+@check(
+    "4-15",
+    cases={
+        "a version twice": b'{"version": 1, "version": 1, "actions": []}',
+        "an action's name twice": b'{"version": 1, "actions": [{"action": "doSomeThing", "action": "doSomeThing"}]}',
+        "NaN": b'{"version": NaN, "actions": []}',
+        "Infinity": b'{"version": Infinity, "actions": []}',
+        "no UTF-8": b'{"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "\xff"}]}',
+    },
+)
+def an_update_refuses_such_json_too(world: World, body: bytes) -> None:
+    refused(sent_raw(world, "POST /{id}", body), 400, "InvalidJsonInput")
+
+
+UNKNOWN_FIELDS = {
+    "a field of the body": ({"objectTypeProperty": {}, "fooBar": 1}, "fooBar"),
+    "version misspelt": ({"objectTypeProperty": {}, "versoin": 1}, "versoin"),
+    "letter case": ({"objectTypeProperty": {}, "Key": "kit-a"}, "Key"),
+    "a field of ObjectType": ({"objectTypeProperty": {"fooBar": []}}, "fooBar"),
+    "a flat ObjectType": ({"arrayOfIntExample": [1], "objectTypeProperty": {}}, "arrayOfIntExample"),
+    "a field of an item": ({"objectTypeProperty": {"arrayOfObjectType": [{}, {"fooBar": 1}]}}, "fooBar"),
+    "a field with the value null": ({"objectTypeProperty": {}, "fooBar": None}, "fooBar"),
+    "actions": ({"objectTypeProperty": {}, "actions": []}, "actions"),
+}
+
+
+@check("4-16", cases=UNKNOWN_FIELDS)
+def an_unknown_field_is_refused_and_named(world: World, case: tuple[object, str]) -> None:
+    body, name = case
+    answer = refused(world.post("", body), 400, "InvalidJsonInput")
+    answer.expect(any(name in text for text in details_of(answer)), f"{name} in detailedErrorMessage")
+
+
+@check("4-16", cases=["PUT", "PATCH"])
+def each_write_on_the_collection_refuses_an_unknown_field(world: World, method: str) -> None:
+    body = {"id": UNKNOWN_ID, "version": 1, "objectTypeProperty": {}, "fooBar": 1}
+    refused(world.send(method, "", body), 400, "InvalidJsonInput")
+
+
+@check(
+    "4-16",
+    cases={
+        "a body": {**update_body(1), "fooBar": 1},
+        "an action": update_body(1, {"action": "doSomeThing", "fooBar": 1}),
+        "an action with the field of another": update_body(1, {"action": "doSomeThing", "someProperty": "a"}),
+        "a later action": update_body(1, "doSomeThing", change("a", fooBar=1)),
+    },
+)
+def an_update_refuses_an_unknown_field(world: World, body: object) -> None:
+    made = world.make()
+    answer = refused(world.post(f"/{made.id}", body), 400, "InvalidJsonInput")
+    named = any("fooBar" in text or "someProperty" in text for text in details_of(answer))
+    answer.expect(named, "the field in detailedErrorMessage")
+
+
+@check(
+    "4-16",
+    cases={
+        "objectTypePropert": ({"objectTypePropert": {}}, "objectTypePropert", "objectTypeProperty"),
+        "versio": ({"objectTypeProperty": {}, "versio": 1}, "versio", "version"),
+        "arrayOfIntExampl": (
+            {"objectTypeProperty": {"arrayOfIntExampl": [1]}},
+            "objectTypeProperty -> arrayOfIntExampl",
+            "arrayOfIntExample",
+        ),
+        "arrayOfObjectTypes": (
+            {"objectTypeProperty": {"arrayOfObjectTypes": []}},
+            "objectTypeProperty -> arrayOfObjectTypes",
+            "arrayOfObjectType",
+        ),
+    },
+)
+def the_known_field_that_resembles_it_is_named(world: World, case: tuple[object, str, str]) -> None:
+    body, path, known = case
+    refused_with_detail(world.post("", body), f"{path}: Unknown field. Did you mean '{known}'?")
+
+
+@check(
+    "4-17",
+    cases={
+        "key": {"key": None, "objectTypeProperty": {}},
+        "id": {"id": None, "objectTypeProperty": {}},
+        "version": {"version": None, "objectTypeProperty": {}},
+        "objectTypeProperty": {"objectTypeProperty": None},
+        "an array of integers": {"objectTypeProperty": {"arrayOfIntExample": None}},
+        "an array of texts": {"objectTypeProperty": {"arrayOfStringExample": None}},
+        "an array of objects": {"objectTypeProperty": {"arrayOfObjectType": None}},
+        "an integer of an array": {"objectTypeProperty": {"arrayOfIntExample": [1, None]}},
+        "a number of an array": {"objectTypeProperty": {"arrayOfFloatExample": [None]}},
+        "a number of two": {"objectTypeProperty": {"arrayOfTwonumbersExample": [None, 1]}},
+        "a text of an array": {"objectTypeProperty": {"arrayOfStringExample": [None]}},
+        "an item": {"objectTypeProperty": {"arrayOfObjectType": [None]}},
+        "a field of an item": {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None}]}},
+        "an int32 of an item": {"objectTypeProperty": {"arrayOfObjectType": [{"integerExampleInt32": None}]}},
+    },
+)
+def null_is_no_value(world: World, body: object) -> None:
+    refused(world.post("", body), 400, "InvalidJsonInput")
+
+
+@check(
+    "4-17",
+    cases={
+        "version": update_body(None),
+        "actions": {"version": 1, "actions": None},
+        "an action": {"version": 1, "actions": [None]},
+        "the name of an action": update_body(1, {"action": None}),
+        "someProperty": update_body(1, {"action": "changeSomeProperty", "someProperty": None}),
+        "staged": update_body(1, change("a", staged=None)),
+    },
+)
+def null_is_no_value_in_an_update(world: World, body: object) -> None:
+    refused(world.post(f"/{world.make().id}", body), 400, "InvalidJsonInput")
+
+
+@check("4-17", cases=["createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProperty"])
+def null_is_ignored_for_what_only_the_server_sets(world: World, name: str) -> None:
+    world.post("", {"objectTypeProperty": {}, name: None}).expect_success()

@@ -1,0 +1,406 @@
+"""Conditions of the list (4.1), one parameter after the other, and the existence check (4.5)."""
+
+import json
+from typing import Any
+
+from sample_resource_testkit.checks.steps import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    expect_found,
+    ids_in,
+    refused,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+Condition = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
+"""A query, and the fields of a resource that it finds, and of one that it does not."""
+
+
+def expect_finds_one(world: World, query: dict[str, Any], matching: dict[str, Any], other: dict[str, Any]) -> None:
+    """Expect that a list finds the first of two resources, and not the second.
+
+    ``stringParameter`` narrows the list to these two, since others of the project may hold the same numbers.
+    """
+    word = world.word()
+    made = [world.make({**fields, TEXTS: [word, *fields.get(TEXTS, [])]}) for fields in (matching, other)]
+    narrowed = world.get("", query={"stringParameter": word, "arrayOfString": world.word()})
+    if narrowed.status != 200 or ids_in(narrowed):
+        world.not_reachable("two conditions do not narrow the list to the resources of the check")
+    expect_found(world.get("", query={"stringParameter": word, **query}), made[0])
+
+
+def expect_finds_texts(
+    world: World, name: str, wanted: list[str], matching: list[str], other: list[str] | None
+) -> None:
+    """Expect that a condition on texts finds the first of two resources, and not the second.
+
+    All texts begin with a word that no other resource has, so nothing else has to narrow the list.
+    """
+    word = world.word()
+    made = world.make({TEXTS: [f"{word}{text}" for text in matching]})
+    world.make({} if other is None else {TEXTS: [f"{word}{text}" for text in other]})
+    expect_found(world.get("", query={name: [f"{word}{text}" for text in wanted]}), made)
+
+
+TEXT_PAIRS = {
+    "a word": ("pet", "dog"),
+    "letter case": ("Pet", "pet"),
+    "only the beginning": ("pe", "pet"),
+    "only the end": ("et", "pet"),
+    "a blank at the end": ("pet ", "pet"),
+    "digits": ("5", "5.0"),
+    "a wildcard": ("%", "pet"),
+    "another wildcard": ("p_t", "pet"),
+    "an asterisk": ("p*", "pet"),
+    "quotes": ('a"b', "a'b"),
+    "a backslash": ("a\\b", "ab"),
+    "a comma": ("a,b", "a"),
+    "braces": ("{a}", "a"),
+    "umlauts": ("käse", "kase"),
+    "an emoji": ("🐙", "🐙🐙"),
+    "a word of JSON": ("null", ""),
+}
+
+
+@check("4.1-6", cases=TEXT_PAIRS)
+def a_text_is_found_exactly(world: World, pair: tuple[str, str]) -> None:
+    # The word makes both texts unlike those of all other resources, so nothing else narrows the list.
+    word = world.word()
+    wanted, other = (f"{word}{text}{word}" if text == "%" else f"{text}{word}{text}" for text in pair)
+    made = world.make({TEXTS: ["a", wanted]})
+    world.make({TEXTS: [other, "a"]})
+    expect_found(world.get("", query={"stringParameter": wanted}), made)
+
+
+@check("4.1-6", cases=["upper case", "a part", "more"])
+def a_similar_text_is_not_found(world: World, how: str) -> None:
+    word = world.word()
+    world.make({TEXTS: [word]})
+    similar = {"upper case": word.upper(), "a part": word[:-1], "more": f"{word}a"}[how]
+    expect_found(world.get("", query={"stringParameter": similar}))
+
+
+@check("4.1-6")
+def a_text_that_occurs_twice_is_found_once(world: World) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word, word]})
+    expect_found(world.get("", query={"stringParameter": word}), made)
+
+
+@check("4.1-6")
+def two_texts_are_not_joined(world: World) -> None:
+    word = world.word()
+    world.make({TEXTS: [word, "a"]})
+    expect_found(world.get("", query={"stringParameter": f"{word} a"}))
+
+
+@check(
+    "4.1-7",
+    needs=["4.1-6"],
+    cases={
+        "0.1": ({"floatParameter": 0.1}, {FLOATS: [2.5, 0.1]}, {FLOATS: [0.11]}),
+        "0.1 and 0.1000001": ({"floatParameter": 0.1}, {FLOATS: [0.1]}, {FLOATS: [0.1000001]}),
+        "17 digits": ({"floatParameter": 0.1}, {FLOATS: [0.1]}, {FLOATS: [0.10000000000000002]}),
+        "a whole number": ({"floatParameter": 2}, {FLOATS: [2.0]}, {FLOATS: [2.5]}),
+        "a negative number": ({"floatParameter": -1.5}, {FLOATS: [-1.5]}, {FLOATS: [1.5]}),
+        "0": ({"floatParameter": 0}, {FLOATS: [0]}, {FLOATS: []}),
+        "a small number": ({"floatParameter": 1e-7}, {FLOATS: [1e-7]}, {FLOATS: [0]}),
+        "a large number": ({"floatParameter": 1e300}, {FLOATS: [1e300]}, {FLOATS: [1e299]}),
+        "another array": ({"floatParameter": 1.5}, {FLOATS: [1.5]}, {NUMBERS: [1.5], PAIR: [1.5, 1.5]}),
+        "no array": ({"floatParameter": 1.5}, {FLOATS: [1.5]}, {}),
+    },
+)
+def a_float_is_found(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+@check(
+    "4.1-8",
+    needs=["4.1-6"],
+    cases={
+        "integers": ({"integerParameter": 5}, {INTEGERS: [1, 5]}, {INTEGERS: [1, 6]}),
+        "unique integers": ({"integerParameter": 5}, {UNIQUE: [1, 5]}, {UNIQUE: [1, 6]}),
+        "both": ({"integerParameter": 5}, {INTEGERS: [5], UNIQUE: [5]}, {INTEGERS: [6], UNIQUE: [7]}),
+        "one of both": ({"integerParameter": 5}, {INTEGERS: [6], UNIQUE: [5]}, {INTEGERS: [55], UNIQUE: [50]}),
+        "a negative number": ({"integerParameter": -5}, {INTEGERS: [-5]}, {INTEGERS: [5]}),
+        "0": ({"integerParameter": 0}, {INTEGERS: [0]}, {INTEGERS: []}),
+        "2**53 + 1": ({"integerParameter": 2**53 + 1}, {INTEGERS: [2**53 + 1]}, {INTEGERS: [2**53]}),
+        "the largest": ({"integerParameter": 2**63 - 1}, {UNIQUE: [2**63 - 1]}, {UNIQUE: [2**63 - 2]}),
+        "another array": ({"integerParameter": 5}, {INTEGERS: [5]}, {NUMBERS: [5], FLOATS: [5], PAIR: [5, 5]}),
+        "an item": ({"integerParameter": 5}, {INTEGERS: [5]}, {OBJECTS: [{"integerExample": 5}]}),
+        "no array": ({"integerParameter": 5}, {INTEGERS: [5]}, {}),
+    },
+)
+def an_integer_is_found(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+@check(
+    "4.1-9",
+    needs=["4.1-6"],
+    cases={
+        "a fraction": ({"withMarkdownDescription": 0.5}, {NUMBERS: [7, 0.5]}, {NUMBERS: [7, 5]}),
+        "a whole number": ({"withMarkdownDescription": 7}, {NUMBERS: [7]}, {NUMBERS: [7.5]}),
+        "a negative number": ({"withMarkdownDescription": -7}, {NUMBERS: [-7]}, {NUMBERS: [7]}),
+        "0": ({"withMarkdownDescription": 0}, {NUMBERS: [0]}, {NUMBERS: []}),
+        "beyond 64 bits": ({"withMarkdownDescription": 1e30}, {NUMBERS: [1e30]}, {NUMBERS: [1e29]}),
+        "another array": ({"withMarkdownDescription": 7}, {NUMBERS: [7]}, {FLOATS: [7], INTEGERS: [7]}),
+        "no array": ({"withMarkdownDescription": 7}, {NUMBERS: [7]}, {}),
+    },
+)
+def a_number_is_found(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+TextCondition = tuple[list[str], list[str], list[str] | None]
+"""Texts that are asked for, and those of a resource that is found, and of one that is not; None: no array."""
+
+
+@check(
+    "4.1-10",
+    cases={
+        "one": (["a"], ["b", "a"], ["b"]),
+        "two": (["a", "b"], ["a", "c", "b"], ["a", "c"]),
+        "in another order": (["b", "a"], ["a", "b"], ["b"]),
+        "the same twice": (["a", "a"], ["a"], ["b"]),
+        "three": (["a", "b", "c"], ["c", "b", "a"], ["a", "b", "C"]),
+        "a comma": (["a,b"], ["a,b"], ["a", "b"]),
+        "letter case": (["A"], ["A"], ["a"]),
+        "reserved characters": (["&=", "ü"], ["&=", "ü"], ["&=", "u"]),
+        "a part": (["a"], ["a"], ["aa"]),
+        "no array": (["a"], ["a"], None),
+    },
+)
+def all_texts_are_found(world: World, case: TextCondition) -> None:
+    expect_finds_texts(world, "arrayOfString", *case)
+
+
+@check(
+    "4.1-11",
+    cases={
+        "one": (["a"], ["b", "a"], ["b"]),
+        "the first of two": (["a", "b"], ["a"], ["c"]),
+        "the second of two": (["a", "b"], ["b", "c"], ["c"]),
+        "both": (["a", "b"], ["b", "a"], []),
+        "a comma": (["a,b"], ["a,b"], ["a", "b"]),
+        "letter case": (["A", "B"], ["B"], ["a", "b"]),
+        "a part": (["a", "b"], ["b"], ["ab"]),
+        "no array": (["a"], ["a"], None),
+    },
+)
+def at_least_one_text_is_found(world: World, case: TextCondition) -> None:
+    expect_finds_texts(world, "arrayOfStringWithDescription", *case)
+
+
+ITEM = {"integerExample": 1, "integerExampleInt32": 2}
+
+
+def contains(value: Any) -> dict[str, Any]:
+    """The query ``objectParameter`` with a JSON value."""
+    return {"objectParameter": json.dumps(value, ensure_ascii=False)}
+
+
+@check(
+    "4.1-12",
+    needs=["4.1-6"],
+    cases={
+        "an integer": (contains({INTEGERS: [5]}), {INTEGERS: [1, 5]}, {INTEGERS: [1]}),
+        "two integers in any order": (contains({INTEGERS: [5, 1]}), {INTEGERS: [1, 2, 5]}, {INTEGERS: [1, 2]}),
+        "the same integer twice": (contains({INTEGERS: [5, 5]}), {INTEGERS: [5]}, {INTEGERS: [6]}),
+        "a text": (contains({TEXTS: ["ü"]}), {TEXTS: ["a", "ü"]}, {TEXTS: ["u"]}),
+        "a float": (contains({FLOATS: [0.5]}), {FLOATS: [1.5, 0.5]}, {FLOATS: [1.5]}),
+        "a number written otherwise": ({"objectParameter": f'{{"{NUMBERS}": [1e1]}}'}, {NUMBERS: [10]}, {NUMBERS: [1]}),
+        "two numbers": (contains({PAIR: [2, 1]}), {PAIR: [1, 2]}, {PAIR: [1, 3]}),
+        "a unique integer": (contains({UNIQUE: [5]}), {UNIQUE: [5]}, {INTEGERS: [5]}),
+        "two fields": (contains({INTEGERS: [1], TEXTS: ["a"]}), {INTEGERS: [1], TEXTS: ["a"]}, {INTEGERS: [1]}),
+        "an item": (contains({OBJECTS: [ITEM]}), {OBJECTS: [{}, ITEM]}, {OBJECTS: [{"integerExample": 1}]}),
+        "a member of an item": (contains({OBJECTS: [{"integerExampleInt32": 2}]}), {OBJECTS: [ITEM]}, {OBJECTS: [{}]}),
+        "members of two items": (
+            contains({OBJECTS: [ITEM]}),
+            {OBJECTS: [ITEM]},
+            {OBJECTS: [{"integerExample": 1}, {"integerExampleInt32": 2}]},
+        ),
+        "a large integer": (contains({INTEGERS: [2**53 + 1]}), {INTEGERS: [2**53 + 1]}, {INTEGERS: [2**53]}),
+    },
+)
+def what_contains_the_object_is_found(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+@check("4.1-12", needs=["4.1-6"])
+def everything_contains_the_empty_object(world: World) -> None:
+    word = world.word()
+    made = [world.make({TEXTS: [word]}), world.make({TEXTS: [word], INTEGERS: [1]})]
+    expect_found(world.get("", query={"stringParameter": word, "objectParameter": "{}"}), *made)
+
+
+@check(
+    "4.1-13",
+    needs=["4.1-6"],
+    cases={
+        "an empty array of integers": (contains({INTEGERS: []}), {INTEGERS: [1]}, {}),
+        "an empty array that is there": (contains({INTEGERS: []}), {INTEGERS: []}, {UNIQUE: [1]}),
+        "no number of two": (contains({PAIR: []}), {PAIR: [1, 2]}, {}),
+        "one number of two": (contains({PAIR: [5]}), {PAIR: [1, 5]}, {PAIR: [1, 2]}),
+        "three numbers": (contains({PAIR: [1, 2, 1]}), {PAIR: [1, 2]}, {PAIR: [1, 3]}),
+        "a repeated item": (contains({UNIQUE: [1, 1]}), {UNIQUE: [1, 2]}, {UNIQUE: [2]}),
+    },
+)
+def rules_for_the_number_of_items_do_not_hold(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+@check(
+    "4.1-14",
+    cases={
+        "no JSON": "{",
+        "a word": "a",
+        "an array": "[]",
+        "a text": '"a"',
+        "a number": "1",
+        "null": "null",
+        "NaN": f'{{"{FLOATS}": [NaN]}}',
+        "single quotes": f"{{'{INTEGERS}': [1]}}",
+        "an unknown field": '{"fooBar": [1]}',
+        "a field of the resource": '{"version": 1}',
+        "an unknown field of an item": f'{{"{OBJECTS}": [{{"fooBar": 1}}]}}',
+        "a text among integers": f'{{"{INTEGERS}": ["5"]}}',
+        "a fraction among integers": f'{{"{INTEGERS}": [1.5]}}',
+        "true among numbers": f'{{"{NUMBERS}": [true]}}',
+        "a number among texts": f'{{"{TEXTS}": [5]}}',
+        "null in place of an array": f'{{"{TEXTS}": null}}',
+        "a number in place of an array": f'{{"{INTEGERS}": 5}}',
+        "an integer beyond 32 bits": f'{{"{OBJECTS}": [{{"integerExampleInt32": 2147483648}}]}}',
+        "something after it": "{} {}",
+    },
+)
+def another_object_is_refused(world: World, text: str) -> None:
+    refused(world.get("", query={"objectParameter": text}), 400, "InvalidInput")
+
+
+QUERIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "floatParameter": ({"floatParameter": 0.5}, {FLOATS: [0.5]}),
+    "integerParameter": ({"integerParameter": 5}, {INTEGERS: [5]}),
+    "integerParameter of unique integers": ({"integerParameter": 5}, {UNIQUE: [5]}),
+    "withMarkdownDescription": ({"withMarkdownDescription": 7}, {NUMBERS: [7]}),
+    "objectParameter": (contains({INTEGERS: [5]}), {INTEGERS: [5]}),
+    "arrayOfString": ({"arrayOfString": ["a", "b"]}, {TEXTS: ["a", "b"]}),
+    "arrayOfStringWithDescription": ({"arrayOfStringWithDescription": ["a", "z"]}, {TEXTS: ["a"]}),
+}
+
+
+@check("4.5-1", cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
+def what_is_there_exists(world: World, name: str) -> None:
+    word = world.word()
+    world.make({TEXTS: [word]})
+    world.head("", query={name: word}).expect_status(200).expect_empty()
+
+
+@check("4.5-1")
+def without_a_condition_any_resource_will_do(world: World) -> None:
+    world.make()
+    world.head().expect_status(200).expect_empty()
+
+
+@check("4.5-2", needs=["4.5-1"], cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
+def what_is_not_there_does_not_exist(world: World, name: str) -> None:
+    world.head("", query={name: world.word()}).expect_status(404).expect_empty()
+
+
+@check("4.5-2", needs=["4.5-1"], cases={"a number": "integerParameter", "another number": "withMarkdownDescription"})
+def a_number_that_is_not_there_does_not_exist(world: World, name: str) -> None:
+    world.head("", query={name: world.number()}).expect_status(404).expect_empty()
+
+
+@check("4.5-2", needs=["4.5-1"])
+def nothing_exists_in_an_empty_project(world: World) -> None:
+    world.empty_project().head().expect_status(404).expect_empty()
+
+
+@check("4.5-3", needs=["4.1-6"], cases=QUERIES)
+def it_says_whether_the_list_finds_something(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    condition, fields = case
+    matching, other = world.word(), world.word()
+    world.make({**fields, TEXTS: [matching, *fields.get(TEXTS, [])]})
+    world.make({TEXTS: [other]})
+    for word in (matching, other):
+        query = {"stringParameter": word, **condition}
+        listed = world.get("", query=query)
+        if listed.status != 200:
+            world.not_reachable(f"the list answers {listed.status}")
+        world.head("", query=query).expect_status(200 if listed.at("total") else 404)
+
+
+@check("4.5-3", cases=QUERIES)
+def it_takes_the_parameters_of_the_list(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    condition, fields = case
+    world.make(fields)
+    world.head("", query=condition).expect_status(200)
+
+
+IGNORED = ["limit=0", "limit=500", "offset=10000", "offset=1", "sort=id%20desc", "sort=key", "withTotal=false"]
+
+
+@check("4.5-4", needs=["4.5-1"], cases=IGNORED)
+def paging_makes_no_difference(world: World, query: str) -> None:
+    word = world.word()
+    world.make({TEXTS: [word]})
+    world.head(f"?stringParameter={word}&{query}").expect_status(200)
+    world.head(f"?stringParameter={word}a&{query}").expect_status(404)
+
+
+@check("4.5-4", needs=["4.5-1"])
+def where_is_a_condition(world: World) -> None:
+    made = world.make()
+    world.head("", query={"where": f'id = "{made.id}"'}).expect_status(200)
+    world.head("", query={"where": f'id = "{made.id}" and version > {made.version}'}).expect_status(404)
+
+
+@check("4.5-4", needs=["4.5-1"])
+def variables_are_taken(world: World) -> None:
+    made = world.make()
+    world.head("", query={"where": "id = :wanted", "var.wanted": made.id}).expect_status(200)
+    world.head("", query={"where": "id = :wanted", "var.wanted": "x"}).expect_status(404)
+
+
+@check("4.5-4", cases=["limit=501", "limit=a", "offset=10001", "offset=-1", "sort=foo", "withTotal=1", "where=foo"])
+def what_makes_no_difference_is_checked(world: World, query: str) -> None:
+    world.make()
+    world.head(f"?{query}").expect_status(400)
+
+
+REFUSALS = (400, 401, 403)
+
+
+@check(
+    "4.5-5",
+    cases=["integerParameter=a", "integerParameter=1.5", "floatParameter=", "objectParameter=%7B", "fooBar=1", "a=%FF"],
+)
+def a_refusal_has_the_status_of_the_list_and_no_body(world: World, query: str) -> None:
+    listed = world.get(f"?{query}")
+    if listed.status not in REFUSALS:
+        world.not_reachable(f"the list answers {listed.status}")
+    world.head(f"?{query}").expect_status(listed.status).expect_empty()
+
+
+@check("4.5-5", cases={"no token": None, "a wrong token": "Bearer x", "another scheme": "Basic x"})
+def a_refusal_of_the_token_has_no_body(world: World, authorization: str | None) -> None:
+    listed = world.get("", authorization=authorization)
+    if listed.status not in REFUSALS:
+        world.not_reachable(f"the list answers {listed.status}")
+    world.head("", authorization=authorization).expect_status(listed.status).expect_empty()
+
+
+@check("4.5-5")
+def a_refusal_of_the_scope_has_no_body(world: World) -> None:
+    caller = world.caller("view_products")
+    listed = caller.get()
+    if listed.status not in REFUSALS:
+        world.not_reachable(f"the list answers {listed.status}")
+    caller.head().expect_status(listed.status).expect_empty()

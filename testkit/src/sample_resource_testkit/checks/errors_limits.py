@@ -1,0 +1,279 @@
+"""Limits of requests, what no error may show, and the correlation id (profile ``errors``)."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.endpoints import (
+    ALL,
+    LINKS,
+    PRODUCTS,
+    SEARCH,
+    SORTED,
+    UNKNOWN_ID,
+    Endpoint,
+    complex_path,
+    refused,
+)
+from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, ERRORS, OVERSIZED, asked, fields
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+ALLOWED: dict[str, tuple[str, str, set[str]]] = {
+    "DELETE on the collection": ("DELETE", "", {"GET", "HEAD", "POST", "PUT", "PATCH"}),
+    "PUT on an id": ("PUT", f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
+    "an unknown method": ("BREW", f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
+    "DELETE on a key": ("DELETE", "/key=abc", {"GET"}),
+    "POST on the sorted list": ("POST", SORTED, {"GET"}),
+    "POST on the search": ("POST", SEARCH, {"GET"}),
+    "GET on 4.9": ("GET", complex_path(), {"POST"}),
+    "GET on 4.13": ("GET", LINKS, {"POST"}),
+}
+
+
+@check("E-21", cases=list(ALLOWED))
+def a_405_lists_the_methods(world: World, name: str) -> None:
+    method, path, wanted = ALLOWED[name]
+    answer = world.send(method, path)
+    if answer.status != 405:
+        world.skip(f"needs a 405, and '{name}' is {answer.status}")
+    refused(answer, 405, "MethodNotAllowed")
+    found = {one.strip() for one in (answer.header("Allow") or "").split(",")}
+    answer.expect(wanted <= found and method not in found, f"Allow with {', '.join(sorted(wanted))}", sorted(found))
+
+
+LIMIT = 2 << 20
+
+
+def padded(body: str, size: int) -> bytes:
+    """A JSON text with blanks up to a size in bytes."""
+    return body.encode().ljust(size)
+
+
+def _chunked(body: bytes) -> dict[str, Any]:
+    """The options of a request whose body is sent in chunks."""
+    size = 1 << 20
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    content = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    return {"body": content, "headers": {**AS_JSON, "Transfer-Encoding": "chunked"}}
+
+
+@check("E-22", cases=["POST", "PUT", "PATCH"])
+def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
+    key = world.key()
+    body = padded(f'{{"key": "{key}", "version": 1, "objectTypeProperty": {{}}}}', OVERSIZED)
+    answer = world.send(method, "", body=body, headers=AS_JSON)
+    if 200 <= answer.status < 300:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    refused(answer, 413, "ContentTooLarge")
+    world.get(f"/key={key}").expect_status(404)
+
+
+@check("E-22", cases={"4.9": complex_path(), "4.13": LINKS})
+def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
+    answer = world.post(path, body=padded("{}", OVERSIZED), headers=AS_JSON)
+    if 200 <= answer.status < 300:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    refused(answer, 413, "ContentTooLarge")
+
+
+@check("E-22")
+def a_body_in_chunks_that_is_too_large_is_refused(world: World) -> None:
+    answer = world.post("", **_chunked(padded('{"objectTypeProperty": {}}', OVERSIZED)))
+    if 200 <= answer.status < 300:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    refused(answer, 413, "ContentTooLarge")
+
+
+@check("E-23", cases={"2 MiB": (0, 201), "a byte less": (-1, 201), "a byte more": (1, 413)})
+def a_body_may_have_2_mib(world: World, case: tuple[int, int]) -> None:
+    more, status = case
+    body = padded('{"objectTypeProperty": {}}', LIMIT + more)
+    world.post("", body=body, headers=AS_JSON).expect_status(status)
+
+
+@check("E-23", cases={"2 MiB": (0, 200), "a byte more": (1, 413)})
+def a_record_may_have_2_mib(world: World, case: tuple[int, int]) -> None:
+    more, status = case
+    world.post(LINKS, body=padded("{}", LIMIT + more), headers=AS_JSON).expect_status(status)
+
+
+@check("E-24", cases=["", SORTED, f"/{UNKNOWN_ID}", "/key=a"])
+def a_long_target_is_refused(world: World, path: str) -> None:
+    target = f"{path}?foo="
+    refused(world.get(target + "a" * (9_000 - len(target))), 414, "InvalidInput")
+
+
+@check("E-24")
+def a_long_path_is_refused(world: World) -> None:
+    refused(world.get("/" + "a" * 9_000), 414, "InvalidInput")
+
+
+@check("E-25", cases=["X-Foo", "Accept", "Cookie", "If-Match", "X-Correlation-ID"])
+def a_large_header_is_refused(world: World, name: str) -> None:
+    refused(world.get("?limit=1", headers={name: "a" * 9_000}), 431, "RequestRejected")
+
+
+@check("E-26")
+def a_503_says_when_to_come_again(world: World) -> None:
+    # Nothing makes a server short of capacity that would not disturb others, but a sandbox simulates it.
+    own = world.empty_project()
+    world.sandbox(own.project, "rules", {"rules": [{"status": 503, "retryAfter": 1}]}).expect_success()
+    answer = refused(own.get(""), 503, "OverCapacity")
+    answer.expect_header("Retry-After", re.compile(r"\d+|\w{3}, .*GMT"))
+
+
+WITHOUT_500: dict[str, Callable[[World], Answer]] = {
+    "bytes that are no UTF-8": lambda world: world.post("", body=b"\xff\xfe{}", headers=AS_JSON),
+    "deep arrays": lambda world: world.post("", body="[" * 100_000, headers=AS_JSON),
+    "deep objects": lambda world: world.post("", body='{"a":' * 100_000, headers=AS_JSON),
+    "a huge number": lambda world: world.post(
+        "", body='{"objectTypeProperty": {"arrayOfIntExample": [' + "9" * 10_000 + "]}}", headers=AS_JSON
+    ),
+    "a huge exponent": lambda world: world.post(
+        "", body='{"objectTypeProperty": {"arrayOfFloatExample": [1e999999999]}}', headers=AS_JSON
+    ),
+    "U+0000": lambda world: world.post("", fields(arrayOfStringExample=["\u0000"])),
+    "a lone surrogate": lambda world: world.post(
+        "", body='{"objectTypeProperty": {"arrayOfStringExample": ["\\ud800"]}}', headers=AS_JSON
+    ),
+    "a surrogate as a name": lambda world: world.post("", body='{"\\ud800": 1}', headers=AS_JSON),
+    "U+0000 in the path": lambda world: world.get("/%00"),
+    "U+0000 in a key": lambda world: world.get("/key=%00"),
+    "bad escapes in the path": lambda world: world.get("/%zz%"),
+    "no UTF-8 in the path": lambda world: world.get("/%ff"),
+    "no UTF-8 in the query": lambda world: world.get("?stringParameter=%ff"),
+    "U+0000 in a predicate": lambda world: world.get(SORTED, query={"where": 'key = "\u0000"'}),
+    "a deep predicate": lambda world: world.get(SORTED, query={"where": "(" * 2_000 + "id" + ")" * 2_000}),
+    "a predicate of quotes": lambda world: world.get(SORTED, query={"where": "' or '1'='1"}),
+    "SQL as a sort": lambda world: world.get(SORTED, query={"sort": "id; drop table resource"}),
+    "a backslash in a filter": lambda world: world.get(SEARCH, query={"filter": 'key:"\\'}),
+    "operators in a text": lambda world: world.get(SEARCH, query={"text.en": "a & | ! <-> :* ("}),
+    "a huge offset": lambda world: world.get("?offset=1e400"),
+    "an int beyond 64 bits": lambda world: world.get("?integerParameter=99999999999999999999"),
+    "a deep objectParameter": lambda world: world.get("", query={"objectParameter": '{"a":' * 500}),
+    "a list as an action": lambda world: world.post(f"/{UNKNOWN_ID}", {"version": 1, "actions": [[]]}),
+    "an action that is an object": lambda world: world.post(
+        f"/{UNKNOWN_ID}", {"version": 1, "actions": [{"action": {}}]}
+    ),
+    "a version beyond doubles": lambda world: world.post(
+        f"/{world.make().id}", body='{"version": 1e400, "actions": []}', headers=AS_JSON
+    ),
+    "a version beyond 64 bits": lambda world: world.post(f"/{world.make().id}", {"version": 10**30, "actions": []}),
+    "a version of DELETE beyond 64 bits": lambda world: world.delete(f"/{world.make().id}?version=1e30"),
+    "an entity tag beyond 64 bits": lambda world: world.get(f"/{world.make().id}", headers={"If-Match": f'"{10**30}"'}),
+    "an odd Accept": lambda world: world.post(complex_path(), {}, headers={"Accept": ";q=x,,/"}),
+    "an odd Prefer": lambda world: world.post(complex_path(), {}, headers={"Prefer": "=;,code=-1"}),
+    "an odd Content-Type": lambda world: world.post("", body="{}", headers={"Content-Type": "/;charset=\x01"}),
+    "an unknown charset": lambda world: world.post(
+        "", body="{}", headers={"Content-Type": "application/json; charset=foo"}
+    ),
+    "an odd Authorization": lambda world: world.get("", authorization="Bearer é\x7f."),
+    "a token of odd JSON": lambda world: world.bearer("W10.W10.AA").get(""),
+    "a token with a list as alg": lambda world: world.bearer("eyJhbGciOltdfQ.e30.AA").get(""),
+    "a form of odd escapes": lambda world: world.post(PRODUCTS, form="text.en=%ff%00%"),
+    "a year 0": lambda world: world.post(LINKS, {"createdAt": "0000-01-01T00:00:00Z"}),
+    "a year 10000": lambda world: world.post(LINKS, {"createdAt": "9999-12-31T23:59:59-23:59"}),
+    "a year 1 before": lambda world: world.post(
+        LINKS, {"createdAt": "0001-01-01T00:00:00+23:59"}, headers={"Prefer": "code=202"}
+    ),
+}
+
+
+@check("E-27", cases=WITHOUT_500)
+def no_request_is_answered_with_500(world: World, ask: Callable[[World], Answer]) -> None:
+    answer = ask(world)
+    answer.expect(answer.status < 500 or answer.status == 503, "a status below 500, or 503", answer.status)
+
+
+INNER = re.compile(
+    r"Traceback|File \"|\.py\b|\bat [\w.$]+\([\w.]+:\d+\)|\.java:|node_modules|psycopg|sqlalchemy|sqlstate"
+    r"|\bSELECT\b.+\bFROM\b|\bINSERT INTO\b|\bWHERE\b[\w .]+=\s*[$%']|\bpg_\w+|relation \"",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@check("E-28", cases=[name for name in ERRORS if name != "400 of a predicate"])
+def an_error_has_nothing_of_the_inside(world: World, name: str) -> None:
+    answer = asked(world, name)
+    told = answer.text + "".join(value for _, value in answer.raw.headers)
+    found = INNER.search(told)
+    answer.expect(found is None, "no stack trace and no SQL", found and found[0])
+    secrets = [one for one in (world.token, world.client.client_secret) if one]
+    answer.expect(not any(one in told for one in secrets), "neither the token nor the secret")
+
+
+@check("E-28", cases=WITHOUT_500)
+def an_odd_request_shows_nothing_of_the_inside(world: World, ask: Callable[[World], Answer]) -> None:
+    answer = ask(world)
+    if answer.status >= 400:
+        found = INNER.search(answer.text)
+        answer.expect(
+            found is None or found[0] in answer.exchange.request.target, "no stack trace and no SQL", found and found[0]
+        )
+
+
+ECHOED = ["my-project/0123", "12345678", "a" * 256, "A_b-C/d9", "--------", "550e8400-e29b-41d4-a716-446655440000"]
+
+
+@check("E-29", cases=ECHOED)
+def a_correlation_id_comes_back(world: World, correlation: str) -> None:
+    headers = {"X-Correlation-ID": correlation}
+    world.get("?limit=1", headers=headers).expect_header("X-Correlation-ID", correlation)
+
+
+CORRELATION = {"X-Correlation-ID": "my-project/0123"}
+
+CORRELATED: dict[str, Callable[[World], Answer]] = {
+    "201": lambda world: world.post("", ANY, headers=CORRELATION),
+    "304": lambda world: world.get(f"/{world.make().id}", headers={**CORRELATION, "If-None-Match": "*"}),
+    "400": lambda world: world.get("?limit=x", headers=CORRELATION),
+    "401": lambda world: world.nobody().get("", headers=CORRELATION),
+    "403": lambda world: world.caller("view_products").get("", headers=CORRELATION),
+    "404 of an id": lambda world: world.get(f"/{UNKNOWN_ID}", headers=CORRELATION),
+    "404 of a URL": lambda world: world.get(target=f"/{world.project}", headers=CORRELATION),
+    "405": lambda world: world.delete("", headers=CORRELATION),
+    "HEAD": lambda world: world.head("", headers=CORRELATION),
+    "the token endpoint": lambda world: world.oauth(headers=CORRELATION),
+}
+
+
+@check("E-29", cases=CORRELATED)
+def a_correlation_id_comes_back_with_each_status(world: World, ask: Callable[[World], Answer]) -> None:
+    ask(world).expect_header("X-Correlation-ID", CORRELATION["X-Correlation-ID"])
+
+
+@check("E-30", cases=ALL)
+def each_answer_has_a_correlation_id(world: World, endpoint: Endpoint) -> None:
+    endpoint.ask(world, world.make()).expect_header("X-Correlation-ID", re.compile(r"[A-Za-z0-9_/-]{8,256}"))
+
+
+@check("E-30", cases=list(ERRORS))
+def each_error_has_a_correlation_id(world: World, name: str) -> None:
+    asked(world, name).expect_header("X-Correlation-ID", re.compile(r"[A-Za-z0-9_/-]{8,256}"))
+
+
+@check(
+    "E-30",
+    cases={
+        "7 characters": "a" * 7,
+        "257 characters": "a" * 257,
+        "a blank": "my project 0123",
+        "a dot": "my.project.0123",
+        "a letter beyond ASCII": "müller-0123",
+        "a bracket": "<script>0123",
+        "nothing": "",
+    },
+)
+def another_correlation_id_is_replaced(world: World, correlation: str) -> None:
+    answer = world.get("?limit=1", headers={"X-Correlation-ID": correlation})
+    answer.expect_header("X-Correlation-ID", re.compile(r"[A-Za-z0-9_/-]{8,256}"))
+    found = answer.header("X-Correlation-ID")
+    answer.expect(found != correlation, "a new X-Correlation-ID", found)
+
+
+@check("E-30")
+def answers_have_correlation_ids_of_their_own(world: World) -> None:
+    found = [world.get("?limit=1").header("X-Correlation-ID") for _ in range(4)]
+    world.expect(None not in found and len(set(found)) == 4, "four different X-Correlation-ID", found)

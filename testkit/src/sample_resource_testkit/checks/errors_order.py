@@ -1,0 +1,214 @@
+"""Which of several faults an error tells (profile ``errors``)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Caller
+from sample_resource_testkit.checks.endpoints import (
+    LINKS,
+    PRODUCTS,
+    SEARCH,
+    SORTED,
+    UNKNOWN_ID,
+    complex_path,
+    errors_of,
+)
+from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, OVERSIZED, fields, refusal, too_long
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+SEVERAL: dict[str, tuple[str, str, str, Any, int]] = {
+    "two parameters": ("GET", "", "limit=x&offset=y", None, 2),
+    "three parameters": ("GET", SORTED, "limit=x&offset=y&withTotal=z", None, 3),
+    "a parameter and an undeclared one": ("GET", "", "limit=x&foo=1", None, 2),
+    "parameters of a search": ("GET", SEARCH, "fuzzy=x&staged=y&limit=z", None, 3),
+    "two fields": ("POST", "", "", {"key": 5, "objectTypeProperty": {"arrayOfIntExample": 5}}, 2),
+    "two items": ("POST", "", "", fields(arrayOfIntExample=[1, "a", 2, "b"]), 2),
+    "three values": (
+        "POST",
+        "",
+        "",
+        {
+            "key": "a b",
+            "objectTypeProperty": {"arrayOfUniqueIntExample": [1, 1], "arrayOfTwonumbersExample": [1]},
+        },
+        3,
+    ),
+    "a structure and a value": ("POST", "", "", {"key": "a b", "objectTypeProperty": {"arrayOfIntExample": ["a"]}}, 2),
+    "fields of a record": ("POST", LINKS, "", {"foo": 1, "custom": {}, "createdAt": "yesterday"}, 3),
+    "a parameter and a field": ("POST", LINKS, "queryParameterOne=x", {"custom": {}}, 2),
+}
+
+
+def send(caller: Caller, method: str, path: str, query: str, body: Any) -> Answer:
+    """Send a request with or without a body."""
+    return caller.send(method, path, query=query) if body is None else caller.send(method, path, body, query=query)
+
+
+@check("E-13", cases=list(SEVERAL))
+def all_faults_are_told(world: World, name: str) -> None:
+    method, path, query, body, count = SEVERAL[name]
+    answer = refusal(world, send(world, method, path, query, body))
+    found = errors_of(answer)
+    answer.expect(len(found) == count, f"{count} entries in errors", found)
+
+
+@check("E-13", cases={"4.13": LINKS, "4.9": complex_path()})
+def faults_of_the_query_come_first(world: World, path: str) -> None:
+    answer = world.post(path, {"custom": {}, "foo": 1}, query="queryParameterOne=x")
+    refusal(world, answer)
+    of_the_query = ["queryParameterOne" in str(entry.get("message")) for entry in errors_of(answer)]
+    holds = of_the_query == sorted(of_the_query, reverse=True) and True in of_the_query
+    answer.expect(holds, "the entry about queryParameterOne before those about the body")
+
+
+@check("E-14", cases=[50, 51, 200, 5_000])
+def at_most_50_faults_of_a_body_are_told(world: World, count: int) -> None:
+    answer = refusal(world, world.post("", fields(arrayOfIntExample=["a"] * count)))
+    found = len(errors_of(answer))
+    answer.expect(1 <= found <= 50, "1 to 50 entries in errors", found)
+
+
+UNKNOWN_PATHS = ["/{p}", "/{p}/resources", "/{p}/resource/a/b", "/foo"]
+
+NOBODYS: dict[str, Callable[[World, str], Answer]] = {
+    "a wrong method": lambda world, path: world.send("BREW", target=path),
+    "no token": lambda world, path: world.nobody().get(target=path),
+    "a wrong token": lambda world, path: world.bearer("a.b.c").get(target=path),
+    "no JSON": lambda world, path: world.post(target=path, body="{", headers=AS_JSON),
+    "another type of body": lambda world, path: world.post(target=path, body="a", headers={"Content-Type": "a/b"}),
+    "a wrong parameter": lambda world, path: world.get(target=f"{path}?limit=x"),
+}
+
+
+@check(
+    "E-15",
+    needs=["2.1-12"],
+    cases={f"{path}, {name}": (path, ask) for path in UNKNOWN_PATHS for name, ask in NOBODYS.items()},
+)
+def an_unknown_url_comes_before_everything(world: World, case: tuple[str, Callable[[World, str], Answer]]) -> None:
+    path, ask = case
+    ask(world, path.replace("{p}", world.project)).expect_status(404)
+
+
+@check("E-15", needs=["2.1-12"], cases=[*UNKNOWN_PATHS, "/{p}/foo/bar"])
+def an_unknown_url_is_told_with_its_path(world: World, path: str) -> None:
+    whole = path.replace("{p}", world.project)
+    answer = world.get(target=whole).expect_status(404)
+    answer.expect_json("message", f"URI not found: {whole}")
+
+
+WRONG_METHODS: dict[str, tuple[str, str]] = {
+    "DELETE on the collection": ("DELETE", ""),
+    "PUT on an id": ("PUT", f"/{UNKNOWN_ID}"),
+    "PATCH on an id": ("PATCH", f"/{UNKNOWN_ID}"),
+    "POST on the sorted list": ("POST", SORTED),
+    "GET on 4.9": ("GET", complex_path()),
+    "GET on 4.13": ("GET", LINKS),
+    "GET on 4.14": ("GET", PRODUCTS),
+}
+
+
+@check("E-16", cases=WRONG_METHODS)
+def a_wrong_method_comes_before_the_token(world: World, case: tuple[str, str]) -> None:
+    method, path = case
+    if (status := world.send(method, path).status) != 405:
+        world.skip(f"needs a 405, and the request is {status} with a token")
+    world.nobody().send(method, path).expect_status(405)
+    world.bearer("a.b.c").send(method, path).expect_status(405)
+
+
+FAULTS: dict[str, Callable[[Caller], Answer]] = {
+    "a parameter": lambda caller: caller.get("?limit=x"),
+    "an undeclared parameter": lambda caller: caller.get("?foo=1"),
+    "a predicate": lambda caller: caller.get(SORTED, query={"where": "(("}),
+    "no JSON": lambda caller: caller.post("", body="{", headers=AS_JSON),
+    "a missing body": lambda caller: caller.post(""),
+    "a wrong field": lambda caller: caller.put("", {"foo": 1}),
+    "another type of body": lambda caller: caller.post("", body="a", headers={"Content-Type": "text/plain"}),
+    "a large body": lambda caller: too_long(caller),
+}
+
+
+@check("E-17", needs=["A-2"], cases=FAULTS)
+def a_missing_token_comes_before_other_faults(world: World, ask: Callable[[Caller], Answer]) -> None:
+    ask(world.nobody()).expect_status(401)
+
+
+@check("E-17", needs=["A-10"], cases=FAULTS)
+def a_missing_scope_comes_before_other_faults(world: World, ask: Callable[[Caller], Answer]) -> None:
+    ask(world.caller("view_products")).expect_status(403)
+
+
+TYPE = {"Content-Type": "text/plain"}
+
+
+@check("E-18", needs=["H-17"], cases={"a parameter": "?staged=x", "an undeclared one": "?foo=1", "no JSON": ""})
+def a_wrong_type_of_body_comes_before_400(world: World, query: str) -> None:
+    world.post(query, body="{", headers=TYPE).expect_status(415)
+
+
+@check("E-18", needs=["E-22"], cases={"a parameter": "?staged=x", "an undeclared one": "?foo=1", "no JSON": ""})
+def a_large_body_comes_before_400(world: World, query: str) -> None:
+    if too_long(world).status != 413:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    world.post(query, body=b"{" * OVERSIZED, headers=AS_JSON).expect_status(413)
+
+
+FAULTY_WRITES: dict[str, tuple[str, str, Any]] = {
+    "no actions": ("POST", f"/{UNKNOWN_ID}", {"version": 1}),
+    "no version": ("POST", f"/{UNKNOWN_ID}", {"actions": []}),
+    "an unknown action": ("POST", f"/{UNKNOWN_ID}", {"version": 1, "actions": [{"action": "foo"}]}),
+    "an unknown field": ("POST", f"/{UNKNOWN_ID}", {"version": 1, "actions": [], "foo": 1}),
+    "an array": ("POST", f"/{UNKNOWN_ID}", []),
+    "an undeclared parameter": ("GET", f"/{UNKNOWN_ID}?foo=1", None),
+    "a wrong version": ("DELETE", f"/{UNKNOWN_ID}?version=x", None),
+    "POST with its id": ("POST", "", {"id": UNKNOWN_ID, "objectTypeProperty": 5}),
+    "PUT with its id": ("PUT", "", {"id": UNKNOWN_ID, "objectTypeProperty": {"foo": 1}}),
+    "PATCH with its id": ("PATCH", "", {"id": UNKNOWN_ID, "version": 1}),
+}
+
+
+@check("E-19", cases=list(FAULTY_WRITES))
+def faults_come_before_the_404_of_a_resource(world: World, name: str) -> None:
+    method, path, body = FAULTY_WRITES[name]
+    made = world.make()
+    named = {**body, "id": made.id} if isinstance(body, dict) and "id" in body else body
+    if (status := send(world, method, path.replace(UNKNOWN_ID, made.id), "", named).status) != 400:
+        world.skip(f"needs a 400, and the request is {status} for a resource that is there")
+    send(world, method, path, "", body).expect_status(400)
+
+
+OTHER = {"If-Match": '"99"'}
+
+
+@check("E-20", needs=["H-5"], cases={"update": "POST", "delete": "DELETE"})
+def the_404_comes_before_412(world: World, method: str) -> None:
+    body = {"version": 1, "actions": []} if method == "POST" else None
+    send_with(world, method, f"/{UNKNOWN_ID}", body).expect_status(404)
+
+
+@check("E-20", needs=["H-5"], cases=["PATCH", "PUT", "POST"])
+def the_404_of_a_body_comes_before_412(world: World, method: str) -> None:
+    send_with(world, method, "", {"id": UNKNOWN_ID, "version": 1, **ANY}).expect_status(404)
+
+
+@check("E-20", needs=["H-5"], cases=["update", "delete", "POST", "PUT", "PATCH"])
+def the_412_comes_before_409(world: World, name: str) -> None:
+    made = world.make()
+    wrong = made.version + 5
+    if name == "update":
+        answer = send_with(world, "POST", f"/{made.id}", {"version": wrong, "actions": []})
+    elif name == "delete":
+        answer = send_with(world, "DELETE", f"/{made.id}?version={wrong}", None)
+    else:
+        answer = send_with(world, name, "", {"id": made.id, "version": wrong, **ANY})
+    answer.expect_status(412)
+
+
+def send_with(world: World, method: str, path: str, body: Any) -> Answer:
+    """Send a request whose ``If-Match`` does not hold."""
+    if body is None:
+        return world.send(method, path, headers=OTHER)
+    return world.send(method, path, body, headers=OTHER)

@@ -1,0 +1,334 @@
+"""Conditional requests (profile ``http``)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.endpoints import UNKNOWN_ID, refused
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+ANY = {"objectTypeProperty": {}}
+
+CHANGED = {"objectTypeProperty": {"arrayOfIntExample": [7]}}
+
+
+def tag(version: int) -> str:
+    """The entity tag of a version."""
+    return f'"{version}"'
+
+
+def twice(world: World) -> Made:
+    """A resource with version 2, so that no version is 1 by chance."""
+    made = world.update(world.make())
+    if made.version < 2:
+        world.not_reachable("an update has not raised the version")
+    return made
+
+
+Write = Callable[[World, Made, dict[str, str]], Answer]
+
+UPDATE = {"actions": [{"action": "changeSomeProperty", "someProperty": "changed"}]}
+
+WRITES: dict[str, Write] = {
+    "POST": lambda world, made, headers: world.post("", {"id": made.id, **CHANGED}, headers=headers),
+    "PUT": lambda world, made, headers: world.put("", {"id": made.id, **CHANGED}, headers=headers),
+    "PATCH": lambda world, made, headers: world.patch(
+        "", {"id": made.id, "version": made.version, **CHANGED}, headers=headers
+    ),
+    "update by id": lambda world, made, headers: world.post(
+        f"/{made.id}", {"version": made.version, **UPDATE}, headers=headers
+    ),
+    "delete": lambda world, made, headers: world.delete(f"/{made.id}", headers=headers),
+}
+"""Each changes a resource at its actual version, if nothing else stands against it."""
+
+ANSWERS: dict[str, Callable[[World, Made], Answer]] = {
+    "GET by id": lambda world, made: world.get(f"/{made.id}"),
+    "GET by key": lambda world, made: world.get(f"/key={made.key}"),
+    "HEAD by id": lambda world, made: world.head(f"/{made.id}"),
+    "HEAD by key": lambda world, made: world.head(f"/key={made.key}"),
+}
+
+
+@check("H-1", cases=ANSWERS)
+def a_read_has_an_etag(world: World, ask: Callable[[World, Made], Answer]) -> None:
+    made = twice(world)
+    ask(world, made).expect_status(200).expect_header("ETag", tag(made.version))
+
+
+@check("H-1", cases=WRITES)
+def a_write_has_the_etag_of_its_answer(world: World, write: Write) -> None:
+    answer = write(world, twice(world), {}).expect_success()
+    answer.expect_header("ETag", tag(answer.at("version")))
+
+
+@check("H-1", cases=["POST", "PUT"])
+def a_created_resource_has_an_etag(world: World, method: str) -> None:
+    answer = world.send(method, "", {"key": world.key(), **ANY}).expect_success()
+    answer.expect_header("ETag", tag(answer.at("version")))
+
+
+PLACES: dict[str, Callable[[Made], str]] = {
+    "by id": lambda made: f"/{made.id}",
+    "by key": lambda made: f"/key={made.key}",
+}
+
+Lists = Callable[[int], str]
+
+LISTED: dict[str, Lists] = {
+    "the version": tag,
+    "anything": lambda _: "*",
+    "the version first": lambda version: f'"{version}", "99"',
+    "the version last": lambda version: f'"99","{version}"',
+    "a weak one": lambda version: f'W/"{version}"',
+}
+
+NOT_LISTED: dict[str, Lists] = {
+    "the version before": lambda version: tag(version - 1),
+    "the version after": lambda version: tag(version + 1),
+    "the version as a part": lambda version: f'"{version}0"',
+    "a text": lambda _: '"abc"',
+    "the empty text": lambda _: '""',
+    "two others": lambda _: '"98", "99"',
+}
+
+
+def both_places(lists: dict[str, Lists]) -> dict[str, tuple[Callable[[Made], str], Lists]]:
+    """Each list at both places of a resource."""
+    return {f"{name}, {place}": (path, listed) for place, path in PLACES.items() for name, listed in lists.items()}
+
+
+@check("H-2", cases=both_places({name: LISTED[name] for name in LISTED if name != "a weak one"}))
+def if_none_match_with_the_version_is_304(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
+    path, listed = case
+    made = twice(world)
+    answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(304)
+    answer.expect_header("ETag", tag(made.version)).expect_empty()
+
+
+@check("H-2", needs=["4.2-1"], cases=both_places(NOT_LISTED))
+def if_none_match_with_another_version_is_200(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
+    path, listed = case
+    made = twice(world)
+    answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(200)
+    answer.expect_json("id", made.id)
+
+
+@check("H-3", cases=both_places(NOT_LISTED))
+def if_match_with_other_versions_is_412_for_get(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
+    path, listed = case
+    made = twice(world)
+    world.get(path(made), headers={"If-Match": listed(made.version)}).expect_status(412)
+
+
+@check("H-3", needs=["4.2-1"], cases=["the version", "anything"])
+def if_match_with_the_version_is_200_for_get(world: World, name: str) -> None:
+    made = twice(world)
+    world.get(f"/{made.id}", headers={"If-Match": LISTED[name](made.version)}).expect_status(200)
+
+
+def all_writes(lists: dict[str, Lists]) -> dict[str, tuple[Write, Lists]]:
+    """Each list with each write."""
+    return {f"{name}, {verb}": (write, listed) for verb, write in WRITES.items() for name, listed in lists.items()}
+
+
+@check("H-4", cases=all_writes({name: LISTED[name] for name in ("the version", "anything")}))
+def a_write_with_its_version_is_carried_out(world: World, case: tuple[Write, Lists]) -> None:
+    write, listed = case
+    made = twice(world)
+    write(world, made, {"If-Match": listed(made.version)}).expect_success()
+    after = world.get(f"/{made.id}")
+    gone = after.status == 404 and write is WRITES["delete"]
+    after.expect(gone or after.at("version") != made.version, "a resource that is deleted, or has another version")
+
+
+@check("H-5", cases=all_writes(NOT_LISTED))
+def a_write_with_another_version_is_412(world: World, case: tuple[Write, Lists]) -> None:
+    write, listed = case
+    made = twice(world)
+    refused(write(world, made, {"If-Match": listed(made.version)}), 412, "PreconditionFailed")
+
+
+@check("H-5", needs=["4.2-1"], cases=WRITES)
+def a_412_changes_nothing(world: World, write: Write) -> None:
+    made = twice(world)
+    write(world, made, {"If-Match": '"99"'}).expect_status(412)
+    world.get(f"/{made.id}").expect_status(200).expect_json(made.body)
+
+
+@check("H-6", needs=["H-4", "4.7-1"], cases=["the version", "anything"])
+def if_match_is_enough_for_patch(world: World, name: str) -> None:
+    made = twice(world)
+    headers = {"If-Match": LISTED[name](made.version)}
+    answer = world.patch("", {"id": made.id, **CHANGED}, headers=headers).expect_status(200)
+    answer.expect_json("objectTypeProperty", CHANGED["objectTypeProperty"])
+
+
+@check("H-6", needs=["H-5"])
+def if_match_is_compared_in_a_patch_without_version(world: World) -> None:
+    made = twice(world)
+    world.patch("", {"id": made.id, **CHANGED}, headers={"If-Match": tag(made.version + 1)}).expect_status(412)
+
+
+def with_version(world: World, name: str, made: Made, version: int, header: str) -> Answer:
+    """One of ``WRITES`` with a version in its body or query, and an ``If-Match``."""
+    headers = {"If-Match": header}
+    if name == "delete":
+        return world.delete(f"/{made.id}", query={"version": version}, headers=headers)
+    if name == "update by id":
+        return world.post(f"/{made.id}", {"version": version, **UPDATE}, headers=headers)
+    return world.send(name, "", {"id": made.id, "version": version, **CHANGED}, headers=headers)
+
+
+@check("H-7", needs=["H-5"], cases=list(WRITES))
+def if_both_fail_it_is_412(world: World, name: str) -> None:
+    made = twice(world)
+    with_version(world, name, made, made.version + 1, tag(made.version + 1)).expect_status(412)
+
+
+@check(
+    "H-7",
+    needs=["H-4", "9-5"],
+    cases={f"{name}, {header}": (name, header) for name in WRITES for header in ("tag", "*")},
+)
+def if_only_the_version_fails_it_is_409(world: World, case: tuple[str, str]) -> None:
+    name, header = case
+    made = twice(world)
+    right = tag(made.version) if header == "tag" else header
+    with_version(world, name, made, made.version + 1, right).expect_status(409)
+
+
+@check(
+    "H-8",
+    needs=["4.3-2"],
+    cases={
+        f"{method} {header}": (method, header) for method in ("POST", "PUT") for header in ("*", '"1"', '"0"', '"abc"')
+    },
+)
+def nothing_is_created_with_if_match(world: World, case: tuple[str, str]) -> None:
+    method, header = case
+    key = world.key()
+    world.send(method, "", {"key": key, **ANY}, headers={"If-Match": header}).expect_status(412)
+    world.get(f"/key={key}").expect_status(404)
+
+
+@check("H-8")
+def nothing_is_created_without_a_key_either(world: World) -> None:
+    world.post("", ANY, headers={"If-Match": "*"}).expect_status(412)
+
+
+MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+    "POST with an id": ("POST", "", {"id": UNKNOWN_ID, **ANY}),
+    "PUT with an id": ("PUT", "", {"id": UNKNOWN_ID, **ANY}),
+    "PATCH with an id": ("PATCH", "", {"id": UNKNOWN_ID, "version": 1, **ANY}),
+    "PATCH with a key": ("PATCH", "", {"key": "", "version": 1, **ANY}),
+    "update": ("POST", f"/{UNKNOWN_ID}", {"version": 1, "actions": []}),
+    "delete": ("DELETE", f"/{UNKNOWN_ID}", None),
+}
+
+
+@check(
+    "H-9",
+    cases={f"{name} {header}": (name, header) for name in MISSING for header in ("*", '"1"', '"99"')},
+)
+def what_does_not_exist_is_404_with_if_match(world: World, case: tuple[str, str]) -> None:
+    name, header = case
+    method, path, body = MISSING[name]
+    if body is None:
+        answer = world.send(method, path, headers={"If-Match": header})
+    else:
+        keyed = {"key": world.key()} if "key" in body else {}
+        answer = world.send(method, path, {**body, **keyed}, headers={"If-Match": header})
+    answer.expect_status(404)
+
+
+NOTHING_YET = {"If-None-Match": "*"}
+
+
+@check("H-10")
+def put_creates_if_nothing_is_there(world: World) -> None:
+    key = world.key()
+    answer = world.put("", {"key": key, **CHANGED}, headers=NOTHING_YET).expect_status(201)
+    answer.expect_json("key", key)
+
+
+@check("H-10", cases=["by key", "by id"])
+def put_does_not_overwrite_what_is_there(world: World, place: str) -> None:
+    made = twice(world)
+    named = {"key": made.key} if place == "by key" else {"id": made.id}
+    world.put("", {**named, **CHANGED}, headers=NOTHING_YET).expect_status(412)
+    world.get(f"/{made.id}").expect_json("version", made.version)
+
+
+@check("H-10", needs=["4.8-4"])
+def put_without_a_key_creates_once(world: World) -> None:
+    own = world.empty_project()
+    own.put("", ANY, headers=NOTHING_YET).expect_status(201)
+    own.put("", CHANGED, headers=NOTHING_YET).expect_status(412)
+
+
+@check("H-11", needs=["H-5"], cases=WRITES)
+def a_weak_tag_does_not_permit_a_write(world: World, write: Write) -> None:
+    made = twice(world)
+    write(world, made, {"If-Match": f"W/{tag(made.version)}"}).expect_status(412)
+
+
+@check("H-11", needs=["H-3"], cases=PLACES)
+def a_weak_tag_does_not_match_a_read(world: World, path: Callable[[Made], str]) -> None:
+    made = twice(world)
+    world.get(path(made), headers={"If-Match": f"W/{tag(made.version)}"}).expect_status(412)
+
+
+@check("H-11", needs=["H-2"], cases=PLACES)
+def a_weak_tag_is_enough_for_304(world: World, path: Callable[[Made], str]) -> None:
+    made = twice(world)
+    world.get(path(made), headers={"If-None-Match": f"W/{tag(made.version)}"}).expect_status(304)
+
+
+SEVERAL: dict[str, Lists] = {
+    "first": lambda version: f'"{version}", "99"',
+    "last": lambda version: f'"98", "99", "{version}"',
+    "without blanks": lambda version: f'"98","{version}"',
+    "with more blanks": lambda version: f'"98"  ,\t"{version}"',
+    "beside a weak one": lambda version: f'W/"98", "{version}"',
+    "beside a comma": lambda version: f'"a,b", "{version}"',
+}
+
+
+@check("H-12", needs=["H-4"], cases=all_writes({name: SEVERAL[name] for name in ("first", "last")}))
+def one_of_several_tags_is_enough(world: World, case: tuple[Write, Lists]) -> None:
+    write, listed = case
+    made = twice(world)
+    write(world, made, {"If-Match": listed(made.version)}).expect_success()
+
+
+@check("H-12", needs=["H-3"], cases=SEVERAL)
+def one_of_several_tags_is_enough_to_read(world: World, listed: Lists) -> None:
+    made = twice(world)
+    world.get(f"/{made.id}", headers={"If-Match": listed(made.version)}).expect_status(200)
+
+
+@check("H-12", needs=["H-4"])
+def tags_may_stand_in_several_headers(world: World) -> None:
+    made = twice(world)
+    headers = [("If-Match", '"99"'), ("If-Match", tag(made.version))]
+    world.post(f"/{made.id}", {"version": made.version, **UPDATE}, headers=headers).expect_success()
+
+
+UNQUOTED = ["1", "2", "abc", '"1', '1"', "'2'", '"2" "3"', "w/2", '*, "2"']
+
+
+@check("H-13", cases=UNQUOTED)
+def a_tag_without_quotes_is_refused_by_reads(world: World, header: str) -> None:
+    made = twice(world)
+    for name in ("If-Match", "If-None-Match"):
+        refused(world.get(f"/{made.id}", headers={name: header}), 400, "InvalidInput")
+
+
+@check("H-13", cases=WRITES)
+def a_tag_without_quotes_is_refused_by_writes(world: World, write: Write) -> None:
+    made = twice(world)
+    refused(write(world, made, {"If-Match": str(made.version)}), 400, "InvalidInput")
+    world.get(f"/{made.id}").expect_json("version", made.version)

@@ -1,0 +1,340 @@
+"""Methods, bodies, headers and connections (profile ``http``)."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import FORM, JSON, Made, Query
+from sample_resource_testkit.checks.endpoints import (
+    ALL,
+    LINKS,
+    PRODUCTS,
+    SEARCH,
+    SORTED,
+    UNKNOWN_ID,
+    Endpoint,
+    complex_path,
+    refused,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+ANY = {"objectTypeProperty": {}}
+
+CHANGING_HEADERS = {
+    "date",
+    "x-correlation-id",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "keep-alive",
+    "age",
+}
+"""What may differ between two answers to the same request."""
+
+HEADED: dict[str, Callable[[Made], str]] = {
+    "an id": lambda made: f"/{made.id}",
+    "a key": lambda made: f"/key={made.key}",
+    "an unknown id": lambda _: f"/{UNKNOWN_ID}",
+    "an unknown key": lambda _: "/key=no-such-key",
+    "the sorted list": lambda _: f"{SORTED}?limit=0&withTotal=false",
+    "the search": lambda _: f"{SEARCH}?limit=0&withTotal=false",
+    "a wrong sorted list": lambda _: f"{SORTED}?limit=x",
+    "a wrong search": lambda _: f"{SEARCH}?limit=x",
+    "an unknown URL": lambda _: "/a/b/c",
+}
+
+
+@check("H-14", needs=["4.2-1"], cases=HEADED)
+def head_has_the_status_of_get_and_no_body(world: World, path: Callable[[Made], str]) -> None:
+    made = world.make()
+    got = world.get(path(made))
+    world.head(path(made)).expect_status(got.status).expect_empty()
+
+
+@check(
+    "H-14", needs=["4.2-1"], cases={name: HEADED[name] for name in ("an id", "a key", "the sorted list", "the search")}
+)
+def head_has_the_headers_of_get(world: World, path: Callable[[Made], str]) -> None:
+    made = world.make()
+    got, head = world.get(path(made)), world.head(path(made))
+    wanted = {name.lower(): value for name, value in got.raw.headers if name.lower() not in CHANGING_HEADERS}
+    found = {name.lower(): value for name, value in head.raw.headers if name.lower() not in CHANGING_HEADERS}
+    head.expect(found == wanted, f"the headers {wanted}", found)
+
+
+@check("H-14", cases=["by id", "by key"])
+def head_is_200_if_the_resource_is_there(world: World, place: str) -> None:
+    made = world.make()
+    world.head(f"/{made.id}" if place == "by id" else f"/key={made.key}").expect_status(200).expect_empty()
+
+
+@check("H-14", cases=[f"/{UNKNOWN_ID}", "/no-uuid", "/key=no-such-key"])
+def head_is_404_if_the_resource_is_not_there(world: World, path: str) -> None:
+    world.head(path).expect_status(404).expect_empty()
+
+
+OPTIONS: dict[str, tuple[str, set[str]]] = {
+    "the collection": ("", {"GET", "HEAD", "POST", "PUT", "PATCH"}),
+    "an id": (f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
+    "a key": ("/key=abc", {"GET"}),
+    "the sorted list": (SORTED, {"GET"}),
+    "the search": (SEARCH, {"GET"}),
+    "4.9": (complex_path(), {"POST"}),
+    "4.13": (LINKS, {"POST"}),
+    "4.14": (PRODUCTS, {"POST"}),
+}
+
+
+def methods(answer: Answer) -> set[str]:
+    """The methods in ``Allow``."""
+    return {one.strip() for one in (answer.header("Allow") or "").split(",") if one.strip()}
+
+
+@check("H-15", cases=OPTIONS)
+def options_needs_no_token(world: World, case: tuple[str, set[str]]) -> None:
+    world.nobody().send("OPTIONS", case[0]).expect_status(200)
+
+
+@check("H-15", cases=OPTIONS)
+def options_lists_the_methods(world: World, case: tuple[str, set[str]]) -> None:
+    path, wanted = case
+    answer = world.nobody().send("OPTIONS", path)
+    found = methods(answer)
+    # OPTIONS itself, and HEAD where there is GET, may stand there or not.
+    holds = wanted <= found <= wanted | {"OPTIONS", "HEAD"}
+    answer.expect(holds, f"Allow: {', '.join(sorted(wanted))}", sorted(found))
+
+
+NOT_ALLOWED = [
+    ("PUT", "/{id}"),
+    ("PATCH", "/{id}"),
+    ("DELETE", ""),
+    ("TRACE", ""),
+    ("TRACE", "/{id}"),
+    ("TRACE", SORTED),
+]
+
+
+@check("H-16", cases={f"{method} {path}": (method, path) for method, path in NOT_ALLOWED})
+def a_method_that_the_interface_lacks_is_405(world: World, case: tuple[str, str]) -> None:
+    method, path = case
+    refused(world.send(method, path.replace("{id}", world.make().id)), 405, "MethodNotAllowed")
+
+
+@check("H-16", cases=["PUT", "PATCH"])
+def a_body_does_not_help_a_method_that_is_not_allowed(world: World, method: str) -> None:
+    made = world.make()
+    body = {"version": made.version, "objectTypeProperty": {}, "actions": []}
+    refused(world.send(method, f"/{made.id}", body), 405, "MethodNotAllowed")
+
+
+OTHER_TYPES: dict[str, dict[str, str]] = {
+    "none": {},
+    "text": {"Content-Type": "text/plain"},
+    "a form": {"Content-Type": FORM},
+    "XML": {"Content-Type": "application/xml"},
+    "bytes": {"Content-Type": "application/octet-stream"},
+    "another JSON": {"Content-Type": "text/json"},
+    "a type like it": {"Content-Type": "application/json2"},
+    "Latin-1": {"Content-Type": "application/json; charset=iso-8859-1"},
+    "UTF-16": {"Content-Type": "application/json;charset=utf-16"},
+    "no type": {"Content-Type": "json"},
+}
+
+
+@check(
+    "H-17",
+    needs=["4.3-2"],
+    cases={f"{name}, {method}": (name, method) for name in OTHER_TYPES for method in ("POST", "PUT")},
+)
+def a_body_of_another_type_is_refused(world: World, case: tuple[str, str]) -> None:
+    name, method = case
+    key = world.key()
+    body = f'{{"key": "{key}", "objectTypeProperty": {{}}}}'
+    refused(world.send(method, "", body=body, headers=OTHER_TYPES[name]), 415, "UnsupportedMediaType")
+    world.get(f"/key={key}").expect_status(404)
+
+
+TYPED_PLACES: dict[str, tuple[str, str, str]] = {
+    "PATCH": ("PATCH", "", '{"id": "{id}", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [1]}}'),
+    "update": ("POST", "/{id}", '{"version": 1, "actions": [{"action": "doSomeThing"}]}'),
+}
+
+
+@check(
+    "H-17",
+    needs=["4.2-1"],
+    cases={f"{name}, {place}": (name, place) for name in ("none", "text", "UTF-16") for place in TYPED_PLACES},
+)
+def a_change_of_another_type_is_refused(world: World, case: tuple[str, str]) -> None:
+    name, place = case
+    made = world.make()
+    method, path, body = (text.replace("{id}", made.id) for text in TYPED_PLACES[place])
+    refused(world.send(method, path, body=body, headers=OTHER_TYPES[name]), 415, "UnsupportedMediaType")
+    world.get(f"/{made.id}").expect_json("version", made.version)
+
+
+@check("H-17", cases={"4.9": complex_path(), "4.13": LINKS})
+def a_record_of_another_type_is_refused(world: World, path: str) -> None:
+    for headers in (OTHER_TYPES["none"], OTHER_TYPES["text"], OTHER_TYPES["Latin-1"]):
+        refused(world.post(path, body="{}", headers=headers), 415, "UnsupportedMediaType")
+
+
+JSON_TYPE = re.compile(r"application/json\b.*", re.IGNORECASE)
+
+ANSWERED = {name: one for name, one in ALL.items() if not name.startswith(("4.9", "4.5"))}
+
+ACCEPTS = ["text/html", FORM, "application/json;q=0, text/plain"]
+
+
+@check(
+    "H-18",
+    cases={f"{name}, {accept}": (one, accept) for name, one in ANSWERED.items() for accept in ACCEPTS},
+)
+def json_is_answered_whatever_accept_says(world: World, case: tuple[Endpoint, str]) -> None:
+    endpoint, accept = case
+    caller = world.caller("view_products") if "4.14" in _name_of(endpoint) else world
+    answer = endpoint.ask(caller, world.make(), headers={"Accept": accept}).expect_success()
+    answer.expect_header("Content-Type", JSON_TYPE)
+
+
+def _name_of(endpoint: Endpoint) -> str:
+    return next(name for name, one in ALL.items() if one == endpoint)
+
+
+@check("H-18", cases=[*ACCEPTS, "image/png", "*/*;q=0", "application/xml"])
+def errors_are_json_whatever_accept_says(world: World, accept: str) -> None:
+    answer = world.get(f"/{UNKNOWN_ID}", headers={"Accept": accept}).expect_status(404)
+    answer.expect_header("Content-Type", JSON_TYPE)
+
+
+def chunked(body: bytes, size: int, extension: bytes = b"", trailer: bytes = b"") -> bytes:
+    """A body in chunks of a size (RFC 9112, section 7.1)."""
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    chunks = b"".join(b"%x%s\r\n%s\r\n" % (len(piece), extension, piece) for piece in pieces)
+    return chunks + b"0\r\n" + trailer + b"\r\n"
+
+
+CHUNKS: dict[str, dict[str, Any]] = {
+    "one chunk": {"size": 10_000},
+    "a chunk for each byte": {"size": 1},
+    "chunks that cut characters": {"size": 3},
+    "an extension": {"size": 16, "extension": b";a=b"},
+    "a trailer": {"size": 16, "trailer": b"X-Foo: bar\r\n"},
+}
+
+IN_CHUNKS = {"Content-Type": JSON, "Transfer-Encoding": "chunked"}
+
+
+@check("H-19", needs=["4.6-1"], cases=CHUNKS)
+def a_body_in_chunks_is_taken(world: World, how: dict[str, Any]) -> None:
+    text = f"ä😀 {world.word()}"
+    body = f'{{"objectTypeProperty": {{"arrayOfStringExample": ["{text}"]}}}}'.encode()
+    answer = world.post("", body=chunked(body, **how), headers=IN_CHUNKS).expect_success()
+    answer.expect_json("objectTypeProperty", "arrayOfStringExample", [text])
+
+
+@check("H-19", cases={"4.9": complex_path(), "4.13": LINKS})
+def a_record_in_chunks_is_taken(world: World, path: str) -> None:
+    answer = world.post(path, body=chunked(b'{"custom": "in chunks"}', 5), headers=IN_CHUNKS).expect_success()
+    answer.expect("in chunks" in answer.text, "the text of the record")
+
+
+@check("H-19", needs=["4.10-1"])
+def an_update_in_chunks_is_taken(world: World) -> None:
+    made = world.make()
+    body = f'{{"version": {made.version}, "actions": [{{"action": "doSomeThing"}}]}}'.encode()
+    world.post(f"/{made.id}", body=chunked(body, 7), headers=IN_CHUNKS).expect_success()
+
+
+@check("H-19")
+def a_form_in_chunks_is_taken(world: World) -> None:
+    headers = {"Content-Type": FORM, "Transfer-Encoding": "chunked"}
+    answer = world.caller("view_products").post(PRODUCTS, body=chunked(b"limit=0", 2), headers=headers)
+    answer.expect_success().expect_json("limit", 0)
+
+
+NOTHING = {"Content-Type": JSON}
+
+BEFORE: dict[str, dict[str, Any]] = {
+    "200": {"method": "GET", "path": "?limit=1"},
+    "201": {"method": "POST", "json": ANY},
+    "304": {"method": "GET", "path": "/{id}", "headers": {"If-None-Match": "*"}},
+    "400 of a parameter": {"method": "GET", "path": "?limit=x"},
+    "400 of a body": {"method": "POST", "body": "{", "headers": NOTHING},
+    "401": {"method": "GET", "authorization": None},
+    "401 with a body": {"method": "POST", "json": ANY, "authorization": None},
+    "404": {"method": "GET", "path": f"/{UNKNOWN_ID}"},
+    "404 with a body": {"method": "POST", "path": f"/{UNKNOWN_ID}", "json": {"version": 1, "actions": []}},
+    "a body in chunks": {"method": "POST", "body": chunked(b'{"objectTypeProperty": {}}', 4), "headers": IN_CHUNKS},
+    "HEAD": {"method": "HEAD", "path": "/{id}"},
+}
+
+
+@check("H-20", cases=list(BEFORE))
+def a_connection_takes_another_request_after(world: World, name: str) -> None:
+    made = world.make()
+    options = dict(BEFORE[name])
+    first = world.request(options.pop("method"), options.pop("path", "").replace("{id}", made.id), **options)
+    with world.connection() as send:
+        send(first)
+        for _ in range(2):
+            send(world.request("GET", f"/{made.id}")).expect_status(200).expect_json("id", made.id)
+
+
+VARIED: dict[str, tuple[str, dict[str, str]]] = {
+    "4.9": (complex_path(), {}),
+    "4.9 with a form": (complex_path(), {"Accept": FORM}),
+    "4.9 with 201": (complex_path(), {"Prefer": "code=201"}),
+    "4.9 with 203": (complex_path(), {"Prefer": "code=203"}),
+    "4.13": (LINKS, {}),
+    "4.13 with 202": (LINKS, {"Prefer": "code=202"}),
+}
+
+
+@check("H-21", cases=list(VARIED))
+def vary_names_what_the_answer_depends_on(world: World, name: str) -> None:
+    path, headers = VARIED[name]
+    answer = world.post(path, {"createdAt": "2016-02-28T16:41:41.090Z"}, headers=headers).expect_success()
+    found = {one.strip().lower() for one in (answer.header("Vary") or "").split(",")}
+    wanted = {"accept", "prefer"} if name.startswith("4.9") else {"prefer"}
+    answer.expect(wanted <= found, f"Vary with {', '.join(sorted(wanted))}", answer.header("Vary"))
+
+
+CASED: dict[str, Callable[[str], str]] = {"lower": str.lower, "upper": str.upper, "mixed": str.swapcase}
+
+
+@check("H-22", needs=["4.6-1"], cases=list(CASED))
+def names_of_headers_of_a_write_may_have_any_letter_case(world: World, name: str) -> None:
+    spell = CASED[name]
+    body = b'{"objectTypeProperty": {}}'
+    headers = {
+        spell("Authorization"): f"Bearer {world.token}",
+        spell("Content-Type"): JSON,
+        spell("Content-Length"): str(len(body)),
+        spell("Host"): world.server.transport.origin.authority,
+    }
+    world.post("", body=body, headers=headers, authorization=None).expect_success()
+
+
+@check("H-22", needs=["A-1"], cases=list(CASED))
+def names_of_headers_of_a_read_may_have_any_letter_case(world: World, name: str) -> None:
+    headers = {CASED[name]("Authorization"): f"Bearer {world.token}"}
+    world.get("?limit=1", headers=headers, authorization=None).expect_success()
+
+
+@check("H-22", needs=["4.9-9", "4.9-10"], cases=list(CASED))
+def names_of_headers_of_a_choice_may_have_any_letter_case(world: World, name: str) -> None:
+    spell = CASED[name]
+    asked: Query = {"queryParameterTwo": "a"}
+    headers = {spell("Prefer"): "code=203", spell("Accept"): FORM}
+    answer = world.post(complex_path(), {}, query=asked, headers=headers).expect_status(203)
+    answer.expect_header("Content-Type", re.compile(rf"{re.escape(FORM)}\b.*"))
+
+
+@check("H-22", needs=["H-2"], cases=list(CASED))
+def names_of_headers_of_a_condition_may_have_any_letter_case(world: World, name: str) -> None:
+    made = world.make()
+    world.get(f"/{made.id}", headers={CASED[name]("If-None-Match"): "*"}).expect_status(304)

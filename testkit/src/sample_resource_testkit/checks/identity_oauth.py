@@ -1,0 +1,326 @@
+"""The token endpoint: the client credentials grant and its refusals (profile ``identity``)."""
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote_plus
+
+from sample_resource_testkit.access import SCOPES, ProjectClient
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import FORM
+from sample_resource_testkit.checks.endpoints import errors_of
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+GRANT = "grant_type=client_credentials"
+
+AS_FORM = {"Content-Type": FORM}
+
+
+def refused_by_oauth(answer: Answer, status: int, code: str) -> Answer:
+    """Expect a status and an OAuth code, as ``error`` (RFC 6749, section 5.2) or as the first entry of ``errors``."""
+    answer.expect_status(status)
+    entries = errors_of(answer)
+    found = entries[0].get("code") if entries else answer.json.get("error")
+    return answer.expect(found == code, f"the code {code}", found)
+
+
+def text_of(answer: Answer) -> str:
+    """The message of an error."""
+    return str(answer.at("message"))
+
+
+def scope(world: World, *names: str) -> str:
+    """Scopes for the first project, with blanks between them."""
+    return " ".join(f"{name}:{world.project}" for name in names)
+
+
+def granted(answer: Answer) -> set[str]:
+    """The scopes in the answer of the token endpoint."""
+    answer.expect_status(200)
+    found = answer.at("scope")
+    answer.expect(isinstance(found, str), "scope as a text", found)
+    return set(found.split())
+
+
+def new_token(world: World, *names: str, client: ProjectClient | None = None) -> str:
+    """A token that only this case has.
+
+    :param names: of scopes for the first project; by default all.
+    """
+    asked = {"scope": scope(world, *names)} if names else {}
+    answer = world.oauth({"grant_type": "client_credentials", **asked}, client=client)
+    if answer.status != 200:
+        world.not_reachable(f"the token endpoint answered {answer.status}")
+    return str(answer.at("access_token"))
+
+
+def credentials(client: ProjectClient) -> dict[str, str]:
+    """The credentials of a client as form fields."""
+    return {"client_id": client.client_id, "client_secret": client.client_secret}
+
+
+@check("A-15", cases=["access_token", "expires_in", "scope", "token_type"])
+def a_grant_has_the_member(world: World, member: str) -> None:
+    world.oauth().expect_status(200).at(member)
+
+
+@check("A-15")
+def a_granted_token_is_served(world: World) -> None:
+    token = world.oauth().expect_status(200).at("access_token")
+    world.bearer(str(token)).get("?limit=1").expect_success()
+
+
+@check("A-16", needs=["A-15"])
+def the_type_of_the_token_is_bearer(world: World) -> None:
+    world.oauth().expect_json("token_type", "Bearer")
+
+
+@check("A-16", needs=["A-15"])
+def the_lifetime_is_a_number(world: World) -> None:
+    answer = world.oauth()
+    found = answer.at("expires_in")
+    holds = isinstance(found, int | float) and not isinstance(found, bool) and found > 0
+    answer.expect(holds, "expires_in as a number above 0", found)
+
+
+@check("A-16", needs=["A-15"])
+def a_grant_is_not_stored(world: World) -> None:
+    world.oauth().expect_header("Cache-Control", re.compile(r"(.*[, ])?no-store([, ].*)?", re.IGNORECASE))
+
+
+@check("A-17", needs=["A-15"], cases={"all scopes": "", "one scope": "view_test"})
+def a_token_lives_for_two_days(world: World, name: str) -> None:
+    asked = {"scope": scope(world, name)} if name else {}
+    world.oauth({"grant_type": "client_credentials", **asked}).expect_json("expires_in", 172_800)
+
+
+PARTS = [(name,) for name in SCOPES] + [SCOPES[:2], SCOPES[::2], SCOPES[1:]]
+
+
+@check("A-18", needs=["A-15"], cases={" ".join(names): names for names in PARTS})
+def a_part_of_the_scopes_is_granted(world: World, names: tuple[str, ...]) -> None:
+    asked = scope(world, *names)
+    answer = world.oauth({"grant_type": "client_credentials", "scope": asked})
+    found = granted(answer)
+    answer.expect(found == set(asked.split()), f"the scopes {asked}", sorted(found))
+
+
+@check("A-18", needs=["A-9", "A-10"])
+def the_token_has_only_the_granted_scopes(world: World) -> None:
+    token = new_token(world, "view_test")
+    world.bearer(token).get("?limit=1").expect_success()
+    world.bearer(token).post("", {"objectTypeProperty": {}}).expect_status(403)
+
+
+@check("A-18", needs=["A-15"])
+def without_scope_all_are_granted(world: World) -> None:
+    single = {one for name in SCOPES for one in _granted_alone(world, name)}
+    answer = world.oauth()
+    missing = single - granted(answer)
+    answer.expect(not missing, "all scopes that the client can have", f"without {sorted(missing)}")
+
+
+def _granted_alone(world: World, name: str) -> set[str]:
+    """The scopes in a grant of one; none if the client does not have it."""
+    answer = world.oauth({"grant_type": "client_credentials", "scope": scope(world, name)})
+    return granted(answer) if answer.status == 200 else set()
+
+
+RAW_SCOPES: dict[str, Callable[[str], str]] = {
+    "blanks and colons": lambda text: text,
+    "a plus sign": lambda text: text.replace(" ", "+"),
+    "encoded blanks, raw colons": lambda text: text.replace(" ", "%20"),
+    "all encoded": quote_plus,
+}
+
+
+@check("A-19", needs=["A-18"], cases=list(RAW_SCOPES))
+def scope_may_be_written_raw(world: World, way: str) -> None:
+    asked = scope(world, "manage_test", "view_test")
+    answer = world.oauth(body=f"{GRANT}&scope={RAW_SCOPES[way](asked)}", headers=AS_FORM)
+    found = granted(answer)
+    answer.expect(found == set(asked.split()), f"the scopes {asked}", sorted(found))
+
+
+@check(
+    "A-20",
+    needs=["A-15"],
+    cases=["refresh_token=false", "foo=bar", "foo=", "audience=x&resource=y", "Grant_Type=password"],
+)
+def unknown_form_fields_are_ignored(world: World, fields: str) -> None:
+    world.oauth(f"{GRANT}&{fields}").expect_status(200)
+
+
+@check("A-21", needs=["A-15"], cases={"all scopes": (), "one scope": ("view_test",)})
+def credentials_may_be_form_fields(world: World, names: tuple[str, ...]) -> None:
+    form = {"grant_type": "client_credentials", **credentials(world.client)}
+    if names:
+        form["scope"] = scope(world, *names)
+    world.oauth(form, authorization=None).expect_status(200).at("access_token")
+
+
+@check(
+    "A-22", needs=["A-18"], cases={"grant_type": ("grant_type",), "scope": ("scope",), "both": ("grant_type", "scope")}
+)
+def grant_and_scope_may_be_in_the_query(world: World, names: tuple[str, ...]) -> None:
+    asked = {"grant_type": "client_credentials", "scope": scope(world, "view_test")}
+    form = {name: value for name, value in asked.items() if name not in names}
+    answer = world.oauth(form, query={name: asked[name] for name in names})
+    found = granted(answer)
+    answer.expect(found == {asked["scope"]}, f"the scope {asked['scope']}", sorted(found))
+
+
+@check("A-22", cases=["client_id", "client_secret", "token"])
+def what_is_secret_may_not_be_in_the_query(world: World, name: str) -> None:
+    value = {**credentials(world.client), "token": "a.b.c"}[name]
+    refused_by_oauth(world.oauth(query={name: value}), 400, "invalid_request")
+    refused_by_oauth(world.oauth(query={name: value}, authorization=None), 400, "invalid_request")
+
+
+@check("A-22", cases=["introspect", "revoke"])
+def a_token_may_not_be_in_the_query(world: World, endpoint: str) -> None:
+    answer = world.oauth({}, endpoint=endpoint, query={"token": "a.b.c"})
+    refused_by_oauth(answer, 400, "invalid_request")
+
+
+def basic(pair: str) -> str:
+    """HTTP Basic with this text in base64."""
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+def wrong_credentials(world: World) -> dict[str, str | None]:
+    """Authorization headers that say who nobody is."""
+    client = world.client
+    return {
+        "none": None,
+        "a wrong secret": basic(f"{client.client_id}:{world.word()}"),
+        "an empty secret": basic(f"{client.client_id}:"),
+        "the secret and more": basic(f"{client.client_id}:{client.client_secret}x"),
+        "an unknown client": basic(f"{world.word()}:{client.client_secret}"),
+        "no client": basic(f":{client.client_secret}"),
+        "the names exchanged": basic(f"{client.client_secret}:{client.client_id}"),
+        "no colon": basic(client.client_id),
+        "no base64": "Basic !!!",
+        "nothing": "Basic",
+        "a bearer token": f"Bearer {world.token}",
+        "a quote": basic("' or '1'='1:' or '1'='1"),
+    }
+
+
+CREDENTIALS_TEXT = "Please provide valid client credentials using HTTP Basic Authentication."
+
+WRONG = (
+    "none",
+    "a wrong secret",
+    "an empty secret",
+    "the secret and more",
+    "an unknown client",
+    "no client",
+    "the names exchanged",
+    "no colon",
+    "no base64",
+    "nothing",
+    "a bearer token",
+    "a quote",
+)
+
+
+@check("A-23", cases=WRONG)
+def wrong_credentials_are_refused(world: World, name: str) -> None:
+    answer = refused_by_oauth(world.oauth(authorization=wrong_credentials(world)[name]), 401, "invalid_client")
+    answer.expect_header("WWW-Authenticate", re.compile(r"Basic\b.*", re.IGNORECASE))
+    answer.expect_json("message", CREDENTIALS_TEXT)
+
+
+@check("A-23", needs=["A-21"], cases=["client_id", "client_secret"])
+def wrong_credentials_in_the_form_are_refused(world: World, name: str) -> None:
+    form = {"grant_type": "client_credentials", **credentials(world.client), name: world.word()}
+    refused_by_oauth(world.oauth(form, authorization=None), 401, "invalid_client")
+
+
+@check("A-24", cases=["foo", "manage_test", "manage_test:", ":p", "foo:{p}", "Manage_test:{p}", "manage_test:{p}:x"])
+def a_scope_that_is_none_is_refused(world: World, text: str) -> None:
+    asked = text.replace("{p}", world.project)
+    answer = world.oauth({"grant_type": "client_credentials", "scope": asked})
+    refused_by_oauth(answer, 400, "invalid_scope")
+    answer.expect_json("message", "Malformed parameter: scope: Invalid scope.")
+
+
+@check("A-24", cases={"before": "foo:{p} view_test:{p}", "after": "view_test:{p} foo"})
+def a_scope_that_is_none_is_refused_beside_others(world: World, text: str) -> None:
+    asked = text.replace("{p}", world.project)
+    refused_by_oauth(world.oauth({"grant_type": "client_credentials", "scope": asked}), 400, "invalid_scope")
+
+
+EXCEEDED = "Permissions exceeded. Only the following permissions can be requested: "
+
+
+@check("A-25", cases={name: (name,) for name in SCOPES} | {"beside one that it has": ("view_test", "")})
+def a_scope_of_another_project_is_not_granted(world: World, names: tuple[str, ...]) -> None:
+    other = f"{names[-1] or 'view_test'}:{world.key()}"
+    asked = f"{scope(world, names[0])} {other}" if len(names) > 1 else other
+    answer = refused_by_oauth(world.oauth({"grant_type": "client_credentials", "scope": asked}), 400, "invalid_scope")
+    answer.expect(text_of(answer).startswith(EXCEEDED), f"a text that begins '{EXCEEDED}'", text_of(answer))
+
+
+GRANTS = [
+    "password",
+    "authorization_code",
+    "refresh_token",
+    "implicit",
+    "Client_Credentials",
+    "client_credentials ",
+    "ä\"'",
+]
+
+
+@check("A-26", cases=GRANTS)
+def another_grant_is_not_supported(world: World, grant: str) -> None:
+    answer = refused_by_oauth(world.oauth({"grant_type": grant}), 400, "unsupported_grant_type")
+    wanted = f"Invalid parameter: grant_type: Invalid grant type: '{grant}'"
+    answer.expect_json("message", wanted)
+
+
+@check(
+    "A-27", cases={"an empty form": "", "a scope alone": "scope={s}", "another name": "granttype=client_credentials"}
+)
+def a_missing_grant_is_refused(world: World, form: str) -> None:
+    text = form.replace("{s}", quote_plus(scope(world, "view_test")))
+    answer = refused_by_oauth(world.oauth(body=text, headers=AS_FORM), 400, "invalid_request")
+    answer.expect_json("message", "Missing required parameter: grant_type.")
+
+
+REPEATED = {
+    "grant_type": f"{GRANT}&{GRANT}",
+    "scope": f"{GRANT}&scope={{s}}&scope={{s}}",
+    "another scope": f"{GRANT}&scope={{s}}&scope=foo",
+}
+
+
+@check("A-28", cases=REPEATED)
+def a_repeated_parameter_is_refused(world: World, form: str) -> None:
+    text = form.replace("{s}", quote_plus(scope(world, "view_test")))
+    refused_by_oauth(world.oauth(body=text, headers=AS_FORM), 400, "invalid_request")
+
+
+@check("A-28", needs=["A-21"])
+def credentials_in_both_places_are_refused(world: World) -> None:
+    form = {"grant_type": "client_credentials", **credentials(world.client)}
+    refused_by_oauth(world.oauth(form), 400, "invalid_request")
+
+
+NO_FORMS: dict[str, dict[str, Any]] = {
+    "JSON": {"json": {"grant_type": "client_credentials"}},
+    "text": {"body": GRANT, "headers": {"Content-Type": "text/plain"}},
+    "a form of several parts": {
+        "body": '--x\r\nContent-Disposition: form-data; name="grant_type"\r\n\r\nclient_credentials\r\n--x--\r\n',
+        "headers": {"Content-Type": "multipart/form-data; boundary=x"},
+    },
+}
+
+
+@check("A-28", cases=NO_FORMS)
+def a_body_that_is_no_form_is_refused(world: World, body: dict[str, Any]) -> None:
+    refused_by_oauth(world.oauth(**body), 400, "invalid_request")

@@ -1,0 +1,296 @@
+"""The list (4.1): its page, its results, and how conditions and other parameters go together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.steps import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    expect_found,
+    ids_in,
+    keyed,
+    made_by,
+    refused,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+ALL: dict[str, Any] = {
+    INTEGERS: [3, 1, 3],
+    UNIQUE: [2, 1],
+    PAIR: [0.5, 7],
+    FLOATS: [0.25],
+    NUMBERS: [1, 2.5],
+    OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}, {}],
+}
+
+BESIDE = {"id", "version", "key", "createdAt", "lastModifiedAt"}
+
+
+def some(world: World, count: int, fields: Mapping[str, Any] | None = None) -> tuple[str, list[Made]]:
+    """A word, and resources whose texts have it."""
+    word = world.word()
+    return word, [world.make({TEXTS: [word], **(fields or {})}) for _ in range(count)]
+
+
+@check("4.1-1", cases={"none": "", "a limit": "?limit=1", "a condition": "?stringParameter=a"})
+def a_list_is_answered_200_with_results(world: World, query: str) -> None:
+    world.make()
+    answer = world.get(query).expect_status(200)
+    answer.expect(isinstance(answer.at("results"), list), "results to be an array", answer.at("results"))
+
+
+@check("4.1-1", needs=["4.1-6"])
+def a_list_has_the_resources_of_the_project(world: World) -> None:
+    word, made = some(world, 3)
+    expect_found(world.get("", query={"stringParameter": word}), *made)
+
+
+@check("4.1-2", cases={"none": "", "a limit": "?limit=1", "no result": "?limit=0", "a later page": "?limit=1&offset=1"})
+def a_page_has_its_members(world: World, query: str) -> None:
+    world.make()
+    answer = world.get(query).expect_status(200)
+    for name in ("limit", "offset", "count", "total"):
+        found = answer.at(name)
+        answer.expect(isinstance(found, int) and not isinstance(found, bool), f"{name} to be an integer", found)
+    answer.expect_json("count", len(answer.at("results")))
+
+
+@check("4.1-2", needs=["4.1-6"], cases=[0, 1, 3, 25])
+def total_is_the_number_of_all_matches(world: World, count: int) -> None:
+    word, _ = some(world, count)
+    answer = world.get("", query={"stringParameter": word}).expect_status(200)
+    answer.expect_json("total", count).expect_json("count", len(answer.at("results")))
+
+
+@check("4.1-2", needs=["4.1-6"])
+def total_counts_also_what_the_page_has_no_room_for(world: World) -> None:
+    word, _ = some(world, 3)
+    answer = world.get("", query={"stringParameter": word, "limit": 2}).expect_status(200)
+    answer.expect_json("total", 3).expect_json("count", len(answer.at("results")))
+
+
+@check("4.1-3", needs=["4.1-6"], cases={**{name: {name: values} for name, values in ALL.items()}, "all of them": ALL})
+def a_result_has_the_fields_directly(world: World, fields: dict[str, Any]) -> None:
+    word, made = some(world, 1, fields)
+    answer = expect_found(world.get("", query={"stringParameter": word}), *made)
+    answer.expect_subset({TEXTS: [word], **fields}, "results", 0).expect_absent("results", 0, "objectTypeProperty")
+
+
+@check("4.1-3", needs=["4.1-6"])
+def fields_that_a_resource_lacks_are_absent_from_its_result(world: World) -> None:
+    word, made = some(world, 1)
+    answer = expect_found(world.get("", query={"stringParameter": word}), *made)
+    present = sorted(set(answer.at("results", 0)) & set(ALL))
+    answer.expect(not present, "no other field of ObjectType", present)
+
+
+@check("4.1-4", needs=["4.1-6"])
+def a_result_says_which_resource_it_is(world: World) -> None:
+    word = world.word()
+    made = keyed(world, {TEXTS: [word]})
+    read = world.get(f"/{made.id}").expect_status(200).json
+    answer = expect_found(world.get("", query={"stringParameter": word}), made)
+    answer.expect_subset({name: read[name] for name in sorted(BESIDE)}, "results", 0)
+
+
+@check("4.1-4", needs=["4.1-6"])
+def a_result_without_a_key_has_none(world: World) -> None:
+    word = world.word()
+    made = made_by(world.post("", {"objectTypeProperty": {TEXTS: [word]}}))
+    answer = expect_found(world.get("", query={"stringParameter": word}), made)
+    answer.expect(answer.at("results", 0).get("key") is None, "no key", answer.at("results", 0).get("key"))
+
+
+@check("4.1-4", needs=["4.1-6"])
+def a_result_has_nothing_else(world: World) -> None:
+    word, made = some(world, 1, ALL)
+    world.update(made[0], {"action": "changeSomeProperty", "someProperty": "a"})
+    answer = expect_found(world.get("", query={"stringParameter": word}), *made)
+    others = sorted(set(answer.at("results", 0)) - BESIDE - {TEXTS, *ALL})
+    answer.expect(not others, "no other member", others)
+
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "stringParameter": {"stringParameter": "a"},
+    "floatParameter": {"floatParameter": 1.5},
+    "integerParameter": {"integerParameter": 1},
+    "withMarkdownDescription": {"withMarkdownDescription": 1.5},
+    "objectParameter": {"objectParameter": {INTEGERS: [1]}},
+    "arrayOfString": {"arrayOfString": "a"},
+    "arrayOfStringWithDescription": {"arrayOfStringWithDescription": "a"},
+    "arrayOfString twice": {"arrayOfString": ["a", "b"]},
+    "arrayOfStringWithDescription twice": {"arrayOfStringWithDescription": ["a", "b"]},
+    "arrayOfString with the same value": {"arrayOfString": ["a", "a"]},
+    "arrayOfString 50 times": {"arrayOfString": [str(number) for number in range(50)]},
+    "all of them": {
+        "stringParameter": "a",
+        "floatParameter": 1,
+        "integerParameter": 1,
+        "withMarkdownDescription": 1,
+        "objectParameter": {},
+        "arrayOfString": "a",
+        "arrayOfStringWithDescription": "a",
+    },
+}
+
+
+@check("4.1-5", cases=PARAMETERS)
+def the_list_accepts_its_parameters(world: World, query: dict[str, Any]) -> None:
+    world.get("", query=query).expect_status(200)
+
+
+CONDITIONS: dict[str, tuple[str, str, Any]] = {
+    "integerParameter": (INTEGERS, "integerParameter", 0),
+    "floatParameter": (FLOATS, "floatParameter", 0.5),
+    "withMarkdownDescription": (NUMBERS, "withMarkdownDescription", 0),
+}
+
+
+@check("4.1-15", needs=["4.1-6"], cases=CONDITIONS)
+def a_text_and_a_number_have_to_hold(world: World, case: tuple[str, str, float]) -> None:
+    field, name, fraction = case
+    word, number = world.word(), world.number() % 1_000_000_007 + fraction
+    made = world.make({TEXTS: [word], field: [number]})
+    if ids_in(world.get("", query={name: number})) != [made.id]:
+        world.not_reachable(f"{name} alone does not find the resource")
+    world.make({TEXTS: [word], field: [number + 1]})
+    world.make({TEXTS: [world.word()], field: [number]})
+    expect_found(world.get("", query={"stringParameter": word, name: number}), made)
+
+
+@check(
+    "4.1-15",
+    needs=["4.1-6", "4.1-10", "4.1-11"],
+    cases={
+        "stringParameter and arrayOfString": [("stringParameter", ["a"]), ("arrayOfString", ["b", "c"])],
+        "both arrays": [("arrayOfString", ["a", "b"]), ("arrayOfStringWithDescription", ["c", "d"])],
+        "all three": [
+            ("stringParameter", ["a"]),
+            ("arrayOfString", ["b"]),
+            ("arrayOfStringWithDescription", ["c", "d"]),
+        ],
+    },
+)
+def all_conditions_on_texts_have_to_hold(world: World, conditions: list[tuple[str, list[str]]]) -> None:
+    word = world.word()
+    query = {name: [f"{word}{text}" for text in texts] for name, texts in conditions}
+    made = world.make({TEXTS: [f"{word}{text}" for text in "abc"]})
+    for texts in ("ab", "bc", "ac", "a", "bd"):
+        world.make({TEXTS: [f"{word}{text}" for text in texts]})
+    expect_found(world.get("", query=query), made)
+
+
+@check(
+    "4.1-16",
+    cases=[
+        "integerParameter=1.5",
+        "integerParameter=-0.1",
+        "integerParameter=9223372036854775808",
+        "integerParameter=-9223372036854775809",
+        "integerParameter=1e30",
+        "integerParameter=a",
+        "integerParameter=true",
+        "integerParameter=%221%22",
+        "floatParameter=a",
+        "floatParameter=true",
+        "floatParameter=NaN",
+        "floatParameter=1e400",
+        "floatParameter=1,5",
+        "floatParameter=%5B1%5D",
+        "withMarkdownDescription=a",
+        "withMarkdownDescription=Infinity",
+        "withMarkdownDescription=null",
+        "withMarkdownDescription=0x1",
+    ],
+)
+def a_value_that_the_type_cannot_hold_is_refused(world: World, query: str) -> None:
+    refused(world.get(f"?{query}"), 400, "InvalidInput")
+
+
+@check("4.1-16", cases=["9223372036854775807", "-9223372036854775808", "0", "-1"])
+def each_integer_of_64_bits_is_accepted(world: World, text: str) -> None:
+    world.get(f"?integerParameter={text}").expect_status(200)
+
+
+@check(
+    "4.1-17",
+    needs=["4.1-6"],
+    cases=['key = "{}"', 'key in ("{}", "other")'],
+)
+def the_list_takes_where(world: World, predicate: str) -> None:
+    word = world.word()
+    made, _other = keyed(world, {TEXTS: [word]}), keyed(world, {TEXTS: [word]})
+    expect_found(world.get("", query={"stringParameter": word, "where": predicate.format(made.key)}), made)
+
+
+@check("4.1-17", needs=["4.1-6"])
+def where_and_the_conditions_of_the_list_must_all_hold(world: World) -> None:
+    word, (made, *_) = some(world, 2)
+    outside = world.make()
+    where = f'id = "{made.id}" or id = "{outside.id}"'
+    expect_found(world.get("", query={"stringParameter": word, "where": where}), made)
+
+
+@check("4.1-17", needs=["4.1-6"])
+def the_list_takes_variables(world: World) -> None:
+    word, (made, *_) = some(world, 2)
+    query = {"stringParameter": word, "where": "id = :wanted", "var.wanted": made.id}
+    expect_found(world.get("", query=query), made)
+
+
+@check("4.1-17", needs=["4.1-6"])
+def the_list_takes_several_where(world: World) -> None:
+    word, made = some(world, 3)
+    where = [f'id > "{min(one.id for one in made)}"', f'id < "{max(one.id for one in made)}"']
+    between = sorted(made, key=lambda one: one.id)[1]
+    expect_found(world.get("", query={"stringParameter": word, "where": where}), between)
+
+
+@check("4.1-17", needs=["4.1-6"], cases=["id desc", "key asc", "key desc", "createdAt desc", "version"])
+def the_list_takes_sort(world: World, sort: str) -> None:
+    word, made = some(world, 4)
+    answer = world.get("", query={"stringParameter": word, "sort": sort}).expect_status(200)
+    sorted_list = world.get(
+        "/sorted-query-parameters", query={"where": f'{TEXTS} contains any ("{word}")', "sort": sort}
+    )
+    if sorted_list.status != 200 or len(ids_in(sorted_list)) != len(made):
+        world.not_reachable(f"the sorted list answers {sorted_list.status}")
+    answer.expect(ids_in(answer) == ids_in(sorted_list), "the order of the sorted list", ids_in(answer))
+
+
+@check("4.1-17", needs=["4.1-6"], cases=[(1, 0), (2, 1), (2, 3), (0, 0), (10, 4)])
+def the_list_takes_limit_and_offset(world: World, page: tuple[int, int]) -> None:
+    limit, offset = page
+    word, made = some(world, 4)
+    answer = world.get("", query={"stringParameter": word, "sort": "id asc", "limit": limit, "offset": offset})
+    wanted = sorted(one.id for one in made)[offset : offset + limit]
+    answer.expect_status(200).expect(ids_in(answer) == wanted, f"{len(wanted)} results of the page", ids_in(answer))
+    answer.expect_json("limit", limit).expect_json("offset", offset)
+
+
+@check("4.1-17", cases={"withTotal=false": False, "withTotal=true": True})
+def the_list_takes_with_total(world: World, with_total: bool) -> None:
+    answer = world.get("", query={"limit": 1, "withTotal": with_total}).expect_status(200)
+    answer.expect(("total" in answer.json) is with_total, f"{'a' if with_total else 'no'} total")
+
+
+@check("4.1-17", cases=["expand=createdBy", "limit=501", "offset=10001", "sort=foo", "where=foo%20%3D%201", "limit=-1"])
+def the_list_refuses_what_it_does_not_take(world: World, query: str) -> None:
+    refused(world.get(f"?{query}"), 400, "InvalidInput")
+
+
+@check("4.1-18", needs=["4.1-6"], cases=[2, 5, 20])
+def results_are_in_the_order_of_their_ids(world: World, count: int) -> None:
+    word, made = some(world, count)
+    # The ids of this service rise with the time; a write that comes later must not change the order.
+    world.update(made[0])
+    answer = world.get("", query={"stringParameter": word}).expect_status(200)
+    ids = ids_in(answer)
+    answer.expect(len(ids) == count and ids == sorted(ids), "results in ascending order of their ids", ids)

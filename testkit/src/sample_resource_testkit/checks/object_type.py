@@ -1,0 +1,439 @@
+"""ObjectType (2.3): arrays of numbers and texts, and that what was stored comes back."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.steps import (
+    FLOATS,
+    INTEGERS,
+    JSON_BODY,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    change,
+    made_by,
+    refused,
+    update_body,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+ALL: dict[str, Any] = {
+    INTEGERS: [3, 1, 3],
+    UNIQUE: [2, 1],
+    PAIR: [0.5, 7],
+    FLOATS: [0.25, 1.5],
+    NUMBERS: [1, 2.5],
+    TEXTS: ["b", "a", "b"],
+    OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}],
+}
+
+INTEGER_FIELDS = (INTEGERS, UNIQUE)
+
+NUMBER_FIELDS = (FLOATS, NUMBERS)
+
+
+def sent(world: World, fields: str) -> Answer:
+    """POST of an ObjectType that is given as text, so that numbers are written as the check wants."""
+    return world.post("", body=f'{{"objectTypeProperty": {fields}}}', headers=JSON_BODY)
+
+
+def expect_kept(world: World, answer: Answer, fields: Mapping[str, Any]) -> None:
+    """Expect an ObjectType in the answer of a POST, and in that of the next read."""
+    answer.expect_success().expect_json("objectTypeProperty", dict(fields))
+    world.get(f"/{made_by(answer).id}").expect_status(200).expect_json("objectTypeProperty", dict(fields))
+
+
+def kept(world: World, fields: Mapping[str, Any]) -> None:
+    """Expect that an ObjectType is accepted, and comes back."""
+    expect_kept(world, world.post("", {"objectTypeProperty": dict(fields)}), fields)
+
+
+@check("2.3-1")
+def all_arrays_are_kept(world: World) -> None:
+    kept(world, ALL)
+
+
+@check("2.3-1", cases=ALL)
+def each_array_is_kept(world: World, values: Any) -> None:
+    name = next(field for field, known in ALL.items() if known is values)
+    kept(world, {name: values})
+
+
+@check("2.3-1", cases=["PUT", "PATCH"])
+def each_write_keeps_all_arrays(world: World, method: str) -> None:
+    made = world.make()
+    body = {"id": made.id, "version": made.version, "objectTypeProperty": ALL}
+    world.send(method, "", body).expect_success().expect_json("objectTypeProperty", ALL)
+
+
+@check("2.3-2", cases=["POST", "PUT"])
+def an_object_type_without_fields_is_one(world: World, method: str) -> None:
+    answer = world.send(method, "", {"key": world.key(), "version": 1, "objectTypeProperty": {}})
+    expect_kept(world, answer, {})
+
+
+@check("2.3-2", cases=ALL)
+def each_field_is_optional(world: World, values: Any) -> None:
+    kept(world, {name: known for name, known in ALL.items() if known is not values})
+
+
+@check(
+    "2.3-3",
+    cases={
+        "integers": {INTEGERS: [5, -1, 5, 0, 5, -1]},
+        "unique integers": {UNIQUE: [9, -3, 7, 0, 8]},
+        "two numbers": {PAIR: [2, 1]},
+        "two equal numbers": {PAIR: [1.5, 1.5]},
+        "floats": {FLOATS: [2.5, -0.5, 2.5, 0.5]},
+        "numbers": {NUMBERS: [10, 9.5, 10, -3, 9.5]},
+        "texts": {TEXTS: ["b", "a", "b", "B", "", "a"]},
+        "objects": {OBJECTS: [{"integerExample": 2}, {"integerExample": 1}, {}, {"integerExample": 2}]},
+    },
+)
+def order_and_duplicates_are_kept(world: World, fields: Mapping[str, Any]) -> None:
+    kept(world, fields)
+
+
+@check("2.3-3")
+def order_and_duplicates_of_many_values_are_kept(world: World) -> None:
+    kept(world, {INTEGERS: [world.random.randint(-9, 9) for _ in range(200)]})
+
+
+@check("2.3-4", cases=[INTEGERS, UNIQUE, FLOATS, NUMBERS, TEXTS, OBJECTS])
+def an_empty_array_is_kept(world: World, name: str) -> None:
+    kept(world, {name: []})
+
+
+@check("2.3-4")
+def empty_arrays_stay_beside_others(world: World) -> None:
+    kept(world, {INTEGERS: [], TEXTS: ["a"], OBJECTS: []})
+
+
+LARGE = {
+    "2**53 + 1": 9007199254740993,
+    "-(2**53) - 1": -9007199254740993,
+    "the smallest of 64 bits": -9223372036854775808,
+    "the largest of 64 bits": 9223372036854775807,
+    "one less than the largest": 9223372036854775806,
+    "2**31": 2147483648,
+    "19 digits": 1234567890123456789,
+    "0": 0,
+    "-1": -1,
+}
+
+
+@check("2.3-5", cases=LARGE)
+def an_integer_of_64_bits_is_kept(world: World, number: int) -> None:
+    kept(world, {INTEGERS: [number, number], UNIQUE: [number]})
+
+
+@check("2.3-5", cases=LARGE)
+def an_integer_of_64_bits_is_kept_among_numbers(world: World, number: int) -> None:
+    kept(world, {NUMBERS: [number, 0.5], FLOATS: [number], PAIR: [number, number]})
+
+
+@check("2.3-5", cases=LARGE)
+def an_integer_of_64_bits_is_kept_in_an_item(world: World, number: int) -> None:
+    kept(world, {OBJECTS: [{"integerExample": number}]})
+
+
+DOUBLES = {
+    "0.1": "0.1",
+    "1e-7": "1e-7",
+    "the smallest": "5e-324",
+    "the smallest that is normal": "2.2250738585072014e-308",
+    "the largest": "1.7976931348623157e308",
+    "the smallest negative": "-1.7976931348623157e308",
+    "17 digits": "0.30000000000000004",
+    "more digits than a double has": "0.1000000000000000055511151231257827",
+    "next to 1": "1.0000000000000002",
+    "a third": "0.3333333333333333",
+    "-0.5": "-0.5",
+    "1.5e300": "1.5e300",
+    "pi": "3.141592653589793",
+    "16 digits and a half": "4503599627370496.5",
+}
+
+
+@check("2.3-6", cases=DOUBLES)
+def a_double_is_kept(world: World, text: str) -> None:
+    fields = {FLOATS: [float(text)], NUMBERS: [float(text)], PAIR: [float(text), 1]}
+    written = f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 1]}}'
+    expect_kept(world, sent(world, written), fields)
+
+
+@check("2.3-6")
+def doubles_by_chance_are_kept(world: World) -> None:
+    found = [struct.unpack("<d", world.random.randbytes(8))[0] for _ in range(200)]
+    kept(world, {NUMBERS: [number for number in found if abs(number) < 1e308 and number % 1]})
+
+
+WHOLE = {"3.0": 3, "1e2": 100, "1E2": 100, "-1.50e1": -15, "100e-2": 1, "0.0": 0, "9.007199254740993e15": 2**53 + 1}
+
+
+@check("2.3-7", cases={f"{text} in {name}": (name, text) for name in INTEGER_FIELDS for text in WHOLE})
+def a_number_without_a_fraction_is_an_integer(world: World, case: tuple[str, str]) -> None:
+    name, text = case
+    expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
+
+
+@check("2.3-7", cases=["integerExample", "integerExampleInt32"])
+def it_is_one_in_an_item_too(world: World, name: str) -> None:
+    expect_kept(world, sent(world, f'{{"{OBJECTS}": [{{"{name}": 2.0}}]}}'), {OBJECTS: [{name: 2}]})
+
+
+@check(
+    "2.3-8",
+    cases={
+        f"{text} in {name}": (name, text)
+        for name in INTEGER_FIELDS
+        for text in ("1.5", "-0.5", "1e-1", "0.1", "4503599627370496.5", "3.0000000000000004")
+    },
+)
+def a_fraction_is_refused_among_integers(world: World, case: tuple[str, str]) -> None:
+    name, text = case
+    refused(sent(world, f'{{"{name}": [1, {text}]}}'), 400, "InvalidJsonInput")
+
+
+BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "-1e300", "1" * 100]
+
+
+@check("2.3-9", cases={f"{text[:24]} in {name}": (name, text) for name in INTEGER_FIELDS for text in BEYOND_64_BITS})
+def an_integer_beyond_64_bits_is_refused(world: World, case: tuple[str, str]) -> None:
+    name, text = case
+    refused(sent(world, f'{{"{name}": [{text}]}}'), 400, "InvalidField")
+
+
+@check("2.3-9", cases=[text[:24] for text in BEYOND_64_BITS])
+def an_integer_beyond_64_bits_is_refused_in_an_item(world: World, text: str) -> None:
+    refused(sent(world, f'{{"{OBJECTS}": [{{"integerExample": {text}}}]}}'), 400, "InvalidField")
+
+
+@check("2.3-10", cases=[-2147483648, 2147483647, 0, -1])
+def an_integer_of_32_bits_is_kept(world: World, number: int) -> None:
+    kept(world, {OBJECTS: [{"integerExampleInt32": number}]})
+
+
+@check("2.3-10", cases=[-2147483649, 2147483648, 4294967296, 9007199254740993, -9223372036854775808])
+def an_integer_beyond_32_bits_is_refused(world: World, number: int) -> None:
+    fields = {OBJECTS: [{}, {"integerExample": 1, "integerExampleInt32": number}]}
+    refused(world.post("", {"objectTypeProperty": fields}), 400, "InvalidField")
+
+
+@check(
+    "2.3-11",
+    cases=["9223372036854775808", "-9223372036854775809", "12345678901234567890123", "1e20", "1e308", "1" * 60],
+)
+def a_whole_number_beyond_64_bits_is_a_double(world: World, text: str) -> None:
+    nearest = float(text)
+    written = f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 0.5]}}'
+    expect_kept(world, sent(world, written), {FLOATS: [nearest], NUMBERS: [nearest], PAIR: [nearest, 0.5]})
+
+
+BEYOND_DOUBLES = {"1e400": "1e400", "-1e400": "-1e400", "1e309": "1e309", "400 digits": "9" * 400, "1e99999": "1e99999"}
+
+
+@check("2.3-12", cases=BEYOND_DOUBLES)
+def a_number_beyond_all_doubles_is_refused(world: World, text: str) -> None:
+    for fields in (f'{{"{FLOATS}": [{text}]}}', f'{{"{NUMBERS}": [1, {text}]}}', f'{{"{PAIR}": [1, {text}]}}'):
+        refused(sent(world, fields), 400, "InvalidField")
+
+
+@check("2.3-12", cases=INTEGER_FIELDS)
+def a_number_beyond_all_doubles_is_refused_among_integers(world: World, name: str) -> None:
+    refused(sent(world, f'{{"{name}": [1e400]}}'), 400, "InvalidField")
+
+
+OTHER_TYPES: dict[str, Any] = {
+    "true among integers": {INTEGERS: [True]},
+    "false among unique integers": {UNIQUE: [False]},
+    "true among floats": {FLOATS: [1.5, True]},
+    "true among numbers": {NUMBERS: [True]},
+    "true of two numbers": {PAIR: [True, 1]},
+    "a text among integers": {INTEGERS: ["5"]},
+    "a text among unique integers": {UNIQUE: [1, "2"]},
+    "a text among floats": {FLOATS: ["0.5"]},
+    "a text among numbers": {NUMBERS: ["5"]},
+    "a text of two numbers": {PAIR: [1, "2"]},
+    "an empty text among numbers": {NUMBERS: [""]},
+    "NaN as a text": {FLOATS: ["NaN"]},
+    "a number among texts": {TEXTS: [5]},
+    "a fraction among texts": {TEXTS: ["a", 0.5]},
+    "true among texts": {TEXTS: [True]},
+    "an array among integers": {INTEGERS: [[1]]},
+    "an array among texts": {TEXTS: [["a"]]},
+    "an object among numbers": {NUMBERS: [{}]},
+    "an object among texts": {TEXTS: [{"a": "b"}]},
+    "a number in place of an array of integers": {INTEGERS: 5},
+    "a number in place of an array of numbers": {NUMBERS: 5},
+    "a text in place of an array of texts": {TEXTS: "a"},
+    "an object in place of an array": {INTEGERS: {"0": 1}},
+    "an object in place of an array of objects": {OBJECTS: {"integerExample": 1}},
+    "true in place of an array": {FLOATS: True},
+    "an empty text in place of an array": {TEXTS: ""},
+    "a number among objects": {OBJECTS: [1]},
+    "an array among objects": {OBJECTS: [[]]},
+    "a text as integerExample": {OBJECTS: [{"integerExample": "5"}]},
+    "true as integerExample": {OBJECTS: [{"integerExample": True}]},
+    "true as integerExampleInt32": {OBJECTS: [{"integerExampleInt32": True}]},
+    "an array in place of an ObjectType": [],
+    "a text in place of an ObjectType": "a",
+    "a number in place of an ObjectType": 1,
+    "true in place of an ObjectType": True,
+}
+
+
+@check("2.3-13", cases=OTHER_TYPES)
+def no_value_is_converted(world: World, fields: Any) -> None:
+    refused(world.post("", {"objectTypeProperty": fields}), 400, "InvalidJsonInput")
+
+
+@check("2.3-13", cases=["PUT", "PATCH"])
+def no_write_converts_a_value(world: World, method: str) -> None:
+    for fields in ({INTEGERS: ["5"]}, {NUMBERS: [True]}, {TEXTS: [5]}):
+        body = {"key": world.key(), "version": 1, "objectTypeProperty": fields}
+        refused(world.send(method, "", body), 400, "InvalidJsonInput")
+
+
+@check(
+    "2.3-14",
+    cases=["1, 1", "1, 2, 1", "0, 0, 0", "1, 1.0", "100, 1e2", "-5, 3, -5.0", "9007199254740993, 9007199254740993"],
+)
+def a_repetition_is_refused_among_unique_integers(world: World, items: str) -> None:
+    refused(sent(world, f'{{"{UNIQUE}": [{items}]}}'), 400, "InvalidField")
+
+
+@check("2.3-14", cases=[[], [1], [1, -1], [9007199254740992, 9007199254740993], [0, 1, 10, 100], [2**63 - 1, -(2**63)]])
+def unique_integers_that_differ_are_accepted(world: World, items: list[int]) -> None:
+    world.post("", {"objectTypeProperty": {UNIQUE: items}}).expect_success()
+
+
+@check("2.3-14")
+def a_late_repetition_is_refused(world: World) -> None:
+    items = [*range(1000), 500]
+    refused(world.post("", {"objectTypeProperty": {UNIQUE: items}}), 400, "InvalidField")
+
+
+@check("2.3-15", cases=[[1, 2], [0.5, 0.5], [-1, 1.5], [0, 0]])
+def two_numbers_are_kept(world: World, items: Sequence[float]) -> None:
+    kept(world, {PAIR: items})
+
+
+@check("2.3-15", cases=[[], [1], [1, 2, 3], [1, 2, 3, 4], [0.5]])
+def another_number_of_items_than_two_is_refused(world: World, items: Sequence[float]) -> None:
+    refused(world.post("", {"objectTypeProperty": {PAIR: items}}), 400, "InvalidField")
+
+
+@check("2.3-15", cases=["PUT", "PATCH"])
+def each_write_refuses_another_number_of_items(world: World, method: str) -> None:
+    body = {"key": world.key(), "version": 1, "objectTypeProperty": {PAIR: [1]}}
+    refused(world.send(method, "", body), 400, "InvalidField")
+
+
+UNICODE = {
+    "the empty text": "",
+    "a blank": " ",
+    "blanks at both ends": "  a  ",
+    "quotes": "\"'`„“",
+    "a backslash": "\\",
+    "an escape that is text": "\\u0041\\n",
+    "controls": "\u0001\u0008\u001f\u007f\u0085",
+    "line ends": "a\nb\r\nc\td\u2028e\u2029f",
+    "an emoji": "🐙",
+    "a family": "👨‍👩‍👧‍👦",
+    "a flag": "🇳🇿",
+    "a combining accent": "e\u0301",
+    "the same accent composed": "\u00e9",
+    "a ligature": "ﬁ",
+    "Arabic": "مرحبا",
+    "a direction mark": "a\u202eb",
+    "Chinese": "漢字",
+    "the last character": "\U0010ffff",
+    "noncharacters": "\ufffe\uffff\ufdd0",
+    "a byte order mark": "\ufeffa",
+    "a private character": "\ue000",
+    "HTML": "<script>alert(1)</script>&amp;",
+    "SQL": "'; DROP TABLE resource; --",
+    "a percent sign": "%s %00 %41 {} {0} ${a}",
+    "a word of JSON": "null",
+    "digits": "5",
+    "10,000 characters": "ü" * 10_000,
+}
+
+
+@check("2.3-16", cases=UNICODE)
+def any_text_is_kept(world: World, text: str) -> None:
+    kept(world, {TEXTS: [text, f"{text}a"]})
+
+
+@check("2.3-16", cases={"an emoji": "🐙", "a combining accent": "e\u0301", "controls": "\u0001\n", "plain": "a/b"})
+def it_does_not_matter_how_a_text_is_escaped(world: World, text: str) -> None:
+    units = text.encode("utf-16-be")
+    escaped = "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    expect_kept(world, sent(world, f'{{"{TEXTS}": ["{escaped}"]}}'), {TEXTS: [text]})
+
+
+@check("2.3-16", needs=["2.6-3"], cases={name: text for name, text in UNICODE.items() if len(text) < 100})
+def any_text_is_kept_as_some_property(world: World, text: str) -> None:
+    made = world.make()
+    world.post(f"/{made.id}", update_body(made.version, change(text))).expect_success()
+    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
+
+
+UNKEEPABLE = {
+    "U+0000": "\\u0000",
+    "U+0000 within": "a\\u0000b",
+    "a high surrogate": "\\ud800",
+    "a low surrogate": "\\udc00",
+    "surrogates in the wrong order": "\\udc00\\ud800",
+    "a high surrogate before a letter": "\\ud83da",
+    "a pair and a half": "\\ud83d\\ude00\\ud83d",
+}
+
+
+@check("2.3-17", cases=UNKEEPABLE)
+def such_a_text_is_refused(world: World, text: str) -> None:
+    refused(sent(world, f'{{"{TEXTS}": ["a", "{text}"]}}'), 400, "InvalidField")
+
+
+@check("2.3-17", cases=UNKEEPABLE)
+def such_a_text_is_refused_as_some_property(world: World, text: str) -> None:
+    body = f'{{"version": 1, "actions": [{{"action": "changeSomeProperty", "someProperty": "{text}"}}]}}'
+    refused(world.post(f"/{world.make().id}", body=body, headers=JSON_BODY), 400, "InvalidField")
+
+
+@check("2.3-17", cases={"U+0000": "ab\\u0000", "a surrogate": "ab\\ud800"})
+def such_a_text_is_refused_as_a_key(world: World, text: str) -> None:
+    body = f'{{"key": "{text}", "objectTypeProperty": {{}}}}'
+    refused(world.post("", body=body, headers=JSON_BODY), 400, "InvalidField")
+
+
+@check(
+    "2.3-18",
+    cases={
+        "no field": [{}],
+        "the first": [{"integerExample": 7}],
+        "the second": [{"integerExampleInt32": 7}],
+        "both": [{"integerExample": 7, "integerExampleInt32": -7}],
+        "several": [{}, {"integerExample": 0}, {"integerExampleInt32": 0}, {}],
+    },
+)
+def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]]) -> None:
+    kept(world, {OBJECTS: items})
+
+
+@check(
+    "2.3-19",
+    cases={
+        "integers and texts": {INTEGERS: list(range(10_000)), TEXTS: ["a"] * 10_000},
+        "unique integers and floats": {UNIQUE: list(range(10_000)), FLOATS: [0.5] * 10_000},
+        "objects and numbers": {OBJECTS: [{"integerExample": 1}] * 10_000, NUMBERS: [1] * 10_000},
+    },
+)
+def ten_thousand_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
+    kept(world, fields)

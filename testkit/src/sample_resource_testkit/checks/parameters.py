@@ -1,0 +1,352 @@
+"""Query parameters of all endpoints (4): names, repetition, emptiness, and the notation of values."""
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.steps import (
+    TEXTS,
+    UNKNOWN_ID,
+    errors_of,
+    expect_found,
+    keyed,
+    refused,
+    update_body,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+COMPLEX = "/artificially-complex/path/uri-parameter-one=a/b"
+LINKS = "/description-with-urn-links"
+
+ENDPOINTS = {
+    "list": "GET ",
+    "existence check": "HEAD ",
+    "sorted list": "GET /sorted-query-parameters",
+    "search": "GET /searchApiPattern",
+    "by id": "GET /{id}",
+    "by key": "GET /key={key}",
+    "POST": "POST ",
+    "PUT": "PUT ",
+    "PATCH": "PATCH ",
+    "POST on an id": "POST /{id}",
+    "DELETE": "DELETE /{id}",
+    "4.9": f"POST {COMPLEX}",
+    "4.13": f"POST {LINKS}",
+}
+
+
+def asked(world: World, endpoint: str, query: str) -> Answer:
+    """A request to an endpoint that would be valid without the query."""
+    method, _, pattern = endpoint.partition(" ")
+    made = keyed(world)
+    path = pattern.format(id=made.id, key=made.key)
+    separator = "&" if "?" in path else "?"
+    body: dict[str, object] | None = None
+    if method in ("POST", "PUT", "PATCH"):
+        if pattern == "/{id}":
+            body = update_body(made.version)
+        elif pattern in (COMPLEX, LINKS):
+            body = {}
+        else:
+            body = {"id": made.id, "version": made.version, "objectTypeProperty": {}}
+    options = {} if body is None else {"json": body}
+    return world.send(method, f"{path}{separator}{query}", **options)
+
+
+@check("4-4", cases={name: place for name, place in ENDPOINTS.items() if name != "existence check"})
+def an_undeclared_parameter_is_refused_and_named(world: World, endpoint: str) -> None:
+    answer = refused(asked(world, endpoint, "fooBar=1"), 400, "InvalidInput")
+    messages = [str(entry.get("message")) for entry in errors_of(answer)]
+    answer.expect(any("fooBar" in message for message in messages), "the name fooBar in the message", messages)
+
+
+@check("4-4")
+def the_existence_check_refuses_an_undeclared_parameter(world: World) -> None:
+    asked(world, ENDPOINTS["existence check"], "fooBar=1").expect_status(400)
+
+
+@check(
+    "4-4",
+    cases={
+        "limt": ("sorted list", "limt", "limit"),
+        "Limit": ("sorted list", "Limit", "limit"),
+        "stringParametr": ("list", "stringParametr", "stringParameter"),
+        "arrayOfStrings": ("list", "arrayOfStrings", "arrayOfString"),
+        "stagd": ("POST", "stagd", "staged"),
+        "Staged of PUT": ("PUT", "Staged", "staged"),
+        "verison": ("DELETE", "verison", "version"),
+        "filter.querry": ("search", "filter.querry", "filter.query"),
+        "optionalQueryParam": ("by id", "optionalQueryParamete", "optionalQueryParameter"),
+        "queryParameterTow": ("4.9", "queryParameterTow", "queryParameterTwo"),
+    },
+)
+def the_nearest_parameter_is_named(world: World, case: tuple[str, str, str]) -> None:
+    endpoint, sent, nearest = case
+    answer = asked(world, ENDPOINTS[endpoint], f"{sent}=1")
+    message = f"Malformed parameter: {sent}: Unknown parameter. Did you mean '{nearest}'?"
+    refused(answer, 400, "InvalidInput", message=message)
+
+
+@check("4-4", cases=["var.a-b=1", "var.=1", "Var.a=1", "where2=1"])
+def a_name_that_only_resembles_a_pattern_is_undeclared(world: World, query: str) -> None:
+    refused(world.get(f"/sorted-query-parameters?{query}"), 400, "InvalidInput")
+
+
+@check("4-4", cases=["text.english=a", "text.EN=a", "text.en-gb=a", "text=a"])
+def a_text_parameter_without_a_language_is_undeclared(world: World, query: str) -> None:
+    refused(world.get(f"/searchApiPattern?{query}"), 400, "InvalidInput")
+
+
+@check(
+    "4-5",
+    cases={
+        "limit of the sorted list": ("sorted list", "limit=1&limit=1"),
+        "other values of limit": ("sorted list", "limit=1&limit=2"),
+        "offset": ("sorted list", "offset=0&offset=0"),
+        "withTotal": ("sorted list", "withTotal=true&withTotal=true"),
+        "stringParameter": ("list", "stringParameter=a&stringParameter=a"),
+        "integerParameter": ("list", "integerParameter=1&integerParameter=2"),
+        "floatParameter": ("list", "floatParameter=1&floatParameter=1.0"),
+        "objectParameter": ("list", "objectParameter=%7B%7D&objectParameter=%7B%7D"),
+        "not side by side": ("list", "stringParameter=a&limit=1&stringParameter=a"),
+        "staged of POST": ("POST", "staged=true&staged=true"),
+        "staged of PATCH": ("PATCH", "staged=false&staged=false"),
+        "fuzzy": ("search", "text.en=a&fuzzy=true&fuzzy=true"),
+        "optionalQueryParameter": ("by id", "optionalQueryParameter=a&optionalQueryParameter=a"),
+        "version of DELETE": ("DELETE", "version=1&version=1"),
+        "queryParameterOne": ("4.9", "queryParameterOne=1&queryParameterOne=1"),
+    },
+)
+def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, case: tuple[str, str]) -> None:
+    endpoint, query = case
+    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
+
+
+@check(
+    "4-6",
+    cases={
+        "limit": ("sorted list", "limit="),
+        "where": ("sorted list", "where="),
+        "sort": ("sorted list", "sort="),
+        "withTotal": ("sorted list", "withTotal="),
+        "stringParameter": ("list", "stringParameter="),
+        "floatParameter": ("list", "floatParameter="),
+        "integerParameter": ("list", "integerParameter="),
+        "objectParameter": ("list", "objectParameter="),
+        "staged of POST": ("POST", "staged="),
+        "fuzzy": ("search", "text.en=a&fuzzy="),
+        "filter": ("search", "filter="),
+        "optionalQueryParameter": ("by id", "optionalQueryParameter="),
+        "version of DELETE": ("DELETE", "version="),
+    },
+)
+def an_empty_value_is_refused(world: World, case: tuple[str, str]) -> None:
+    endpoint, query = case
+    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
+
+
+@check("4-6", needs=["4.1-6"], cases=["arrayOfString", "arrayOfStringWithDescription"])
+def an_empty_value_of_an_array_is_the_empty_text(world: World, name: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word, ""]})
+    world.make({TEXTS: [word, " "]})
+    expect_found(world.get(f"?stringParameter={word}&{name}="), made)
+
+
+@check("4-6", needs=["4.1-6"])
+def an_empty_variable_is_the_empty_text(world: World) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word, ""]})
+    world.make({TEXTS: [word, "a"]})
+    query = {"where": "arrayOfStringExample contains any (:x)", "var.x": "", "stringParameter": word}
+    expect_found(world.get("", query=query), made)
+
+
+BOOLEANS = {
+    "withTotal": ("GET /sorted-query-parameters", "limit=1&withTotal={}"),
+    "staged of a search": ("GET /searchApiPattern", "limit=1&staged={}"),
+    "fuzzy": ("GET /searchApiPattern", "limit=1&text.en=a&fuzzy={}"),
+    "staged of POST": ("POST ", "staged={}"),
+    "staged of PUT": ("PUT ", "staged={}"),
+    "staged of PATCH": ("PATCH ", "staged={}"),
+}
+
+
+@check("4-7", cases=BOOLEANS)
+def a_boolean_takes_both_words(world: World, case: tuple[str, str]) -> None:
+    endpoint, query = case
+    asked(world, endpoint, query.format("true")).expect_success()
+    asked(world, endpoint, query.format("false")).expect_success()
+
+
+@check("4-8", needs=["4-7"], cases=BOOLEANS)
+def a_boolean_takes_both_words_in_any_letter_case(world: World, case: tuple[str, str]) -> None:
+    endpoint, query = case
+    for word in ("True", "FALSE", "tRuE", "False"):
+        asked(world, endpoint, query.format(word)).expect_success()
+
+
+@check("4-8", needs=["4.12-8"], cases=["False", "FALSE", "fAlSe", "TRUE", "True"])
+def the_letter_case_does_not_change_the_meaning(world: World, word: str) -> None:
+    meant = word.lower() == "true"
+    answer = world.get(f"/sorted-query-parameters?limit=0&withTotal={word}").expect_status(200)
+    answer.expect(("total" in answer.json) is meant, f"{'a' if meant else 'no'} total")
+
+
+@check("4-8", cases=["1", "0", "yes", "no", "on", "t", "null", "true%20", "%22true%22", "2"])
+def a_boolean_takes_no_other_text(world: World, text: str) -> None:
+    refused(world.get(f"/sorted-query-parameters?limit=1&withTotal={text}"), 400, "InvalidInput")
+
+
+@check("4-8", cases={"staged of POST": BOOLEANS["staged of POST"], "fuzzy": BOOLEANS["fuzzy"]})
+def another_boolean_takes_no_other_text(world: World, case: tuple[str, str]) -> None:
+    endpoint, query = case
+    for text in ("1", "yes"):
+        refused(asked(world, endpoint, query.format(text)), 400, "InvalidInput")
+
+
+@check("4-9", cases=["20", "20.0", "2e1", "2E1", "2e%2B1", "20.000", "200e-1", "0.2e2", "2.0E1"])
+def a_limit_takes_the_notation_of_json(world: World, text: str) -> None:
+    world.get(f"/sorted-query-parameters?limit={text}").expect_status(200).expect_json("limit", 20)
+
+
+@check("4-9", needs=["4.1-8"], cases={"-70": "-70", "-70.0": "-70.0", "-7e1": "-7e1", "-700e-1": "-700e-1"})
+def an_integer_takes_the_notation_of_json(world: World, text: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word], "arrayOfIntExample": [-70]})
+    world.make({TEXTS: [word], "arrayOfIntExample": [70]})
+    expect_found(world.get(f"?arrayOfString={word}&integerParameter={text}"), made)
+
+
+@check("4-9", needs=["4.1-7"], cases=["0.25", "25e-2", "2.5E-1", "0.250", "0.0025e2"])
+def a_float_takes_the_notation_of_json(world: World, text: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word], "arrayOfFloatExample": [0.25]})
+    world.make({TEXTS: [word], "arrayOfFloatExample": [2.5]})
+    expect_found(world.get(f"?arrayOfString={word}&floatParameter={text}"), made)
+
+
+OTHER_NOTATIONS = {
+    "a leading zero": "020",
+    "a plus sign": "%2B5",
+    "no digit before the point": ".5",
+    "no digit after the point": "5.",
+    "hexadecimal": "0x10",
+    "an underscore": "1_000",
+    "NaN": "NaN",
+    "Infinity": "Infinity",
+    "beyond all doubles": "1e400",
+    "an exponent without digits": "1e",
+    "a minus sign alone": "-",
+    "a blank before it": "%205",
+    "a blank after it": "5%20",
+    "a decimal comma": "1,5",
+    "digits of another script": "%D9%A3",
+    "fullwidth digits": "%EF%BC%95",
+    "a letter": "a",
+    "quotes": "%225%22",
+}
+
+
+@check("4-10", cases=OTHER_NOTATIONS)
+def a_limit_takes_no_other_notation(world: World, text: str) -> None:
+    refused(world.get(f"/sorted-query-parameters?limit={text}"), 400, "InvalidInput")
+
+
+@check("4-10", cases=OTHER_NOTATIONS)
+def a_float_takes_no_other_notation(world: World, text: str) -> None:
+    refused(world.get(f"?floatParameter={text}"), 400, "InvalidInput")
+
+
+@check("4-10", cases=[f"{name}={text}" for name in ("offset", "integerParameter") for text in ("020", "0x10", "1_0")])
+def other_numbers_take_no_other_notation(world: World, query: str) -> None:
+    refused(world.get(f"?{query}"), 400, "InvalidInput")
+
+
+@check("4-10", cases=["%2B1", "01", "0x1", "NaN"])
+def a_version_takes_no_other_notation(world: World, text: str) -> None:
+    refused(world.delete(f"/{UNKNOWN_ID}?version={text}"), 400, "InvalidInput")
+
+
+@check(
+    "4-11",
+    cases=[
+        "?limit=20.5",
+        "?offset=0.5",
+        "?integerParameter=1.5",
+        "?integerParameter=1e-1",
+        "/sorted-query-parameters?limit=0.1",
+        "/sorted-query-parameters?offset=1.0000001",
+        "/searchApiPattern?text.en=pets&fuzzy=true&fuzzyLevel=0.5",
+        "/searchApiPattern?limit=1.5",
+    ],
+)
+def a_fraction_is_refused_where_a_whole_number_is_needed(world: World, path: str) -> None:
+    refused(world.get(path), 400, "InvalidInput")
+
+
+ENCODED_TEXTS = {
+    "a plus as a blank": ("{}+b", "{} b"),
+    "%20 as a blank": ("{}%20b", "{} b"),
+    "both": ("{}+%20b", "{}  b"),
+    "%2B as a plus": ("{}%2Bb", "{}+b"),
+    "an ampersand": ("{}%26b%3D1", "{}&b=1"),
+    "a percent sign": ("{}%25", "{}%"),
+    "a percent sign before digits": ("{}%2541", "{}%41"),
+    "a number sign": ("{}%23b", "{}#b"),
+    "an equals sign as it is": ("{}=b", "{}=b"),
+    "umlauts": ("{}%C3%BC", "{}ü"),
+    "lower-case digits": ("{}%c3%bc", "{}ü"),
+    "Greek": ("{}%CE%A9", "{}Ω"),
+    "an emoji": ("{}%F0%9F%90%99", "{}🐙"),
+    "a decomposed letter": ("{}e%CC%81", "{}e\u0301"),
+    "quotes": ("{}%22%27", "{}\"'"),
+    "a semicolon": ("{}%3Bb", "{};b"),
+    "a backslash": ("{}%5C", "{}\\"),
+}
+
+
+@check("4-12", needs=["4.1-6"], cases=ENCODED_TEXTS)
+def a_query_string_is_decoded_as_forms_are(world: World, case: tuple[str, str]) -> None:
+    encoded, text = case
+    word = world.word()
+    made = world.make({TEXTS: [text.format(word)]})
+    expect_found(world.get(f"?stringParameter={encoded.format(word)}"), made)
+
+
+NOT_UTF_8 = {
+    "%FF": "a%FFb",
+    "a byte that goes on": "%80",
+    "a character that is cut off": "%C3",
+    "a surrogate": "%ED%A0%80",
+    "an overlong slash": "%C0%AF",
+    "beyond Unicode": "%F4%90%80%80",
+    "Latin-1": "k%E4se",
+    "U+0000": "a%00b",
+}
+
+
+@check("4-13", cases=NOT_UTF_8)
+def a_value_that_is_no_text_is_refused(world: World, text: str) -> None:
+    refused(world.get(f"?stringParameter={text}"), 400, "InvalidInput")
+
+
+@check("4-13", cases=NOT_UTF_8)
+def a_name_that_is_no_text_is_refused(world: World, text: str) -> None:
+    refused(world.get(f"?{text}=1"), 400, "InvalidInput")
+
+
+@check(
+    "4-13",
+    cases=[
+        "/sorted-query-parameters?where={}",
+        "/sorted-query-parameters?where=key%20%3D%20:x&var.x={}",
+        "/sorted-query-parameters?sort={}",
+        "/searchApiPattern?text.en={}",
+        "/searchApiPattern?filter.query=key:%22{}%22",
+        f"/{UNKNOWN_ID}?optionalQueryParameter={{}}",
+        "?arrayOfString={}",
+        "?objectParameter={}",
+    ],
+)
+def each_parameter_refuses_what_is_no_text(world: World, pattern: str) -> None:
+    refused(world.get(pattern.format("%FF")), 400, "InvalidInput")
+    refused(world.get(pattern.format("%00")), 400, "InvalidInput")

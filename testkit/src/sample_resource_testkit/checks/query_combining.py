@@ -1,0 +1,231 @@
+"""How conditions of ``where`` are combined and nested: the profile ``query``."""
+
+import random
+from itertools import product
+from typing import Any
+
+from sample_resource_testkit.checks.finding import (
+    INTEGERS,
+    OBJECTS,
+    TEXTS,
+    Row,
+    expect_found,
+    expect_row,
+    rows,
+    with_names,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+TRUE, FALSE = "version = 1", "version = 2"
+"""Of a resource that was just made."""
+
+
+def literal(value: bool) -> str:
+    """A condition that holds, or does not."""
+    return TRUE if value else FALSE
+
+
+TRUTHS = {
+    f"{one} {word} {other}": (
+        f"{literal(one)} {word} {literal(other)}",
+        one and other if word == "and" else one or other,
+    )
+    for word in ("and", "or")
+    for one, other in product((True, False), repeat=2)
+}
+
+GROUPS = {
+    f"not({TRUE})": False,
+    f"not({FALSE})": True,
+    f"({TRUE})": True,
+    f"(({FALSE}))": False,
+    f"not({TRUE} and {FALSE})": True,
+    f"not({FALSE} or {TRUE})": False,
+    f"not(not({TRUE}))": True,
+    f"not({TRUE}) or {TRUE}": True,
+    f"not({FALSE}) and {FALSE}": False,
+    f"({TRUE} or {TRUE}) and {FALSE}": False,
+    f"{TRUE} and ({FALSE} or {TRUE})": True,
+    f"{FALSE} and ({TRUE} or {TRUE})": False,
+    f"{TRUE} and {TRUE} and {FALSE}": False,
+    f"{FALSE} or {FALSE} or {TRUE}": True,
+    f"(({TRUE}) and (({FALSE}) or not({FALSE})))": True,
+}
+
+
+@check("Q-12", needs=["Q-1"], cases={**TRUTHS, **with_names(GROUPS)})
+def conditions_are_combined(world: World, case: tuple[str, bool]) -> None:
+    expect_found(world, case[0], world.make(), case[1])
+
+
+@check("Q-12", needs=["Q-1"], cases=range(6))
+def conditions_of_chance_are_combined(world: World, _: int) -> None:
+    text, holds = tree(world.random, 4)
+    expect_found(world, text, world.make(), holds)
+
+
+def tree(chance: random.Random, depth: int) -> tuple[str, bool]:
+    """A condition in which parentheses are around each part, and whether it holds."""
+    form = chance.choice(("and", "or", "not")) if depth else "leaf"
+    if form == "leaf":
+        value = chance.random() < 0.5
+        return literal(value), value
+    text, value = tree(chance, depth - 1)
+    if form == "not":
+        return f"not({text})", not value
+    other_text, other = tree(chance, depth - 1)
+    return f"({text}) {form} ({other_text})", (value and other) if form == "and" else (value or other)
+
+
+CHAINS = {
+    f"{TRUE} or {TRUE} and {FALSE}": True,
+    f"{TRUE} or {FALSE} and {FALSE}": True,
+    f"{FALSE} and {TRUE} or {TRUE}": True,
+    f"{FALSE} and {FALSE} or {TRUE}": True,
+    f"{TRUE} and {FALSE} or {FALSE} and {TRUE}": False,
+    f"{FALSE} or {TRUE} and {TRUE} or {FALSE}": True,
+    f"{TRUE} or not({TRUE}) and {FALSE}": True,
+}
+
+
+@check("Q-13", needs=["Q-12"], cases=with_names(CHAINS))
+def and_binds_tighter_than_or(world: World, case: tuple[str, bool]) -> None:
+    expect_found(world, case[0], world.make(), case[1])
+
+
+@check("Q-13", needs=["Q-12"], cases=range(4))
+def and_binds_tighter_in_chains_of_chance(world: World, _: int) -> None:
+    groups = [
+        [world.random.random() < 0.6 for _ in range(world.random.randint(1, 3))]
+        for _ in range(world.random.randint(2, 4))
+    ]
+    text = " or ".join(" and ".join(map(literal, group)) for group in groups)
+    expect_found(world, text, world.make(), any(map(all, groups)))
+
+
+@check(
+    "Q-14",
+    needs=["Q-12"],
+    cases={
+        **rows(
+            {},
+            holds=(
+                *(f"not({INTEGERS} = 3)", f"not({INTEGERS} < 3)", f"not({INTEGERS} in (3, 4))"),
+                *(f"not({INTEGERS} contains all (3))", f"not({INTEGERS} is not empty)", f"not({INTEGERS} is defined)"),
+                *('not(someProperty = "a")', 'not(someProperty > "a")', 'not(someProperty matches ignore case "a")'),
+                *(f"not({OBJECTS}(integerExample = 3))", f"not({OBJECTS}(integerExample != 3))"),
+                *(f"not(not(not({INTEGERS} = 3)))", f'not({INTEGERS} = 3 or someProperty = "a")'),
+            ),
+            fails=(
+                *(f"not({INTEGERS} != 3)", f"not({INTEGERS} not in (3, 4))", f"not({INTEGERS} is empty)"),
+                *(f"not({INTEGERS} is not defined)", 'not(someProperty != "a")', f"not(not({INTEGERS} = 3))"),
+            ),
+        ),
+        **rows(
+            {INTEGERS: [3, 5]},
+            holds=(f"not({INTEGERS} = 4)", f"not({INTEGERS} != 3)", f"not({INTEGERS} > 5)"),
+            fails=(f"not({INTEGERS} = 5)", f"not({INTEGERS} < 4)", f"not({INTEGERS} != 4)"),
+        ),
+    },
+)
+def not_holds_where_its_condition_does_not(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+NESTED = {INTEGERS: [3, 40], TEXTS: ["dog"], OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}]}
+
+
+@check(
+    "Q-18",
+    needs=["Q-12"],
+    cases={
+        **rows(
+            NESTED,
+            holds=(
+                *(f"objectTypeProperty({INTEGERS} = 3)", f'objectTypeProperty({TEXTS} contains any ("dog"))'),
+                *(
+                    f'objectTypeProperty({INTEGERS} = 40 and {TEXTS} = "dog")',
+                    f"objectTypeProperty({TEXTS} is defined)",
+                ),
+                *(f'objectTypeProperty({INTEGERS} = 4 or {TEXTS} = "dog")', f"objectTypeProperty(not({INTEGERS} = 4))"),
+                *(f"objectTypeProperty({OBJECTS}(integerExample = 777))", f"objectTypeProperty(({INTEGERS} = 3))"),
+                *(f"not(objectTypeProperty({INTEGERS} = 4))", f"objectTypeProperty({INTEGERS} = 3) and version = 1"),
+            ),
+            fails=(
+                *(f"objectTypeProperty({INTEGERS} = 4)", f'objectTypeProperty({INTEGERS} = 3 and {TEXTS} = "cat")'),
+                *(f"objectTypeProperty({OBJECTS}(integerExample = 1))", f"objectTypeProperty({TEXTS} is not defined)"),
+                *(f"not(objectTypeProperty({INTEGERS} = 3))", f"objectTypeProperty({INTEGERS} = 3) and version = 2"),
+            ),
+        ),
+    },
+)
+def a_nested_condition_applies_to_the_members_of_an_object(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+PAIRS = [{"integerExample": 777, "integerExampleInt32": 1}, {"integerExample": 30000, "integerExampleInt32": 22}]
+
+
+@check(
+    "Q-19",
+    needs=["Q-12"],
+    cases=rows(
+        {OBJECTS: PAIRS},
+        holds=(
+            *(f"{OBJECTS}(integerExample > 700 and integerExampleInt32 = 1)", f"{OBJECTS}(integerExample = 30000)"),
+            *(f"{OBJECTS}(integerExample = 30000 and integerExampleInt32 = 22)", f"{OBJECTS}(integerExampleInt32 < 2)"),
+            f"{OBJECTS}(integerExample = 777) and {OBJECTS}(integerExampleInt32 = 22)",
+            f"{OBJECTS}(integerExample = 5 or integerExampleInt32 = 22)",
+            f"{OBJECTS}(not(integerExample = 777) and integerExampleInt32 > 1)",
+            f"{OBJECTS}(integerExample != 777)",
+            f"not({OBJECTS}(integerExample = 777 and integerExampleInt32 = 22))",
+            f"{OBJECTS}(integerExample in (777, 778) and integerExampleInt32 in (0, 1))",
+        ),
+        fails=(
+            *(f"{OBJECTS}(integerExample = 777 and integerExampleInt32 = 22)", f"{OBJECTS}(integerExample = 22)"),
+            *(f"{OBJECTS}(integerExample > 700 and integerExampleInt32 > 22)", f"{OBJECTS}(integerExample < 777)"),
+            f"{OBJECTS}(integerExample = 777 and integerExample = 30000)",
+            f"{OBJECTS}(not(integerExample > 700))",
+            f"not({OBJECTS}(integerExample = 777))",
+            f"{OBJECTS}(integerExample in (777) and integerExampleInt32 in (2, 22))",
+        ),
+    ),
+)
+def one_element_fulfils_the_whole_condition(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check("Q-19", needs=["Q-12"], cases=range(6))
+def one_element_of_chance_fulfils_the_whole_condition(world: World, _: int) -> None:
+    pairs = [(world.random.randrange(3), world.random.randrange(3)) for _ in range(world.random.randint(1, 3))]
+    made = world.make({OBJECTS: [{"integerExample": one, "integerExampleInt32": other} for one, other in pairs]})
+    for one, other in product(range(2), repeat=2):
+        predicate = f"{OBJECTS}(integerExample > {one} and integerExampleInt32 = {other})"
+        expect_found(world, predicate, made, any(first > one and second == other for first, second in pairs))
+
+
+EMPTY: dict[str, dict[str, Any]] = {"an absent array": {}, "an empty array": {OBJECTS: []}}
+
+CONDITIONS = (
+    "integerExample is not defined",
+    "integerExample != 5",
+    "not(integerExample = 5)",
+    "integerExample not in (5)",
+    "not(integerExample is defined)",
+)
+
+
+@check(
+    "Q-47",
+    needs=["Q-15", "Q-19"],
+    cases={f"{name}: {text}": (EMPTY[name], text) for name in EMPTY for text in CONDITIONS},
+)
+def without_an_element_a_nested_condition_does_not_hold(world: World, case: tuple[dict[str, Any], str]) -> None:
+    fields, condition = case
+    expect_found(world, f"{OBJECTS}({condition})", world.make(fields), False)
+
+
+@check("Q-47", needs=["Q-15", "Q-19"], cases=CONDITIONS)
+def an_empty_object_is_an_element(world: World, condition: str) -> None:
+    expect_found(world, f"{OBJECTS}({condition})", world.make({OBJECTS: [{}]}), True)

@@ -1,0 +1,352 @@
+"""Predicates that ``where`` refuses, and its limits: the profile ``query``."""
+
+import re
+from collections.abc import Sequence
+
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    INTEGERS,
+    OBJECTS,
+    SORTED,
+    TEXTS,
+    Pairs,
+    expect_caret,
+    expect_found,
+    messages_of,
+    refused,
+    where,
+    with_names,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+BROKEN = {
+    "no value": "version =",
+    "no operator": "version",
+    "no field": "= 1",
+    "an open parenthesis": "(version = 1",
+    "a parenthesis too many": "version = 1)",
+    "nothing in parentheses": "()",
+    "nothing to negate": "not()",
+    "not without parentheses": "not version = 1",
+    "a keyword alone": "and",
+    "and at the end": "version = 1 and",
+    "or at the beginning": "or version = 1",
+    "and twice": "version = 1 and and version = 1",
+    "two conditions without a word between": 'version = 1 key = "a"',
+    "a broken operator": "version ! 1",
+    "an open string": 'key = "a',
+    "a word as a value": "key = abc",
+    "an empty list": "version in ()",
+    "a comma at the end": "version in (1,)",
+    "an open list": "version in (1, 2",
+    "a colon without a name": "key = :",
+    "a path with dots": "objectTypeProperty.arrayOfIntExample = 1",
+    "an open backtick": "`key = 1",
+    "a number that is none": "version = 1.",
+    "a minus alone": "version = -",
+    "a field after the operator": "1 = version",
+    "a semicolon": "version = 1;",
+    "null": "key = null",
+}
+
+
+@check("Q-39", needs=["Q-1"], cases=BROKEN)
+def what_is_no_predicate_is_a_syntax_error(world: World, predicate: str) -> None:
+    refused(where(world, predicate), begins="Malformed parameter: where: Syntax error while parsing 'where'.")
+
+
+POSITIONS = {
+    'key ilike "kennel"': (1, 6),
+    'key like "a"': (1, 5),
+    "version == 1": (1, 10),
+    "= 1": (1, 1),
+    "key = 'a'": (1, 7),
+    "version = 1 version = 1": (1, 13),
+    "version = 1)": (1, 12),
+    "(version = 1 and\n key 5)": (2, 6),
+    "version = 1 and\n\n  )": (3, 3),
+    "version in (1,)": (1, 15),
+    'someProperty = "ä\U0001f600" ?': (1, 21),
+    "version = ": (1, 11),
+    "(version = 1": (1, 13),
+}
+
+
+@check("Q-40", needs=["Q-39"], cases=with_names(POSITIONS))
+def a_syntax_error_is_told_with_its_position(world: World, case: tuple[str, tuple[int, int]]) -> None:
+    predicate, (line, column) = case
+    expect_caret(where(world, predicate), predicate, line, column)
+
+
+FOUND = {'key ilike "a"': "'l'", "version == 1": "'='", "key = 'a'": "'''", "version =": ""}
+
+
+@check("Q-40", needs=["Q-39"], cases=with_names(FOUND))
+def a_syntax_error_tells_what_was_found_and_expected(world: World, case: tuple[str, str]) -> None:
+    predicate, found = case
+    answer = refused(where(world, predicate))
+    holds = any(found in text and re.search(r", expected .+ \(line", text) for text in messages_of(answer))
+    answer.expect(holds, f"a message with {found or 'the end'} as what was found, and with what was expected")
+
+
+@check("Q-41", needs=["Q-1"], cases={"alone": (), "before another one": ("version = 1",)})
+def an_empty_where_is_refused(world: World, more: Sequence[str]) -> None:
+    refused(where(world, "", *more))
+
+
+@check("Q-41", needs=["Q-1"])
+def an_empty_where_after_another_one_is_refused(world: World) -> None:
+    refused(where(world, "version = 1", ""))
+
+
+UNKNOWN = {
+    "limit = 5": "limit",
+    "foo is defined": "foo",
+    'foo in ("a")': "foo",
+    "not(foo = 1)": "foo",
+    "Key = 5": "Key",
+    "`no such` = 1": "no such",
+    "foo(bar = 1)": "foo",
+    "en-GB is not defined": "en-GB",
+    "integerExample = 1": "integerExample",
+}
+
+
+@check("Q-42", needs=["Q-1"], cases=with_names(UNKNOWN))
+def an_unknown_field_is_named(world: World, case: tuple[str, str]) -> None:
+    predicate, name = case
+    refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not exist.")
+
+
+INSIDE = {
+    "objectTypeProperty(foo = 1)": "foo",
+    f"{OBJECTS}(foo = 1)": "foo",
+    "createdBy(foo = 1)": "foo",
+    f"objectTypeProperty({OBJECTS}(foo = 1))": "foo",
+    'objectTypeProperty(key = "a")': "key",
+}
+
+
+@check("Q-42", needs=["Q-1"], cases=with_names(INSIDE))
+def an_unknown_member_is_named(world: World, case: tuple[str, str]) -> None:
+    """The clause leaves open whether ``<name>`` has the path before it."""
+    predicate, name = case
+    answer = refused(where(world, predicate))
+    pattern = re.compile(rf"The field '[^']*\b{name}' does not exist\.")
+    answer.expect(any(map(pattern.search, messages_of(answer))), f"a message with {pattern.pattern}")
+
+
+RESEMBLING = {
+    'kye = "a"': "key",
+    "verison = 1": "version",
+    "createAt is defined": "createdAt",
+    "arrayOfIntExampel = 1": INTEGERS,
+    'somePropertie = "a"': "someProperty",
+    f"{OBJECTS}(integerExmple = 1)": "integerExample",
+}
+
+
+@check("Q-42", needs=["Q-1"], cases=with_names(RESEMBLING))
+def a_known_field_that_resembles_it_is_named_too(world: World, case: tuple[str, str]) -> None:
+    predicate, name = case
+    refused(where(world, predicate), "InvalidInput", f"Did you mean '{name}'?")
+
+
+NUMBER, TEXT, TIME = ("number", "integer"), ("text", "string"), ("date", "time")
+
+WRONG_TYPES = {
+    'version = "2"': ("version", NUMBER),
+    'version < "2"': ("version", NUMBER),
+    "version = true": ("version", NUMBER),
+    'version in (1, "2")': ("version", NUMBER),
+    'version != "x"': ("version", NUMBER),
+    "key = 5": ("key", TEXT),
+    "key = true": ("key", TEXT),
+    'key in ("a", 5)': ("key", TEXT),
+    "id = 5": ("id", TEXT),
+    "someProperty != false": ("someProperty", TEXT),
+    'createdAt > "today"': ("createdAt", TIME),
+    "createdAt > 5": ("createdAt", TIME),
+    'createdAt = "2020-13-01"': ("createdAt", TIME),
+    'lastModifiedAt < "2021-02-29"': ("lastModifiedAt", TIME),
+    'createdAt in ("2020-01-01", "x")': ("createdAt", TIME),
+    'createdAt = ""': ("createdAt", TIME),
+    f'{INTEGERS} = "1"': (INTEGERS, NUMBER),
+    f'{FLOATS} contains any (1, "2")': (FLOATS, NUMBER),
+    f"{TEXTS} = 1": (TEXTS, TEXT),
+    f"{TEXTS} contains all (true)": (TEXTS, TEXT),
+    f'objectTypeProperty({INTEGERS} = "1")': (INTEGERS, NUMBER),
+    f'{OBJECTS}(integerExample = "1")': ("integerExample", NUMBER),
+    "createdBy(id = 5)": ("id", TEXT),
+}
+
+
+@check("Q-43", needs=["Q-1"], cases=with_names(WRONG_TYPES))
+def a_literal_of_another_type_is_refused(world: World, case: tuple[str, tuple[str, tuple[str, ...]]]) -> None:
+    predicate, (name, takes) = case
+    expect_wrong_type(world, predicate, name, takes)
+
+
+WRONG_VALUES = {
+    "version = :v of a": ("version = :v", "a", "version", NUMBER),
+    "version = :v of nothing": ("version = :v", "", "version", NUMBER),
+    "version in :v of 0x10": ("version in :v", "0x10", "version", NUMBER),
+    "an array = :v of a": (f"{INTEGERS} = :v", "a", INTEGERS, NUMBER),
+    "createdAt > :v of today": ("createdAt > :v", "today", "createdAt", TIME),
+    "createdAt > :v of a number": ("createdAt > :v", "5", "createdAt", TIME),
+}
+
+
+@check("Q-43", needs=["Q-31"], cases=WRONG_VALUES)
+def a_value_of_a_variable_of_another_type_is_refused(world: World, case: tuple[str, str, str, tuple[str, ...]]) -> None:
+    predicate, value, name, takes = case
+    expect_wrong_type(world, predicate, name, takes, [("var.v", value)])
+
+
+def expect_wrong_type(world: World, predicate: str, name: str, takes: tuple[str, ...], values: Pairs = ()) -> None:
+    answer = refused(where(world, predicate, parameters=values))
+    named = re.compile(rf"\b{name}\b.*\b\w*({'|'.join(takes)})", re.DOTALL)
+    told = any(map(named.search, messages_of(answer)))
+    answer.expect(told, f"a message that names {name} and says that it takes a {takes[0]}", messages_of(answer))
+
+
+UNSUPPORTED = {
+    'createdBy = "x"': "createdBy",
+    'createdBy in ("x")': "createdBy",
+    "lastModifiedBy is empty": "lastModifiedBy",
+    'key contains any ("a")': "key",
+    "version contains all (1)": "version",
+    "version is empty": "version",
+    "key is not empty": "key",
+    "createdAt is empty": "createdAt",
+    'key(id = "x")': "key",
+    f"{INTEGERS}(integerExample = 1)": INTEGERS,
+    "objectTypeProperty = 1": "objectTypeProperty",
+    f"{OBJECTS} = 1": OBJECTS,
+    f"{OBJECTS} contains any (1)": OBJECTS,
+    f"{OBJECTS} != 1": OBJECTS,
+    f"{OBJECTS} < 1": OBJECTS,
+}
+
+
+@check("Q-44", needs=["Q-1"], cases=with_names(UNSUPPORTED))
+def an_operator_that_the_field_does_not_have_is_refused(world: World, case: tuple[str, str]) -> None:
+    predicate, name = case
+    refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not support this expression.")
+
+
+def deep(levels: int) -> str:
+    """A predicate with so many levels of parentheses."""
+    return "(" * levels + "version = 1" + ")" * levels
+
+
+@check("Q-45", needs=["Q-1"], cases={"1": 1, "31": 31, "32": 32})
+def predicates_may_have_32_levels(world: World, levels: int) -> None:
+    expect_found(world, deep(levels), world.make(), True)
+
+
+@check(
+    "Q-45", needs=["Q-1"], cases={"33": deep(33), "500": deep(500), "33 of not": "not(" * 33 + "version = 1" + ")" * 33}
+)
+def more_levels_are_refused(world: World, predicate: str) -> None:
+    refused(where(world, predicate))
+
+
+def listed(values: int) -> str:
+    """A predicate of so many values, as it goes out."""
+    return f"where=version+in({','.join(['1'] * values)})"
+
+
+def compared(times: int) -> str:
+    """A predicate of so many comparisons, as it goes out: percent-encoded, it would make the URL too long."""
+    return f"where={'+or+'.join(['id=:a'] * times)}"
+
+
+TERMS = {
+    "a list of 400 values": listed(400),
+    "500 comparisons": compared(500),
+    "two where of 240 terms": f"{listed(240)}&{compared(240)}",
+}
+
+TOO_MANY_TERMS = {
+    "a list of 501 values": listed(501),
+    "501 comparisons": compared(501),
+    "two where of 260 terms": f"{compared(260)}&{compared(260)}",
+    "a list of 300 values and 300 comparisons": f"{listed(300)}&{compared(300)}",
+}
+
+
+@check("Q-45", needs=["Q-12", "Q-31"], cases=TERMS)
+def predicates_may_have_500_terms(world: World, query: str) -> None:
+    world.get(f"{SORTED}?limit=1&var.a=x&{query}").expect_status(200)
+
+
+@check("Q-45", needs=["Q-12", "Q-31"], cases=TOO_MANY_TERMS)
+def more_terms_are_refused(world: World, query: str) -> None:
+    refused(world.get(f"{SORTED}?limit=1&var.a=x&{query}"))
+
+
+@check("Q-45", needs=["Q-1"])
+def more_characters_are_refused(world: World) -> None:
+    """The refusal may be that of a long URL (E-24), which comes before the predicate is read."""
+    where(world, f'key = "{"a" * 16_400}"').expect_status(400, 414)
+
+
+FAULTS = {
+    "two unknown fields in one predicate": (["foo = 1 and bar = 2"], ["foo", "bar"]),
+    "an unknown field in each of two predicates": (["foo = 1", "bar = 2"], ["foo", "bar"]),
+    "two wrong types": (['version = "a" or key = 5'], ["version", "key"]),
+    "three faults of three kinds": (['foo = 1 and version = "a" and createdBy = "x"'], ["foo", "version", "createdBy"]),
+    "a syntax error and an unknown field": (["version =", "bar = 2"], ["Syntax error", "bar"]),
+    "two variables without a value": (["key = :one and id = :two"], ["one", "two"]),
+}
+
+
+@check("Q-46", needs=["Q-37", "Q-39", "Q-42", "Q-43", "Q-44"], cases=FAULTS)
+def all_faults_are_told(world: World, case: tuple[list[str], list[str]]) -> None:
+    predicates, named = case
+    answer = refused(where(world, *predicates))
+    messages = messages_of(answer)
+    answer.expect(len(messages) == len(named), f"{len(named)} entries of errors", messages)
+    for name in named:
+        holds = any(re.search(rf"\b{name}\b", text) for text in messages)
+        answer.expect(holds, f"an entry of errors that names {name}", messages)
+
+
+@check(
+    "Q-48",
+    needs=["Q-6"],
+    cases=(
+        *('key in "a"', 'key not in "a"', "version in 1", f"{INTEGERS} contains any 1", f"{INTEGERS} contains all 1"),
+        *(f'{TEXTS} contains any "a"', "key in key", "key in", 'key in "a", "b"'),
+    ),
+)
+def a_list_needs_parentheses(world: World, predicate: str) -> None:
+    refused(where(world, predicate))
+
+
+@check(
+    "Q-49",
+    needs=["Q-1"],
+    cases=[
+        f"{name} within circle(13.37770, 52.51627, 1000)" for name in ("key", FLOATS, "objectTypeProperty", "point")
+    ],
+)
+def there_is_no_within_circle(world: World, predicate: str) -> None:
+    refused(where(world, predicate))
+
+
+@check(
+    "Q-50",
+    needs=["Q-1"],
+    cases=(
+        *('key like "a"', 'key ilike "a"', 'key contains "x"', f'{TEXTS} contains "x"', 'key starts with "a"'),
+        *("version == 1", 'key =~ "a"', 'key ~ "a"', "version between 1 and 2", "version = 1 && version = 1"),
+        *("version = 1 || version = 1", "!(version = 1)", "version = 1 xor version = 2", "version is null"),
+        *("version + 1 = 2", "version => 1", "version =! 1", "version mod 2", 'key has "a"', "key exists"),
+        *('key is "a"', 'key matches "a"', "version = 1, version = 1"),
+    ),
+)
+def nothing_else_is_an_operator(world: World, predicate: str) -> None:
+    refused(where(world, predicate))

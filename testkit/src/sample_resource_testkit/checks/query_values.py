@@ -1,0 +1,356 @@
+"""Fields, literals and notation of ``where``: the profile ``query``."""
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    Fields,
+    Row,
+    expect_found,
+    expect_row,
+    make,
+    refused,
+    rows,
+    where,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import Made, World
+
+
+class Value(NamedTuple):
+    """A field of ObjectType with a value, a condition that holds for it, and one that does not."""
+
+    name: str
+    fields: Fields
+    holds: str
+    fails: str
+
+
+VALUES = {
+    value.name: value
+    for value in (
+        Value(INTEGERS, {INTEGERS: [3]}, "= 3", "= 4"),
+        Value(UNIQUE, {UNIQUE: [3, 5]}, "= 5", "= 35"),
+        Value(PAIR, {PAIR: [3, 5]}, "= 3", "= 4"),
+        Value(FLOATS, {FLOATS: [0.82]}, "= 0.82", "= 0.8"),
+        Value(NUMBERS, {NUMBERS: [10, 0.5]}, "= 0.5", "= 5"),
+        Value(TEXTS, {TEXTS: ["dog"]}, '= "dog"', '= "cat"'),
+        Value(OBJECTS, {OBJECTS: [{"integerExample": 7}]}, "(integerExample = 7)", "(integerExample = 8)"),
+    )
+}
+
+
+@check(
+    "Q-20",
+    needs=["Q-1"],
+    cases=rows(
+        {"someProperty": "x"},
+        holds=(
+            *('id = "{id}"', 'key = "{key}"', "version = 2", 'createdAt <= "9999-01-01T00:00:00Z"'),
+            *('lastModifiedAt > "2020-01-01T00:00:00Z"', 'createdBy(typeId = "api-client")', 'someProperty = "x"'),
+            *('createdBy(id = "{creator}")', 'lastModifiedBy(typeId = "api-client")', "lastModifiedBy(id is defined)"),
+            "objectTypeProperty is defined",
+        ),
+        fails=(
+            *('id = "{key}"', 'key = "{id}"', "version = 1", 'createdAt > "9999-01-01T00:00:00Z"'),
+            *('lastModifiedAt < "2020-01-01T00:00:00Z"', 'createdBy(typeId = "customer")', 'someProperty = "y"'),
+            *('createdBy(id = "{id}")', 'lastModifiedBy(typeId = "customer")', 'lastModifiedBy(id = "nobody")'),
+            "objectTypeProperty is not defined",
+        ),
+    ),
+)
+def all_fields_of_a_resource_can_be_asked_for(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check("Q-20", needs=["Q-1"], cases=VALUES)
+def fields_of_object_type_may_be_named_directly_or_nested(world: World, value: Value) -> None:
+    made = world.make(value.fields)
+    for condition, holds in ((value.holds, True), (value.fails, False)):
+        expect_found(world, f"{value.name} {condition}", made, holds)
+        expect_found(world, f"objectTypeProperty({value.name} {condition})", made, holds)
+
+
+QUOTED = {
+    "a quote": 'Birds "only"',
+    "nothing but a quote": '"',
+    "a backslash": "C:\\temp",
+    "a backslash at the end": "end\\",
+    "a backslash before a quote": '\\"',
+    "an apostrophe": "dog's",
+    "the characters of an operator": '= (:name) and not("x", *)',
+    "a comment of SQL": "x'; -- /* $1 %s */",
+    "characters beyond the first plane": "日本 \U0001f600",
+    "a combining character": "e\u0301",
+    "blanks": "  a  b  ",
+}
+
+
+def quoted(text: str) -> str:
+    """A text as a string of the language."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@check("Q-21", needs=["Q-2"], cases=QUOTED)
+def strings_may_have_any_characters(world: World, text: str) -> None:
+    made = make(world, {"someProperty": text})
+    expect_found(world, f"someProperty = {quoted(text)}", made, True)
+    expect_found(world, f"someProperty = {quoted(text + 'x')}", made, False)
+
+
+@check("Q-21", needs=["Q-7"], cases={name: QUOTED[name] for name in ("a quote", "a backslash", "an apostrophe")})
+def strings_in_lists_may_have_any_characters(world: World, text: str) -> None:
+    made = world.make({TEXTS: [text]})
+    expect_found(world, f"{TEXTS} contains all ({quoted(text)})", made, True)
+    expect_found(world, f'{TEXTS} contains any ("x", {quoted(text + "x")})', made, False)
+
+
+@check(
+    "Q-22",
+    needs=["Q-1"],
+    cases=(
+        *("key = 'abc'", "key in ('abc')", "key = 'a\"b'"),
+        *(f'key = "a\\{letter}b"' for letter in ("n", "t", "/", "'", "u0041", "b", " ", "0")),
+    ),
+)
+def single_quotes_and_other_escapes_are_refused(world: World, predicate: str) -> None:
+    refused(where(world, predicate))
+
+
+@check(
+    "Q-23",
+    needs=["Q-2", "Q-3"],
+    cases={
+        **rows(
+            {},
+            holds=(
+                *("version = 1", "version = 1.0", "version = 1e0", "version = 10e-1", "version = 0.1E1"),
+                *("version = 1.000", "version > -1", "version > -1.5e+2", "version < 4E1", "version < 1e+1"),
+                *("version > -0", "version > 0.0"),
+            ),
+            fails=("version = 1e1", "version = -1", "version = 0.1", "version = 1.5", "version < 1e-1"),
+        ),
+        **rows(
+            {INTEGERS: [40, -7], FLOATS: [-0.25]},
+            holds=(f"{INTEGERS} = 4e1", f"{INTEGERS} = -7.0", f"{FLOATS} = -25e-2", f"{FLOATS} = -2.5E-1"),
+            fails=(f"{INTEGERS} = -4e1", f"{INTEGERS} = 7", f"{FLOATS} = 0.25", f"{FLOATS} = -25e-1"),
+        ),
+    },
+)
+def numbers_are_written_as_in_json(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check(
+    "Q-24",
+    needs=["Q-2", "Q-3", "Q-7"],
+    cases={
+        **rows(
+            {},
+            holds=(
+                *("version != 2.5", "version < 1e400", "version > -1e400", "version < 2.5", "version > 0.99"),
+                *("version != 1e400", "version < 99999999999999999999", "version > -99999999999999999999"),
+                "version < 9223372036854775808",
+            ),
+            fails=(
+                *(
+                    "version = 2.5",
+                    "version = 1.5",
+                    "version = 1e400",
+                    "version > 1e400",
+                ),
+                *("version = 18446744073709551617", "version = 4294967297", "version >= 1.1"),
+            ),
+        ),
+        **rows(
+            {INTEGERS: [9007199254740993, 9223372036854775807], NUMBERS: [-9007199254740993]},
+            holds=(
+                *(f"{INTEGERS} = 9007199254740993", f"{INTEGERS} = 9223372036854775807", f"{INTEGERS} < 9e18"),
+                *(f"{INTEGERS} > 9223372036854775806", f"{NUMBERS} = -9007199254740993"),
+                f"{INTEGERS} contains all (9007199254740993)",
+                f"{INTEGERS} < 9223372036854775808",
+            ),
+            fails=(
+                *(f"{INTEGERS} = 9007199254740992", f"{INTEGERS} = 9007199254740994", f"{INTEGERS} < 9007199254740993"),
+                *(f"{INTEGERS} = 9223372036854775806", f"{INTEGERS} > 9223372036854775807"),
+                *(f"{INTEGERS} = 9223372036854775808", f"{NUMBERS} = -9007199254740992"),
+                f"{INTEGERS} contains any (9007199254740992)",
+            ),
+        ),
+    },
+)
+def numbers_are_compared_as_in_mathematics(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+OFFSETS = ("+00:00", "-00:00", "+01:00", "-08:00", "+05:30", "-03:30", "+14:00")
+
+
+def created(world: World, made: Made) -> datetime:
+    """When a resource was created.
+
+    :raises NotReachable: if the resource does not have it.
+    """
+    text = made.body.get("createdAt")
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        world.not_reachable(f"the createdAt of a resource is no time: {text}")
+    return moment if moment.tzinfo else world.not_reachable(f"the createdAt of a resource has no offset: {text}")
+
+
+def in_utc(moment: datetime) -> str:
+    """A moment as RFC 3339 has it, in UTC and with milliseconds, but without an offset."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+
+
+AROUND = ((0, "=", True), (0, "<=", True), (1, "=", False), (1, "<", True), (-1, "<", False))
+"""Milliseconds to add to a moment, an operator, and whether the moment compares so with the sum."""
+
+
+@check("Q-25", needs=["Q-2", "Q-3"], cases=OFFSETS)
+def times_with_an_offset_are_compared_by_their_moment(world: World, offset: str) -> None:
+    made = world.make()
+    moment = created(world, made)
+    zone = datetime.fromisoformat(f"2020-01-01T00:00:00{offset}").tzinfo
+    for shift, operator, holds in AROUND:
+        local = (moment + timedelta(milliseconds=shift)).astimezone(zone).replace(tzinfo=None)
+        text = local.isoformat(timespec="milliseconds") + offset
+        expect_found(world, f'createdAt {operator} "{text}"', made, holds)
+
+
+NOTATIONS = {"small letters": ("t", "z"), "six digits": ("T", "000Z"), "nine digits": ("T", "000000Z")}
+
+
+@check("Q-25", needs=["Q-2", "Q-3"], cases=NOTATIONS)
+def times_may_have_any_notation_of_rfc_3339(world: World, notation: tuple[str, str]) -> None:
+    made = world.make()
+    letter, end = notation
+    text = in_utc(created(world, made)).replace("T", letter) + end
+    expect_found(world, f'createdAt = "{text}"', made, True)
+    expect_found(world, f'createdAt > "{text}"', made, False)
+
+
+@check("Q-26", needs=["Q-2", "Q-3"])
+def a_time_without_an_offset_is_in_utc(world: World) -> None:
+    made = world.make()
+    moment = created(world, made)
+    for shift, operator, holds in AROUND:
+        text = in_utc(moment + timedelta(milliseconds=shift))
+        expect_found(world, f'createdAt {operator} "{text}"', made, holds)
+
+
+@check("Q-26", needs=["Q-2", "Q-3"], cases={"its day": (0, False, True), "the next day": (1, True, False)})
+def a_date_means_its_midnight(world: World, case: tuple[int, bool, bool]) -> None:
+    made = world.make()
+    days, before, after = case
+    date = (created(world, made).astimezone(UTC) + timedelta(days=days)).date().isoformat()
+    expect_found(world, f'createdAt < "{date}"', made, before)
+    expect_found(world, f'createdAt >= "{date}"', made, after)
+
+
+@check("Q-26", needs=["Q-2", "Q-3"])
+def a_date_is_a_moment_and_not_the_whole_day(world: World) -> None:
+    made = world.make()
+    moment = created(world, made).astimezone(UTC)
+    if in_utc(moment).endswith("T00:00:00.000"):
+        return  # Made at midnight, the two are the same.
+    expect_found(world, f'createdAt = "{moment.date().isoformat()}"', made, False)
+
+
+@check(
+    "Q-27",
+    needs=["Q-2", "Q-3"],
+    cases=rows(
+        {},
+        holds=('id != "x"', 'id = "{id}"', 'id < "x"', 'id > ""'),
+        fails=('id = "x"', 'id = ""', 'id = "{id}0"', 'id = " {id}"', 'id > "x"'),
+    ),
+)
+def an_id_is_compared_as_text(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check(
+    "Q-28",
+    needs=["Q-6", "Q-7", "Q-8", "Q-9", "Q-11", "Q-12"],
+    cases={
+        **rows(
+            {"someProperty": "x", INTEGERS: [3]},
+            holds=(
+                *('NOT(key = "a") AND version = 2', "version = 1 OR version = 2", "version = 1 Or version = 2"),
+                *('key IN ("{key}")', 'key NOT IN ("a")', 'key Not In ("a")', f"{INTEGERS} CONTAINS ANY (3)"),
+                *(f"{INTEGERS} Contains All (3)", f"{INTEGERS} IS NOT EMPTY", f"{INTEGERS} Is Defined"),
+                'someProperty MATCHES Ignore CASE "X"',
+            ),
+            fails=(
+                *('NOT(key = "{key}")', "version = 1 AND version = 2", 'key NOT IN ("{key}")'),
+                *(f"{INTEGERS} CONTAINS ALL (3, 4)", f"{INTEGERS} IS EMPTY", "someProperty IS NOT DEFINED"),
+            ),
+        ),
+    },
+)
+def keywords_may_have_any_letter_case(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check(
+    "Q-29",
+    needs=["Q-3", "Q-6", "Q-12"],
+    cases={
+        **rows(
+            {INTEGERS: [1, 2], OBJECTS: [{"integerExample": 5}]},
+            holds=(
+                *('id="{id}"', 'key in("{key}","b")', "version=1", "version<2", "version>=1", "version!=2"),
+                *(
+                    'key="{key}"and version=1',
+                    'key="a"or(version=1)',
+                    "not(version=2)",
+                    "version not in(2,3)",
+                ),
+                *("  version  =  1  ", "version\t=\n1", "(version=1)and(version=1)", "not  ( version = 2 )"),
+                # The name of a field that begins as a keyword.
+                *(f"{OBJECTS}(integerExample=5)", f"{OBJECTS}( integerExample in(5) )"),
+            ),
+            fails=('key in("a","b")', "version=2", f"{OBJECTS}(integerExample=6)"),
+        ),
+    },
+)
+def blanks_around_operators_are_optional(world: World, row: Row) -> None:
+    expect_row(world, row)
+
+
+@check(
+    "Q-29",
+    needs=["Q-3", "Q-6", "Q-12"],
+    cases=(
+        *("versionin (1)", "version isdefined", "version is notdefined", 'key = "a" andversion = 1'),
+        *("version = 1 orversion = 2", f"{INTEGERS} containsany (1)", 'key notin ("a")', "version i n (1)"),
+    ),
+)
+def a_part_of_a_word_is_no_keyword(world: World, predicate: str) -> None:
+    where(world, predicate).expect_status(400)
+
+
+@check(
+    "Q-30",
+    needs=["Q-9", "Q-18"],
+    cases=rows(
+        {INTEGERS: [3], OBJECTS: [{"integerExample": 5}]},
+        holds=(
+            *("`version` = 1", "`version`=1", f"`{INTEGERS}` = 3"),
+            *(f"objectTypeProperty(`{INTEGERS}` = 3)", f"`{OBJECTS}`(`integerExample` = 5)"),
+            f"`objectTypeProperty`({INTEGERS} = 3)",
+        ),
+        fails=("`version` = 2", f"`{INTEGERS}` is empty", f"`{OBJECTS}`(`integerExample` = 6)"),
+    ),
+)
+def a_name_may_stand_in_backticks(world: World, row: Row) -> None:
+    expect_row(world, row)

@@ -1,0 +1,216 @@
+"""Reading one resource: by id (4.2) and by key (4.3)."""
+
+from typing import Any
+
+from sample_resource_testkit.checks.steps import INTEGERS, NUMBERS, TEXTS, UNKNOWN_ID, change, keyed, refused
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "integers and texts": {INTEGERS: [1, -2], TEXTS: ["a text", "ü"]},
+    "numbers": {NUMBERS: [0.5, 7]},
+    "objects": {"arrayOfObjectType": [{"integerExample": 1}, {}]},
+}
+
+
+@check("4.2-1", cases=FIELDS)
+def what_was_made_is_found_by_its_id(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(fields)
+    world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
+
+
+@check("4.2-1")
+def each_id_finds_its_own_resource(world: World) -> None:
+    all_made = [world.make({INTEGERS: [number]}) for number in range(3)]
+    for number, made in enumerate(all_made):
+        world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
+
+
+PARAMETERS = ("optionalQueryParameter", "secondOptionalQueryParameter")
+
+
+@check(
+    "4.2-2",
+    needs=["4.2-1"],
+    cases={
+        f"{shown} as {name}": (name, text)
+        for name in PARAMETERS
+        for shown, text in {
+            "a word": "a",
+            "a number": "5",
+            "blanks": " a b ",
+            "an umlaut": "ü",
+            "an emoji": "🐙",
+            "reserved characters": "&=+%#?/",
+            "quotes": "\"'",
+            "a word of JSON": "null",
+            "1,000 characters": "a" * 1000,
+        }.items()
+    },
+)
+def an_optional_parameter_makes_no_difference(world: World, case: tuple[str, str]) -> None:
+    made = world.make({TEXTS: ["a"]})
+    without = world.get(f"/{made.id}").expect_status(200)
+    world.get(f"/{made.id}", query=[case]).expect_status(200).expect_json(without.json)
+
+
+@check("4.2-2", needs=["4.2-1"])
+def both_optional_parameters_make_no_difference(world: World) -> None:
+    made = world.make()
+    without = world.get(f"/{made.id}").expect_status(200)
+    world.get(f"/{made.id}", query=dict.fromkeys(PARAMETERS, "a")).expect_status(200).expect_json(without.json)
+
+
+@check(
+    "4.2-3",
+    cases={
+        "a UUID": (UNKNOWN_ID, UNKNOWN_ID),
+        "a UUID of version 7": ("0190b2c4-0000-7000-8000-000000000000", "0190b2c4-0000-7000-8000-000000000000"),
+        "the nil UUID": ("00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"),
+        "a word": ("abc", "abc"),
+        "a number": ("1", "1"),
+        "too long for a UUID": ("1" * 40, "1" * 40),
+        "a blank": ("a%20b", "a b"),
+        "an umlaut": ("k%C3%A4se", "käse"),
+        "an emoji": ("%F0%9F%90%99", "🐙"),
+        "a wildcard": ("%25", "%"),
+        "quotes": ("%22a%22", '"a"'),
+        "an apostrophe": ("'a'", "'a'"),
+        "a semicolon": ("a;b", "a;b"),
+        "an ampersand": ("a&b", "a&b"),
+        "a key without its sign": ("key", "key"),
+        "500 characters": ("x" * 500, "x" * 500),
+    },
+)
+def an_id_that_no_resource_has_is_not_found(world: World, case: tuple[str, str]) -> None:
+    segment, identifier = case
+    message = f"The Resource with ID '{identifier}' was not found."
+    refused(world.get(f"/{segment}"), 404, "ResourceNotFound", message=message)
+
+
+@check(
+    "4.2-3",
+    needs=["4.2-1"],
+    cases={
+        "without hyphens": "{hex}",
+        "in braces": "%7B{id}%7D",
+        "as a URN": "urn:uuid:{id}",
+        "a blank after it": "{id}%20",
+        "a blank before it": "%20{id}",
+        "a character less": "{short}",
+        "a character more": "{id}0",
+    },
+)
+def something_like_an_id_is_not_found(world: World, pattern: str) -> None:
+    made = world.make()
+    segment = pattern.format(id=made.id, hex=made.id.replace("-", ""), short=made.id[:-1])
+    refused(world.get(f"/{segment}"), 404, "ResourceNotFound")
+
+
+@check("4.2-3", needs=["4.3-1"])
+def a_key_is_no_id(world: World) -> None:
+    refused(world.get(f"/{keyed(world).key}"), 404, "ResourceNotFound")
+
+
+@check("4.2-4", needs=["4.2-1"], cases=["all of it", "a half", "one letter"])
+def upper_case_letters_find_the_same(world: World, how_much: str) -> None:
+    made = world.make()
+    letters = [at for at, letter in enumerate(made.id) if letter.isalpha()]
+    chosen = {"all of it": letters, "a half": letters[::2], "one letter": letters[:1]}[how_much]
+    identifier = "".join(letter.upper() if at in chosen else letter for at, letter in enumerate(made.id))
+    world.get(f"/{identifier}").expect_status(200).expect_json("id", made.id)
+
+
+@check("4.3-1", cases=FIELDS)
+def what_was_made_is_found_by_its_key(world: World, fields: dict[str, Any]) -> None:
+    made = keyed(world, fields)
+    world.get(f"/key={made.key}").expect_status(200).expect_json(world.get(f"/{made.id}").json)
+
+
+@check(
+    "4.3-1", cases={"upper case": "KEY_{}", "underscores": "__{}__", "a hyphen first": "-{}", "256": "{}" + "k" * 240}
+)
+def any_key_finds_its_resource(world: World, pattern: str) -> None:
+    made = keyed(world, key=pattern.format(world.word()))
+    world.get(f"/key={made.key}").expect_status(200).expect_json("id", made.id)
+
+
+@check("4.3-1", needs=["2.6-3"])
+def a_key_finds_the_resource_as_it_is_now(world: World) -> None:
+    made = world.update(keyed(world), change("now"))
+    world.get(f"/key={made.key}").expect_status(200).expect_json("someProperty", "now")
+
+
+@check("4.3-2", cases={"a word": "{}", "upper case": "K{}", "underscores": "__{}", "256": "{}" + "k" * 240})
+def a_key_that_no_resource_has_is_not_found(world: World, pattern: str) -> None:
+    key = pattern.format(world.word())
+    message = f"The Resource with key '{key}' was not found."
+    refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
+
+
+@check("4.3-2", needs=["4.3-1"], cases=["the beginning", "more", "the id"])
+def something_like_a_key_is_not_found(world: World, like: str) -> None:
+    made = keyed(world)
+    key = {"the beginning": made.key[:-1], "more": f"{made.key}0", "the id": made.id}[like]
+    message = f"The Resource with key '{key}' was not found."
+    refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
+
+
+@check(
+    "4.3-3",
+    cases={
+        "empty": "",
+        "one letter": "a",
+        "a blank": "a%20b",
+        "a blank as a plus": "a+b",
+        "257 characters": "k" * 257,
+        "an umlaut": "k%C3%A4se",
+        "an emoji": "%F0%9F%90%99",
+        "a dot": "a.b",
+        "another equals sign": "a=b",
+        "an encoded slash": "a%2Fb",
+        "a wildcard": "%25",
+        "quotes": "%22ab%22",
+        "a line feed": "ab%0A",
+    },
+)
+def a_key_that_no_resource_can_have_is_not_found(world: World, segment: str) -> None:
+    refused(world.get(f"/key={segment}"), 404, "ResourceNotFound")
+
+
+@check("4.3-4", needs=["4.3-1"], cases=["upper", "lower", "swapped"])
+def keys_are_compared_in_their_letter_case(world: World, how: str) -> None:
+    made = keyed(world, key=f"Key-{world.word()}")
+    other = {"upper": made.key.upper(), "lower": made.key.lower(), "swapped": made.key.swapcase()}[how]
+    world.get(f"/key={made.key}").expect_status(200)
+    world.get(f"/key={other}").expect_status(404)
+
+
+@check("4.3-4", needs=["4.3-1", "2.2-7"])
+def each_of_two_keys_finds_its_own(world: World) -> None:
+    lower = keyed(world)
+    upper = keyed(world, key=lower.key.upper())
+    world.get(f"/key={lower.key}").expect_status(200).expect_json("id", lower.id)
+    world.get(f"/key={upper.key}").expect_status(200).expect_json("id", upper.id)
+
+
+@check(
+    "4.3-5",
+    needs=["4.3-1"],
+    cases=["key", "searchApiPattern", "sorted-query-parameters", "resource", "null", "true", "00", "--", "id"],
+)
+def a_key_that_looks_like_something_else_is_a_key(world: World, key: str) -> None:
+    # With PUT, since a resource of an earlier run may have the key.
+    made = world.put("", {"key": key, "objectTypeProperty": {}})
+    if not 200 <= made.status < 300:
+        world.not_reachable(f"a resource with this key cannot be made: {made.status}")
+    world.get(f"/key={key}").expect_status(200).expect_json("key", key)
+
+
+@check("4.3-5", needs=["4.3-1"])
+def a_key_may_look_like_an_id(world: World) -> None:
+    other = world.make()
+    made = keyed(world, key=other.id)
+    world.get(f"/key={other.id}").expect_status(200).expect_json("id", made.id)
+    world.get(f"/{other.id}").expect_status(200).expect_json("id", other.id)

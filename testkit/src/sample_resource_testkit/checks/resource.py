@@ -1,0 +1,371 @@
+"""The resource (2.2): its members, who wrote it when, and its key."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.steps import (
+    INTEGERS,
+    ON_THE_COLLECTION,
+    TEXTS,
+    as_read,
+    change,
+    keyed,
+    made_by,
+    refused,
+    update_body,
+    write,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+UUID = re.compile(r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+
+UUID_7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+MOMENT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
+
+MEMBERS = {
+    "id", "version", "key", "createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProperty",
+    "objectTypeProperty",
+}  # fmt: skip
+
+CREATIONS: dict[str, Callable[[World], Answer]] = {
+    "POST": lambda world: world.post("", {"objectTypeProperty": {INTEGERS: [1]}}),
+    "POST with a key": lambda world: world.post("", {"key": world.key(), "objectTypeProperty": {}}),
+    "PUT with a key": lambda world: world.put("", {"key": world.key(), "version": 1, "objectTypeProperty": {}}),
+}
+
+UPDATES: dict[str, Callable[[World, Made], Answer]] = {
+    "POST": lambda world, made: write(world, "POST", made, {INTEGERS: [world.number()]}),
+    "PUT": lambda world, made: write(world, "PUT", made, {INTEGERS: [world.number()]}),
+    "PATCH": lambda world, made: write(world, "PATCH", made, {INTEGERS: [world.number()]}),
+    "POST on the id": lambda world, made: world.post(f"/{made.id}", update_body(made.version, change(world.word()))),
+}
+"""Writes that change something."""
+
+READS: dict[str, Callable[[World, Made], Answer]] = {
+    "by id": lambda world, made: world.get(f"/{made.id}"),
+    "by key": lambda world, made: world.get(f"/key={made.key}"),
+}
+
+
+def whole(answer: Answer) -> dict[str, Any]:
+    """The resource in a successful answer."""
+    return made_by(answer).body
+
+
+@check("2.2-1", cases=CREATIONS)
+def a_created_resource_has_a_version_and_an_object(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    version, fields = answer.at("version"), answer.at("objectTypeProperty")
+    answer.expect(isinstance(version, int) and not isinstance(version, bool), "version to be an integer", version)
+    answer.expect(isinstance(fields, dict), "objectTypeProperty to be an object", fields)
+
+
+@check("2.2-1", needs=["4.2-1"])
+def a_resource_that_is_read_has_a_version_and_an_object(world: World) -> None:
+    answer = world.get(f"/{world.make({INTEGERS: [1]}).id}").expect_status(200)
+    version, fields = answer.at("version"), answer.at("objectTypeProperty")
+    answer.expect(isinstance(version, int) and not isinstance(version, bool), "version to be an integer", version)
+    answer.expect(isinstance(fields, dict), "objectTypeProperty to be an object", fields)
+
+
+@check("2.2-2", cases=CREATIONS)
+def the_id_is_a_uuid(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    found = answer.at("id")
+    answer.expect(isinstance(found, str) and UUID.fullmatch(found) is not None, "id to be a UUID", found)
+
+
+@check("2.2-2", cases=UPDATES)
+def the_id_never_changes(world: World, update: Callable[[World, Made], Answer]) -> None:
+    made = world.make()
+    update(world, made).expect_success().expect_json("id", made.id)
+
+
+@check("2.2-2")
+def each_resource_has_another_id(world: World) -> None:
+    ids = {world.make().id for _ in range(8)}
+    world.expect(len(ids) == 8, "8 ids of 8 resources", f"{len(ids)} ids")
+
+
+@check("2.2-3", needs=["2.2-2"], cases=CREATIONS)
+def the_id_is_a_uuid_of_version_7(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    found = answer.at("id")
+    holds = isinstance(found, str) and UUID_7.fullmatch(found) is not None
+    answer.expect(holds, "id to be a UUID of version 7 in lower case", found)
+
+
+@check("2.2-4", cases=CREATIONS)
+def a_created_resource_has_two_equal_times(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    created = answer.at("createdAt")
+    answer.expect(isinstance(created, str) and MOMENT.fullmatch(created) is not None, "createdAt in UTC", created)
+    answer.expect_json("lastModifiedAt", created)
+
+
+@check("2.2-4", cases=UPDATES)
+def an_update_is_not_before_the_creation(world: World, update: Callable[[World, Made], Answer]) -> None:
+    answer = update(world, world.make()).expect_success()
+    created, modified = answer.at("createdAt"), answer.at("lastModifiedAt")
+    answer.expect(isinstance(modified, str) and MOMENT.fullmatch(modified) is not None, "lastModifiedAt in UTC")
+    answer.expect(created <= modified, "lastModifiedAt not before createdAt", [created, modified])
+
+
+@check("2.2-4", needs=["4.2-1", "4.3-1"], cases=READS)
+def a_read_shows_the_times(world: World, read: Callable[[World, Made], Answer]) -> None:
+    made = keyed(world)
+    answer = read(world, made).expect_status(200)
+    for name in ("createdAt", "lastModifiedAt"):
+        found = answer.at(name)
+        answer.expect(isinstance(found, str) and MOMENT.fullmatch(found) is not None, f"{name} in UTC", found)
+
+
+def expect_author(world: World, answer: Answer, name: str) -> None:
+    """Expect a reference to the client whose token was used."""
+    known = world.client.client_id
+    if known:
+        answer.expect_json(name, {"typeId": "api-client", "id": known})
+        return
+    answer.expect_json(name, "typeId", "api-client")
+    found = answer.at(name, "id")
+    answer.expect(isinstance(found, str) and bool(found), f"{name}.id to be a text", found)
+
+
+@check("2.2-5", cases=CREATIONS)
+def a_created_resource_says_who_made_it(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    expect_author(world, answer, "createdBy")
+    expect_author(world, answer, "lastModifiedBy")
+
+
+@check("2.2-5", cases=UPDATES)
+def a_changed_resource_says_who_changed_it(world: World, update: Callable[[World, Made], Answer]) -> None:
+    expect_author(world, update(world, world.make()).expect_success(), "lastModifiedBy")
+
+
+@check("2.2-5", needs=["4.2-1", "4.3-1"], cases=READS)
+def a_read_says_who_made_a_resource(world: World, read: Callable[[World, Made], Answer]) -> None:
+    expect_author(world, read(world, keyed(world)).expect_status(200), "createdBy")
+
+
+@check("2.2-6", needs=["2.2-4", "2.2-5"], cases=UPDATES)
+def a_write_sets_who_changed_it_when(world: World, update: Callable[[World, Made], Answer]) -> None:
+    made = first = world.make()
+    # A time has milliseconds, and several writes may fall into one of them.
+    for _ in range(20):
+        answer = update(world, made).expect_success()
+        made = made_by(answer)
+        if made.body.get("lastModifiedAt") != first.body.get("lastModifiedAt"):
+            break
+    later = str(made.body.get("lastModifiedAt")) > str(first.body.get("lastModifiedAt"))
+    world.expect(later, "lastModifiedAt to rise", made.body.get("lastModifiedAt"))
+    world.expect(made.body.get("createdAt") == first.body.get("createdAt"), "createdAt as it was", made.body)
+    world.expect(made.body.get("createdBy") == first.body.get("createdBy"), "createdBy as it was", made.body)
+
+
+@check("2.2-7", cases=["POST", "PUT"])
+def a_resource_has_its_key(world: World, method: str) -> None:
+    key = f"{world.key()}_{world.random.choice('XYZ')}-9"
+    answer = world.send(method, "", {"key": key, "objectTypeProperty": {}}).expect_success().expect_json("key", key)
+    world.get(f"/{made_by(answer).id}").expect_status(200).expect_json("key", key)
+
+
+@check("2.2-7")
+def a_resource_without_a_key_has_none(world: World) -> None:
+    answer = world.post("", {"objectTypeProperty": {}}).expect_success()
+    answer.expect(answer.json.get("key") is None, "no key", answer.json.get("key"))
+
+
+@check("2.2-8")
+def some_property_is_absent_before_its_first_change(world: World) -> None:
+    made = world.make()
+    world.get(f"/{made.id}").expect_status(200).expect_absent("someProperty")
+    world.update(made)
+    world.get(f"/{made.id}").expect_status(200).expect_absent("someProperty")
+
+
+@check("2.2-8", needs=["2.6-3"], cases={"text": "a text", "digits": "5", "a word of JSON": "null", "an emoji": "🐙"})
+def some_property_is_a_text_after_its_first_change(world: World, text: str) -> None:
+    made = world.update(world.make(), change(text))
+    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
+    world.update(made)
+    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
+
+
+def nulls_in(value: Any, path: str = "") -> list[str]:
+    """The places of null in a JSON value."""
+    if value is None:
+        return [path]
+    if isinstance(value, dict):
+        return [place for name, item in value.items() for place in nulls_in(item, f"{path}.{name}")]
+    if isinstance(value, list):
+        return [place for position, item in enumerate(value) for place in nulls_in(item, f"{path}[{position}]")]
+    return []
+
+
+ANSWERS: dict[str, Callable[[World], Answer]] = {
+    "created": lambda world: world.post("", {"objectTypeProperty": {"arrayOfObjectType": [{}]}}),
+    "created with a key": lambda world: world.post("", {"key": world.key(), "objectTypeProperty": {INTEGERS: [1]}}),
+    "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
+    "by id": lambda world: world.get(f"/{made_by(world.post('', {'objectTypeProperty': {}})).id}"),
+    "deleted": lambda world: world.delete(f"/{world.make({TEXTS: ['a']}).id}"),
+    "list": lambda world: world.get(f"?stringParameter={word_of(world)}"),
+    "sorted list": lambda world: world.get(f"/sorted-query-parameters?where={contains_word(world)}"),
+    "search": lambda world: world.get(f"/searchApiPattern?text.en={word_of(world)}"),
+}
+
+
+@check("2.2-9", cases=ANSWERS)
+def nothing_is_null(world: World, ask: Callable[[World], Answer]) -> None:
+    answer = ask(world)
+    if not 200 <= answer.status < 300:
+        world.skip(f"needs an endpoint that this server answers with {answer.status}")
+    found = nulls_in(answer.json)
+    answer.expect(not found, "no member that is null", found)
+
+
+def word_of(world: World) -> str:
+    """A word that a new resource without a key has."""
+    word = world.word()
+    world.post("", {"objectTypeProperty": {TEXTS: [word]}}).expect_success()
+    return word
+
+
+def contains_word(world: World) -> str:
+    """A predicate, percent-encoded, for a new resource without a key."""
+    return f"{TEXTS}%20contains%20any%20(%22{word_of(world)}%22)"
+
+
+@check("2.2-10", cases=CREATIONS)
+def a_created_resource_has_no_other_members(world: World, create: Callable[[World], Answer]) -> None:
+    answer = create(world).expect_success()
+    others = sorted(set(answer.json) - MEMBERS)
+    answer.expect(not others, "no member that the interface and its additions lack", others)
+
+
+@check("2.2-10", needs=["4.2-1", "4.3-1"], cases=READS)
+def a_resource_that_is_read_has_no_other_members(world: World, read: Callable[[World, Made], Answer]) -> None:
+    made = world.update(keyed(world), change("a"))
+    answer = read(world, made).expect_status(200)
+    others = sorted(set(answer.json) - MEMBERS)
+    answer.expect(not others, "no member that the interface and its additions lack", others)
+
+
+@check("2.2-11", needs=["4.6-8"], cases=ON_THE_COLLECTION)
+def a_key_of_another_resource_is_refused(world: World, method: str) -> None:
+    taken = keyed(world)
+    made = keyed(world, {INTEGERS: [1]})
+    before = as_read(world, made)
+    answer = write(world, method, made, {INTEGERS: [2]}, key=taken.key)
+    refused(answer, 400, "DuplicateField", field="key", duplicateValue=taken.key)
+    world.get(f"/{made.id}").expect_status(200).expect_json(before)
+
+
+@check("2.2-11", needs=["4.6-5"], cases=["POST", "PUT"])
+def a_key_stays_with_one_resource(world: World, method: str) -> None:
+    taken = keyed(world)
+    world.send(method, "", {"key": taken.key, "objectTypeProperty": {}}).expect_success().expect_json("id", taken.id)
+
+
+@check("2.2-11", needs=["2.2-7"])
+def a_key_is_free_in_every_other_project(world: World) -> None:
+    second = world.second()
+    made = keyed(world)
+    answer = second.post("", {"key": made.key, "objectTypeProperty": {}}).expect_success().expect_json("key", made.key)
+    answer.expect(answer.at("id") != made.id, "another id", answer.at("id"))
+
+
+@check("2.2-11", needs=["2.2-7"])
+def keys_that_differ_in_letter_case_are_two(world: World) -> None:
+    made = keyed(world)
+    answer = world.post("", {"key": made.key.upper(), "objectTypeProperty": {}}).expect_success()
+    answer.expect(answer.at("id") != made.id, "another id", answer.at("id"))
+
+
+KEYS = {
+    "two letters": "{c}{c}",
+    "two hyphens": "--",
+    "two underscores": "__",
+    "two digits": "00",
+    "256 characters": "{w}" + "x" * 240,
+    "255 characters": "{w}" + "x" * 239,
+    "upper case": "KEY-{w}",
+    "a hyphen first": "-{w}",
+    "an underscore at the end": "{w}_",
+    "digits": "0123456789{w}",
+}
+
+
+@check("2.2-12", cases=KEYS)
+def such_a_key_is_accepted(world: World, pattern: str) -> None:
+    key = pattern.format(c=world.random.choice("abcdefgh"), w=world.word())
+    # With PUT, since a short key may be there already.
+    world.put("", {"key": key, "objectTypeProperty": {}}).expect_success().expect_json("key", key)
+
+
+OTHER_KEYS = {
+    "empty": "",
+    "one letter": "a",
+    "257 characters": "k" * 257,
+    "far too long": "k" * 5000,
+    "a blank": "kit a",
+    "a blank at the end": "kit-a ",
+    "a line feed at the end": "kit-a\n",
+    "a dot": "kit.a",
+    "a slash": "kit/a",
+    "a colon": "kit:a",
+    "an equals sign": "kit=a",
+    "quotes": 'kit"a',
+    "a percent sign": "kit%41",
+    "an umlaut": "kit-ä",
+    "a fullwidth digit": "kit-１",
+    "a digit of another script": "kit-٣",
+    "an emoji": "kit-🐙",
+}
+
+
+@check("2.2-12", cases=OTHER_KEYS)
+def any_other_key_is_refused(world: World, key: str) -> None:
+    refused(world.post("", {"key": key, "objectTypeProperty": {}}), 400, "InvalidField", field="key")
+
+
+@check("2.2-12", cases=["PUT", "PATCH"])
+def any_other_key_is_refused_by_each_write(world: World, method: str) -> None:
+    for key in ("a", "kit a", "kit-a\n", "k" * 257):
+        body = {"key": key, "version": 1, "objectTypeProperty": {}}
+        refused(world.send(method, "", body), 400, "InvalidField", field="key")
+
+
+@check("2.2-13", needs=["4.2-1"], cases=CREATIONS)
+def the_next_read_answers_what_a_creation_has_answered(world: World, create: Callable[[World], Answer]) -> None:
+    made = made_by(create(world))
+    world.get(f"/{made.id}").expect_json(made.body)
+
+
+@check("2.2-13", needs=["4.2-1"], cases=UPDATES)
+def the_next_read_answers_what_an_update_has_answered(world: World, update: Callable[[World, Made], Answer]) -> None:
+    made = keyed(world, {TEXTS: ["ü"]})
+    answered = whole(update(world, made))
+    world.get(f"/{made.id}").expect_json(answered)
+
+
+@check("2.2-13", needs=["4.3-1"])
+def the_next_read_by_key_answers_it_too(world: World) -> None:
+    made = keyed(world)
+    answered = whole(write(world, "POST", made, {TEXTS: [world.word()]}))
+    world.get(f"/key={made.key}").expect_json(answered)
+
+
+@check("2.2-13", needs=["4.2-1"], cases=ON_THE_COLLECTION)
+def the_next_read_answers_what_a_staged_write_has_answered(world: World, method: str) -> None:
+    made = world.make({INTEGERS: [1]})
+    answer = write(world, method, made, {INTEGERS: [2]}, staged=True)
+    if answer.status != 200:
+        world.skip(f"needs staged writes, which this server answers with {answer.status}")
+    answered = whole(answer)
+    world.get(f"/{made.id}").expect_json(answered)

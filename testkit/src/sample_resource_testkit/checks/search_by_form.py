@@ -1,0 +1,225 @@
+"""The search by form, 4.14: the profile ``search``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sample_resource_testkit.answers import same
+from sample_resource_testkit.checks.finding import (
+    FORM_SEARCH,
+    INTEGERS,
+    SEARCH,
+    TEXTS,
+    Searched,
+    among,
+    expect_ids,
+    expect_page,
+    ids_of,
+    refused,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import FORM, World
+
+SCOPES = ("view_products", "view_published_products")
+
+
+@check("4.14-1", cases=SCOPES)
+def a_token_with_either_scope_is_enough(world: World, scope: str) -> None:
+    world.caller(scope).post(FORM_SEARCH, form={"limit": 1}).expect_success()
+
+
+@check("4.14-1", cases={"plain": FORM, "with a charset": f"{FORM}; charset=utf-8", "in other letters": FORM.title()})
+def the_body_is_a_form(world: World, content_type: str) -> None:
+    word = world.word()
+    world.make({TEXTS: [f"{word} dog"]})
+    headers = {"Content-Type": content_type}
+    world.post(FORM_SEARCH, body=f"text.en={word}+dog&limit=1", headers=headers).expect_success()
+
+
+@check("4.14-2")
+def a_post_answers_a_page(world: World) -> None:
+    expect_page(world.post(FORM_SEARCH, form={"limit": 2}))
+
+
+@check("4.14-2", cases={"a word": ("x",), "two words": ("x", "y"), "no word": ()})
+def a_post_searches(world: World, words: tuple[str, ...]) -> None:
+    text = " ".join([world.word(), *words])
+    made = world.make({TEXTS: [text]})
+    answer = world.post(FORM_SEARCH, form={"text.en": text}).expect_status(200)
+    expect_ids(answer, [made], "a text to find what has its words").expect_json("total", 1)
+    answer.expect_json("results", 0, TEXTS, [text]).expect_absent("results", 0, "objectTypeProperty")
+
+
+SAME: dict[str, Searched] = {
+    "everything of these": (),
+    "a filter": (("filter", f"{INTEGERS}:2,3"),),
+    "a range": (("filter", f"{INTEGERS}:range(2 to *)"),),
+    "two filters": (("filter", f"{INTEGERS}:2"), ("filter", f'{TEXTS}:"dog"')),
+    "a text": (("text.en", "dogs"),),
+    "a text in other letters": (("text.de", "VÖGEL"),),
+    "a fuzzy text": (("text.en", "dig"), ("fuzzy", True)),
+    "a fuzzy text without edits": (("text.en", "dig"), ("fuzzy", "true"), ("fuzzyLevel", 0)),
+    "a facet": (("facet", INTEGERS),),
+    "facets of all kinds": (
+        *(("facet", f"{INTEGERS}:range(1 to 3) as r"), ("facet", f"{INTEGERS}:1,2 as f counting products")),
+        ("facet", TEXTS),
+    ),
+    "narrowed facets": (("facet", TEXTS), ("filter.facets", f"{INTEGERS}:1"), ("filter", f"{INTEGERS}:3")),
+    "the staged projection": (("staged", True), ("facet", INTEGERS)),
+    "sorted": (("sort", "key desc"), ("limit", 2), ("offset", 1)),
+    "without a total": (("withTotal", False), ("limit", "1")),
+    "quotes, blanks and other signs": (("filter", f'{TEXTS}:"a & b=c;\\"+ 100%"'),),
+    "beyond the first plane": (("filter", f'{TEXTS}:"\U0001f600 é"'),),
+    "a broken filter": (("filter", "key:"),),
+    "a blank text": (("text.en", " "),),
+    "a limit that is too high": (("limit", 501),),
+}
+
+
+@check("4.14-3", needs=["4.4-4", "4.14-2", "S-23"], cases=SAME)
+def both_searches_answer_the_same(world: World, parameters: Searched) -> None:
+    made = [
+        world.make({INTEGERS: [1, 2], TEXTS: ["dog", 'a & b=c;"+ 100%']}),
+        world.make({INTEGERS: [2, 3], TEXTS: ["Vögel", "\U0001f600 é"]}),
+        world.make({INTEGERS: [3], TEXTS: ["dogs"]}),
+    ]
+    query = [*parameters, among(*made)]
+    by_query = world.get(SEARCH, query=query)
+    by_form = world.post(FORM_SEARCH, form=query)
+    by_form.expect_status(by_query.status)
+    by_form.expect(same(by_form.json, by_query.json), "the body that 4.4 answers", by_form.json)
+
+
+REPEATABLE: dict[str, tuple[str, Callable[[str, str], tuple[str, str]]]] = {
+    "filter": ("filter", lambda one, other: (f'{TEXTS}:"{one}"', f'{TEXTS}:"{other}"')),
+    "filter.query": ("filter.query", lambda one, other: (f'{TEXTS}:"{one}"', f'{TEXTS}:"{other}"')),
+    "text": ("text.en", lambda one, other: (one, other)),
+}
+
+
+@check("4.14-4", needs=["4.14-2"], cases=REPEATABLE)
+def a_repeatable_parameter_may_stand_in_both_places(
+    world: World, case: tuple[str, Callable[[str, str], tuple[str, str]]]
+) -> None:
+    name, values = case
+    one, other = world.word(), world.word()
+    both, _, _ = (world.make({TEXTS: texts}) for texts in ([one, other], [one], [other]))
+    in_query, in_form = values(one, other)
+    answer = world.post(FORM_SEARCH, query=[(name, in_query)], form=[(name, in_form)]).expect_status(200)
+    expect_ids(answer, [both], f"both {name} to hold")
+
+
+@check("4.14-4", needs=["4.14-2"])
+def facets_may_stand_in_both_places(world: World) -> None:
+    answer = world.post(FORM_SEARCH, query={"facet": "version as a"}, form={"facet": "version as b"})
+    names = sorted(answer.expect_status(200).at("facets"))
+    answer.expect(names == ["a", "b"], "both facets", names)
+
+
+@check("4.14-4", needs=["4.14-2"], cases=("limit=1", "text.en={word}", "staged=false&limit=1"))
+def a_parameter_may_stand_in_the_query_string(world: World, query: str) -> None:
+    word = world.word()
+    for _ in range(2):
+        world.make({TEXTS: [word]})
+    text = query.replace("{word}", word)
+    rest = "" if "{word}" in query else f"text.en={word}"
+    answer = world.post(f"{FORM_SEARCH}?{text}", form=rest).expect_status(200).expect_json("total", 2)
+    answer.expect_json("count", 1 if "limit" in query else 2)
+
+
+SINGLE = ("limit=1", "offset=0", "staged=false", "fuzzy=true", "fuzzyLevel=1", "withTotal=false")
+
+
+@check("4.14-4", needs=["4.14-2"], cases=SINGLE)
+def another_parameter_in_both_places_is_refused(world: World, parameter: str) -> None:
+    refused(world.post(f"{FORM_SEARCH}?{parameter}", form=parameter))
+
+
+@check(
+    "4.14-5",
+    needs=["4.14-2"],
+    cases=(
+        "colour",
+        "where",
+        "expand",
+        "text.english",
+        "limt",
+        "Filter",
+        "markMatchingVariants",
+        "filter.",
+        "var.a",
+        "ä",
+    ),
+)
+def an_undeclared_field_is_named(world: World, name: str) -> None:
+    refused(world.post(FORM_SEARCH, form=[("limit", 1), (name, "x")]), "InvalidInput", name)
+
+
+BODILESS: dict[str, dict[str, Any]] = {
+    "no body": {},
+    "no body but its type": {"headers": {"Content-Type": FORM}},
+    "an empty form": {"form": ""},
+}
+
+
+@check("4.14-6", needs=["4.14-2"], cases=BODILESS)
+def without_a_body_the_query_string_counts(world: World, options: dict[str, Any]) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word]})
+    answer = world.post(FORM_SEARCH, query=[("text.en", word)], **options).expect_status(200)
+    expect_ids(answer, [made], "a text in the query string to find what has its word")
+
+
+@check("4.14-6", needs=["4.14-2"], cases=BODILESS)
+def without_parameters_everything_is_found(world: World, options: dict[str, Any]) -> None:
+    world.make()
+    answer = world.post(FORM_SEARCH, **options).expect_status(200)
+    answer.expect(len(ids_of(answer)) > 0, "some results")
+
+
+PUBLISHED = "view_published_products"
+
+
+@check("4.14-7", needs=["4.14-1"], cases={"in the form": False, "in the query string": True})
+def the_staged_projection_needs_view_products(world: World, in_query: bool) -> None:
+    where = {"query": "staged=true"} if in_query else {"form": "staged=true"}
+    answer = world.caller(PUBLISHED).post(FORM_SEARCH, **where).expect_status(403)
+    first = answer.at("errors", 0)
+    answer.expect(first.get("code") == "insufficient_scope", "the code insufficient_scope", first)
+    answer.expect("view_products" in str(first.get("message")), "a message with view_products", first)
+
+
+@check("4.14-7", needs=["4.14-1"], cases=SCOPES)
+def the_current_projection_needs_either_scope(world: World, scope: str) -> None:
+    world.caller(scope).post(FORM_SEARCH, form="staged=false&limit=1").expect_status(200)
+
+
+@check("4.14-7", needs=["4.14-1"])
+def view_products_opens_the_staged_projection(world: World) -> None:
+    world.caller("view_products").post(FORM_SEARCH, form="staged=true&limit=1").expect_status(200)
+
+
+@check(
+    "4.14-8",
+    needs=["4.14-2"],
+    cases={
+        "JSON": ("application/json", '{"limit": 1}'),
+        "a text": ("text/plain", "limit=1"),
+        "XML": ("application/xml", "<limit>1</limit>"),
+        "bytes": ("application/octet-stream", "limit=1"),
+        "a form in parts": (
+            "multipart/form-data; boundary=x",
+            '--x\r\nContent-Disposition: form-data; name="limit"\r\n\r\n1\r\n--x--\r\n',
+        ),
+        "a name that begins alike": (f"{FORM}-2", "limit=1"),
+    },
+)
+def another_type_of_body_is_refused(world: World, case: tuple[str, str]) -> None:
+    content_type, body = case
+    answer = world.post(FORM_SEARCH, body=body, headers={"Content-Type": content_type}).expect_status(415)
+    code = answer.at("errors", 0, "code")
+    answer.expect(code == "UnsupportedMediaType", "the code UnsupportedMediaType", code)
+
+
+@check("4.14-8", needs=["4.14-2"])
+def a_body_without_a_type_is_refused(world: World) -> None:
+    world.post(FORM_SEARCH, body="limit=1").expect_status(415)

@@ -1,0 +1,241 @@
+"""The search by query, 4.4: the profile ``search``."""
+
+from typing import Any
+
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    SEARCH,
+    TEXTS,
+    UNIQUE,
+    Fields,
+    Searched,
+    among,
+    expect_ids,
+    expect_page,
+    ids_of,
+    make,
+    refused,
+    stage,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+PARAMETERS = {
+    "none": (),
+    "fuzzy=true": (("fuzzy", True), ("text.en", "kennels")),
+    "fuzzy=false": (("fuzzy", False), ("text.en", "kennels")),
+    "fuzzyLevel": (("fuzzyLevel", 1), ("fuzzy", True), ("text.en", "kennels")),
+    "staged=true": (("staged", True),),
+    "staged=false": (("staged", False),),
+    "filter": (("filter", "version:1"),),
+    "filter.facets": (("filter.facets", "version:1"), ("facet", "version")),
+    "filter.query": (("filter.query", "version:1"),),
+    "facet": (("facet", "version"),),
+    "text.en": (("text.en", "kennel"),),
+    "all": (
+        *(("fuzzy", True), ("fuzzyLevel", 2), ("staged", False), ("filter", "version:1"), ("facet", "version")),
+        *(("filter.query", "version:1"), ("filter.facets", "version:1"), ("text.de-AT", "Vogelhaus")),
+    ),
+}
+
+
+@check("4.4-1", cases=PARAMETERS)
+def a_search_takes_its_parameters(world: World, parameters: Searched) -> None:
+    world.get(SEARCH, query=parameters).expect_status(200)
+
+
+def expect_text_parameter(world: World, name: str) -> None:
+    """Expect that a parameter is a text: it finds the resource that has its word, and no other."""
+    word = world.word()
+    made = world.make({TEXTS: [word]})
+    for text, wanted in ((word, [made]), (world.word(), [])):
+        answer = world.get(SEARCH, query=[(name, text)]).expect_status(200)
+        expect_ids(answer, wanted, f"{name} to look for its word")
+
+
+@check(
+    "4.4-2",
+    needs=["4.4-4"],
+    cases=[
+        f"text.{language}" for language in ("en", "de", "fr", "xx", "zz", "de-AT", "pt-BR", "en-GB", "xx-XX", "aa-ZZ")
+    ],
+)
+def a_name_with_a_language_is_a_text(world: World, name: str) -> None:
+    expect_text_parameter(world, name)
+
+
+@check(
+    "4.4-3",
+    needs=["4.4-2"],
+    cases=(
+        "text_en",
+        "textxen",
+        "text-en",
+        "text en",
+        "text:de-AT",
+        "text/fr",
+        "text1xx",
+        "textéen",
+        "text\U0001f600en",
+    ),
+)
+def the_dot_of_the_name_is_any_character(world: World, name: str) -> None:
+    expect_text_parameter(world, name)
+
+
+@check(
+    "4.4-3",
+    needs=["4.4-2"],
+    cases=(
+        *(
+            "text.english",
+            "text.EN",
+            "text.de-at",
+            "text.e",
+            "texten",
+            "text.",
+            "text",
+            "Text.en",
+            "text.en-",
+            "text.En",
+        ),
+        *("text.en-USA", "text.en-US-x", "xtext.en", "text.en_US", "text..en", "text.en%0A", "text.ée", "text.en-U"),
+        *("%20text.en", "text.12"),
+    ),
+)
+def another_name_is_undeclared(world: World, name: str) -> None:
+    refused(world.get(f"{SEARCH}?{name}=dog"))
+
+
+@check(
+    "4.4-4",
+    cases={
+        "without parameters": (),
+        "with a limit": (("limit", 1),),
+        "with a filter": (("filter", "version:1"),),
+        "with a text that nothing has": (("text.en", "nothinghasthisword"),),
+    },
+)
+def a_search_answers_a_page(world: World, parameters: Searched) -> None:
+    expect_page(world.get(SEARCH, query=parameters))
+
+
+@check("4.4-4")
+def a_page_counts_its_matches(world: World) -> None:
+    word = world.word()
+    made = [world.make({TEXTS: [word]}) for _ in range(2)]
+    answer = world.get(SEARCH, query=[("text.en", word)]).expect_status(200)
+    expect_ids(answer, made, "a text to find what has its word").expect_json("total", 2).expect_json("count", 2)
+
+
+ALL_FIELDS: Fields = {
+    INTEGERS: [1, 1, -5],
+    UNIQUE: [3, 5],
+    PAIR: [3, 5.5],
+    FLOATS: [0.82],
+    NUMBERS: [10, 0.1],
+    OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}, {}],
+}
+
+PROJECTIONS: dict[str, tuple[Fields, bool]] = {
+    "no fields": ({}, False),
+    "all fields": (ALL_FIELDS, False),
+    "someProperty": ({"someProperty": "a text", INTEGERS: []}, False),
+    "the staged one": ({**ALL_FIELDS, "someProperty": "a text"}, True),
+}
+
+
+@check("4.4-5", needs=["4.4-4"], cases=PROJECTIONS)
+def a_result_is_flat(world: World, case: tuple[Fields, bool]) -> None:
+    fields, staged = case
+    word = world.word()
+    made = make(world, {**fields, TEXTS: [word]})
+    wanted: dict[str, Any] = {**fields, TEXTS: [word]}
+    if staged:
+        text = world.word()
+        made = stage(world, made, {TEXTS: [text], INTEGERS: [7]})
+        wanted = {TEXTS: [text], INTEGERS: [7], "someProperty": "a text"}
+        word = text
+    answer = world.get(SEARCH, query=[("text.en", word), ("staged", staged)]).expect_status(200)
+    expect_ids(answer, [made], "a text to find what has its word")
+    result = answer.at("results", 0)
+    known = {"id", "version", "key", "createdAt", "lastModifiedAt", "hasStagedChanges", *wanted}
+    names = known if made.key else known - {"key"}
+    answer.expect(result.keys() == names, f"a result with just {', '.join(sorted(names))}", sorted(result))
+    for name, value in wanted.items():
+        answer.expect_json("results", 0, name, value)
+    for name in ("id", "version", "createdAt", "lastModifiedAt"):
+        answer.expect_json("results", 0, name, made.body.get(name))
+
+
+@check(
+    "4.4-6",
+    needs=["4.4-1"],
+    cases={
+        "3 for a long word": (3, "kennels"),
+        "10 for a long word": (10, "kennels"),
+        "2 for a word of five": (2, "house"),
+        "2 for a word of three": (2, "dog"),
+        "1 for a word of two": (1, "ox"),
+    },
+)
+def a_level_above_the_default_is_refused(world: World, case: tuple[int, str]) -> None:
+    level, text = case
+    world.get(SEARCH, query=[("fuzzy", True), ("fuzzyLevel", level), ("text.en", text)]).expect_status(400)
+
+
+@check("4.4-7", needs=["4.4-4", "S-23"])
+def a_search_takes_a_limit_and_an_offset(world: World) -> None:
+    made = [world.make() for _ in range(3)]
+    everything = ids_of(world.get(SEARCH, query=[among(*made)]).expect_status(200))
+    for limit, offset in ((2, 0), (1, 1), (2, 2), (5, 3), (0, 0)):
+        query = [among(*made), ("limit", limit), ("offset", offset)]
+        answer = world.get(SEARCH, query=query).expect_status(200).expect_json("total", 3)
+        answer.expect_json("limit", limit).expect_json("offset", offset)
+        got = ids_of(answer)
+        wanted = everything[offset : offset + limit]
+        answer.expect(got == wanted, f"the results from {offset} on, at most {limit}: {wanted}", got)
+
+
+@check("4.4-7", needs=["4.4-4", "S-23"], cases={"ascending": ("", 1), "asc": (" asc", 1), "desc": (" desc", -1)})
+def a_search_takes_sort(world: World, case: tuple[str, int]) -> None:
+    direction, step = case
+    made = [world.make(key=f"{letter}-{world.word()}") for letter in "bca"]
+    answer = world.get(SEARCH, query=[among(*made), ("sort", f"key{direction}")]).expect_status(200)
+    wanted = sorted(made, key=lambda one: one.key)[::step]
+    expect_ids(answer, wanted, "the order of the keys", ordered=True)
+
+
+@check("4.4-7", needs=["4.4-4", "S-23"])
+def several_sort_apply_in_their_order(world: World) -> None:
+    first, second, third = (make(world, fields) for fields in ({}, {"someProperty": "b"}, {"someProperty": "a"}))
+    query = [among(first, second, third), ("sort", "version desc"), ("sort", "someProperty")]
+    answer = world.get(SEARCH, query=query).expect_status(200)
+    expect_ids(answer, [third, second, first], "the order of the versions, then of the texts", ordered=True)
+
+
+@check("4.4-7", needs=["4.4-4", "S-23"])
+def a_search_takes_with_total(world: World) -> None:
+    made = world.make()
+    world.get(SEARCH, query=[among(made), ("withTotal", False)]).expect_status(200).expect_absent("total")
+    world.get(SEARCH, query=[among(made), ("withTotal", True)]).expect_status(200).expect_json("total", 1)
+
+
+@check(
+    "4.4-7",
+    needs=["4.4-4"],
+    cases={
+        "where": "where=version%20%3D%201",
+        "expand": "expand=createdBy",
+        "a variable": "var.a=x",
+        "limit above 500": "limit=501",
+        "offset above 10000": "offset=10001",
+        "sort by another field": "sort=arrayOfIntExample",
+    },
+)
+def a_search_takes_nothing_else_of_the_sorted_list(world: World, query: str) -> None:
+    refused(world.get(f"{SEARCH}?{query}"))

@@ -1,0 +1,293 @@
+"""Expressions that searches refuse, and their limits: the profile ``search``."""
+
+import re
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    FORM_SEARCH,
+    INTEGERS,
+    OBJECTS,
+    TEXTS,
+    among,
+    expect_caret,
+    expect_ids,
+    messages_of,
+    refused,
+    search,
+    with_names,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+FILTERS = ("filter", "filter.query")
+"""And ``filter.facets``, which has checks of its own: a server that ignores it should fail only the clauses on it."""
+
+BROKEN = {
+    "no colon": "key",
+    "no condition": "key:",
+    "no path": ':"a"',
+    "an open string": 'key:"a',
+    "a comma at the end": 'key:"a",',
+    "an open range": "version:range(1 to 2",
+    "a range without to": "version:range(1 2)",
+    "a range without an end": "version:range(1 to )",
+    "no bounds": "version:range()",
+    "a word as a value": "key:abc",
+    "an unknown word": 'key: substree("x")',
+    "an operator": 'key = "a"',
+    "more after the end": 'key:"a" "b"',
+    "two conditions": 'key:"a" and version:1',
+    "single quotes": "key:'a'",
+    "a star alone": "version:*",
+    "exists with more": "key:exists,missing",
+    "an unknown escape": 'key:"a\\n"',
+}
+
+
+def expect_syntax_error(answer: Answer, name: str, expression: str) -> None:
+    refused(answer, begins=f"Malformed parameter: {name}: Syntax error while parsing '{expression}'.")
+
+
+@check("S-47", needs=["S-14"], cases=with_names(BROKEN))
+def what_is_no_filter_is_a_syntax_error(world: World, case: tuple[str, str]) -> None:
+    name = FILTERS[len(case[0]) % 2]
+    expect_syntax_error(search(world, (name, case[1])), name, case[1])
+
+
+@check("S-47", needs=["S-14"], cases=FILTERS)
+def each_kind_of_filter_is_named(world: World, name: str) -> None:
+    expect_syntax_error(search(world, (name, "version:range(1")), name, "version:range(1")
+
+
+@check(
+    "S-47",
+    needs=["S-28"],
+    cases=(
+        *("version:", "version as", "version as a b", "version counting", "version:range(1 to", "version:1,", ":1"),
+        *("version counting products as a", "version:1 and key", "version as a counting", "version:range(1 to 2) key"),
+    ),
+)
+def what_is_no_facet_is_a_syntax_error(world: World, expression: str) -> None:
+    expect_syntax_error(search(world, ("facet", expression)), "facet", expression)
+
+
+POSITIONS = {
+    'key: substree("x")': (1, 9),
+    "key:'a'": (1, 5),
+    'key = "a"': (1, 5),
+    "version:range(1 2)": (1, 17),
+    'key:"a" "b"': (1, 9),
+    'key:\n"a",\n?': (3, 1),
+    'key:"ä\U0001f600" ?': (1, 10),
+    "key:": (1, 5),
+    "version:range(1 to 2": (1, 21),
+}
+
+
+@check("S-48", needs=["S-47"], cases=with_names(POSITIONS))
+def a_syntax_error_is_told_with_its_position(world: World, case: tuple[str, tuple[int, int]]) -> None:
+    expression, (line, column) = case
+    expect_caret(search(world, ("filter.query", expression)), expression, line, column)
+
+
+@check("S-48", needs=["S-47"])
+def a_syntax_error_of_a_facet_is_told_with_its_position(world: World) -> None:
+    expect_caret(search(world, ("facet", "version as a b")), "version as a b", 1, 14)
+
+
+UNKNOWN = {
+    'colour:"red"': "colour",
+    "colour:exists": "colour",
+    "colour:range(1 to 2)": "colour",
+    'Key:"a"': "Key",
+    'createdBy.name:"a"': "createdBy.name",
+    f"{OBJECTS}.foo:1": f"{OBJECTS}.foo",
+    'objectTypeProperty.foo:"a"': "objectTypeProperty.foo",
+    'objectTypeProperty.key:"a"': "objectTypeProperty.key",
+    'key.en:"a"': "key.en",
+    'variants.sku:"a"': "variants.sku",
+}
+
+
+@check("S-49", needs=["S-14"], cases=with_names(UNKNOWN))
+def an_unknown_path_of_a_filter_is_named(world: World, case: tuple[str, str]) -> None:
+    condition, path = case
+    for name in FILTERS:
+        refused(search(world, (name, condition)), "InvalidInput", f"The field '{path}' does not exist.")
+
+
+@check(
+    "S-50",
+    needs=["S-28"],
+    cases=(
+        "color",
+        "colour:1",
+        "Key",
+        "createdBy.name",
+        f"{OBJECTS}.foo",
+        "objectTypeProperty.key",
+        "variants.sku as a",
+    ),
+)
+def an_unknown_path_of_a_facet_is_not_found(world: World, expression: str) -> None:
+    path = re.split(r"[: ]", expression)[0]
+    refused(search(world, ("facet", expression)), "SearchFacetPathNotFound", begins=f"Facet path {path} not found.")
+
+
+@check(
+    "S-51",
+    needs=["S-14"],
+    cases=(
+        *('version:"2"', "key:5", "key:true", 'version:1,"2"', 'createdAt:"today"', "createdAt:5", f'{INTEGERS}:"1"'),
+        *(f"{TEXTS}:1", f'{FLOATS}:range("a" to "b")', 'version:range(1 to "2")', "key:range(1 to 2)"),
+        *('createdAt:range("x" to *)', f'{OBJECTS}.integerExample:"1"', "createdBy.id:5", 'createdAt:"2021-02-29"'),
+    ),
+)
+def a_literal_of_another_type_is_refused_in_a_filter(world: World, condition: str) -> None:
+    for name in FILTERS:
+        refused(search(world, (name, condition)))
+
+
+@check(
+    "S-51",
+    needs=["S-35", "S-36"],
+    cases=(
+        *('version:"2"', "key:5", f'{INTEGERS}:1,"2"', 'createdAt:"today"', f"{TEXTS}:true"),
+        *('version:range("1" to *)', "createdAt:range(1 to 2)", f'{OBJECTS}.integerExample:"1"'),
+    ),
+)
+def a_literal_of_another_type_is_refused_in_a_facet(world: World, expression: str) -> None:
+    refused(search(world, ("facet", expression)))
+
+
+@check(
+    "S-52",
+    needs=["S-14"],
+    cases=('key:subtree("x")', 'key: subtree("x"),subtree("y")', 'key:subtree("x"),"y"', f'{TEXTS}:subtree("a")'),
+)
+def there_are_no_subtrees(world: World, condition: str) -> None:
+    refused(search(world, ("filter", condition)))
+
+
+OBJECT_PATHS = ("createdBy", "lastModifiedBy", "objectTypeProperty", OBJECTS, f"objectTypeProperty.{OBJECTS}")
+
+
+@check("S-53", needs=["S-28"], cases=OBJECT_PATHS)
+def a_facet_on_an_object_is_refused(world: World, path: str) -> None:
+    refused(search(world, ("facet", path)))
+
+
+@check("S-53", needs=["S-14"], cases=OBJECT_PATHS)
+def a_filter_on_an_object_takes_no_value(world: World, path: str) -> None:
+    for condition in ('"a"', "1", "range(1 to 2)"):
+        refused(search(world, ("filter", f"{path}:{condition}")))
+
+
+@check("S-53", needs=["S-16"], cases=OBJECT_PATHS)
+def a_filter_on_an_object_takes_exists(world: World, path: str) -> None:
+    made = world.make({OBJECTS: [{"integerExample": 1}]})
+    for condition, wanted in (("exists", [made]), ("missing", [])):
+        answer = search(world, ("filter", f"{path}:{condition}"), among(made)).expect_status(200)
+        expect_ids(answer, wanted, f"{path}:{condition} {'' if wanted else 'not '}to hold")
+
+
+# Limits: some of these are longer than a URL may be, so they are sent as a form.
+
+Form = list[tuple[str, object]]
+
+
+def by_form(world: World, form: Form) -> Answer:
+    """The search 4.14.
+
+    :raises NotReachable: if the server does not have it.
+    """
+    answer = world.post(FORM_SEARCH, form=[*form, ("limit", 1)])
+    if answer.status in (404, 405, 501):
+        world.not_reachable(f"needs 4.14, which was answered with {answer.status}")
+    return answer
+
+
+def values(count: int) -> str:
+    """A list of so many numbers."""
+    return ",".join(["1"] * count)
+
+
+def ranges(count: int) -> str:
+    """So many ranges."""
+    return "range" + ",".join(["(1 to 2)"] * count)
+
+
+def words(count: int) -> str:
+    """A text of so many words."""
+    return " ".join(["dog"] * count)
+
+
+LIMITS: dict[str, Form] = {
+    "50 facets": [("facet", f"version as v{number}") for number in range(50)],
+    "500 values in a filter": [("filter", f"version:{values(500)}")],
+    "500 values in two filters": [("filter.query", f"version:{values(250)}")] * 2,
+    "500 ranges in a filter": [("filter", f"version:{ranges(500)}")],
+    "500 values in each kind of filter": [(name, f"version:{values(500)}") for name in (*FILTERS, "filter.facets")],
+    "500 values in a facet": [("facet", f"version:{values(500)}")],
+    "500 values in two facets": [("facet", f"version:{values(250)} as a{number}") for number in range(2)],
+    "100 ranges in a facet": [("facet", f"version:{ranges(100)}")],
+    "16384 characters in a filter": [("filter", f'key:"{"a" * (16_384 - 6)}"')],
+    "64 words": [("text.en", words(64))],
+    "64 words in two texts": [("text.en", words(32)), ("text.de", words(32))],
+    "2000 characters": [("text.en", f"{'a' * 999} {'b' * 1_000}")],
+}
+
+BEYOND: dict[str, Form] = {
+    "51 facets": [("facet", f"version as v{number}") for number in range(51)],
+    "501 values in a filter": [("filter", f"version:{values(501)}")],
+    "501 values in two filters": [
+        ("filter.query", f"version:{values(250)}"),
+        ("filter.query", f"version:{values(251)}"),
+    ],
+    "501 ranges in a filter": [("filter", f"version:{ranges(501)}")],
+    "501 values and ranges": [("filter", f"version:{values(250)}"), ("filter", f"version:{ranges(251)}")],
+    "501 values in filter.facets": [("filter.facets", f"version:{values(501)}"), ("facet", "version")],
+    "501 values in two facets": [("facet", f"version:{values(250 + number)} as a{number}") for number in range(2)],
+    "501 values in a facet": [("facet", f"version:{values(501)}")],
+    "101 ranges in a facet": [("facet", f"version:{ranges(101)}")],
+    "16385 characters in a filter": [("filter", f'key:"{"a" * (16_385 - 6)}"')],
+    "16385 characters in a facet": [("facet", f'key:"{"a" * (16_385 - 6)}"')],
+    "65 words": [("text.en", words(65))],
+    "65 words in two texts": [("text.en", words(32)), ("text.de", words(33))],
+    "2001 characters": [("text.en", f"{'a' * 1_000} {'b' * 1_000}")],
+    "2001 characters in two texts": [("text.en", "a" * 1_000), ("text.en", "b" * 1_001)],
+}
+
+
+@check("S-54", needs=["4.14-2", "S-14", "S-28"], cases=LIMITS)
+def a_search_may_have_so_many(world: World, form: Form) -> None:
+    by_form(world, form).expect_status(200)
+
+
+@check("S-54", needs=["4.14-2", "S-14", "S-28"], cases=BEYOND)
+def more_is_refused(world: World, form: Form) -> None:
+    refused(by_form(world, form))
+
+
+@check("S-47", needs=["S-25"])
+def a_broken_filter_of_facets_is_a_syntax_error(world: World) -> None:
+    expect_syntax_error(search(world, ("filter.facets", "key:")), "filter.facets", "key:")
+
+
+@check("S-49", needs=["S-25"])
+def an_unknown_path_of_a_filter_of_facets_is_named(world: World) -> None:
+    refused(search(world, ("filter.facets", "colour:1")), "InvalidInput", "The field 'colour' does not exist.")
+
+
+@check("S-51", needs=["S-25"])
+def a_literal_of_another_type_is_refused_in_a_filter_of_facets(world: World) -> None:
+    refused(search(world, ("filter.facets", 'version:"2"')))
+
+
+@check("S-47", needs=["S-14"])
+def several_syntax_errors_are_each_of_their_parameter(world: World) -> None:
+    answer = refused(search(world, ("filter", "key:"), ("filter.query", "version:")))
+    for name in ("filter", "filter.query"):
+        begins = f"Malformed parameter: {name}: Syntax error"
+        answer.expect(any(text.startswith(begins) for text in messages_of(answer)), f"a message that begins {begins}")

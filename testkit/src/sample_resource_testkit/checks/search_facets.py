@@ -1,0 +1,396 @@
+"""Facets of searches, and what narrows them: the profile ``search``."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from sample_resource_testkit.answers import Answer, same
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    Fields,
+    among,
+    expect_counts,
+    facet,
+    refused,
+    search,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import Made, World
+
+
+@check(
+    "S-28",
+    needs=["S-23"],
+    cases={"one": ["version"], "two": ["version", INTEGERS], "a range": ["version:range(1 to 2)"]},
+)
+def facets_stand_in_the_answer_if_one_was_asked_for(world: World, expressions: list[str]) -> None:
+    asked = [("facet", expression) for expression in expressions]
+    answer = search(world, *asked, among(world.make())).expect_status(200)
+    facets = answer.at("facets")
+    answer.expect(isinstance(facets, dict) and len(facets) == len(asked), f"{len(asked)} facets", facets)
+
+
+@check("S-28", needs=["S-23"], cases={"nothing": (), "filter.facets": (("filter.facets", "version:1"),)})
+def without_a_facet_there_are_none(world: World, more: tuple[tuple[str, object], ...]) -> None:
+    search(world, *more, among(world.make())).expect_status(200).expect_absent("facets")
+
+
+NAMES = {
+    "version": "version",
+    f"objectTypeProperty.{INTEGERS}": f"objectTypeProperty.{INTEGERS}",
+    INTEGERS: INTEGERS,
+    f"{OBJECTS}.integerExample": f"{OBJECTS}.integerExample",
+    "createdBy.typeId": "createdBy.typeId",
+    "version:1,2": "version",
+    "version:range(1 to 2)": "version",
+    "version as v": "v",
+    "version:1,2 as some-name": "some-name",
+    "version:range(1 to 2),(2 to *) as my_name2": "my_name2",
+    f"{TEXTS} as texts counting products": "texts",
+    "version counting products": "version",
+}
+
+
+@check("S-29", needs=["S-28"], cases={expression: (expression, name) for expression, name in NAMES.items()})
+def a_facet_has_its_path_or_its_name(world: World, case: tuple[str, str]) -> None:
+    expression, name = case
+    answer = search(world, ("facet", expression), among(world.make())).expect_status(200)
+    names = list(answer.at("facets"))
+    answer.expect(names == [name], f"just the facet {name}", names)
+
+
+@check("S-29", needs=["S-28"])
+def facets_on_one_path_have_names(world: World) -> None:
+    query = [("facet", "version as a"), ("facet", "version:1 as b"), ("facet", "version")]
+    answer = search(world, *query, among(world.make())).expect_status(200)
+    answer.expect_json("facets", "a", "type", "terms").expect_json("facets", "b", "type", "filter")
+    answer.expect_json("facets", "version", "type", "terms")
+
+
+TERMS: dict[str, tuple[list[Fields], str, dict[object, int]]] = {
+    "numbers": ([{INTEGERS: [1, 2]}, {INTEGERS: [2]}], INTEGERS, {1: 1, 2: 2}),
+    "fractions": ([{FLOATS: [0.82, -2.5]}, {FLOATS: [0.82]}], FLOATS, {0.82: 2, -2.5: 1}),
+    "texts": ([{TEXTS: ["dog", "Dog"]}, {TEXTS: ["dog", 'a "b"']}], TEXTS, {"dog": 2, "Dog": 1, 'a "b"': 1}),
+    "members": (
+        [{OBJECTS: [{"integerExample": 7}, {"integerExample": 8}]}, {OBJECTS: [{"integerExample": 7}]}],
+        f"{OBJECTS}.integerExample",
+        {7: 2, 8: 1},
+    ),
+    "versions": ([{}, {}], "version", {1: 2}),
+    "nothing": ([{}], UNIQUE, {}),
+}
+
+
+@check("S-30", needs=["S-23"], cases=TERMS)
+def a_path_counts_terms(world: World, case: tuple[list[Fields], str, dict[object, int]]) -> None:
+    listed, path, wanted = case
+    answer = facet(world, path, among(*(world.make(fields) for fields in listed)))
+    answer.expect_json("facets", path, "type", "terms")
+    expect_counts(answer, path, wanted, "the terms and how many resources have them")
+    names = {"type", "dataType", "missing", "total", "other", "terms"}
+    got = answer.at("facets", path)
+    answer.expect(got.keys() == names, f"just {', '.join(sorted(names))}", sorted(got))
+
+
+@check("S-31", needs=["S-30"], cases={"numbers": ([10, 9, 2, -1], INTEGERS), "texts": (["b", "a", "Z", "é"], TEXTS)})
+def terms_are_in_descending_order_of_their_counts(world: World, case: tuple[list[Any], str]) -> None:
+    """The first term is in one resource, the others are in two, and the last is in three."""
+    values, path = case
+    most = values[-1]
+    made = [world.make({path: listed}) for listed in (values[:], values[1:], [most])]
+    answer = facet(world, path, among(*made))
+    wanted = [most, *sorted(values[1:-1]), values[0]]
+    got = [term.get("term") for term in answer.at("facets", path, "terms")]
+    answer.expect(same(got, wanted), f"terms in the order {wanted}", got)
+
+
+@check("S-31", needs=["S-30"], cases=range(4))
+def total_is_the_sum_and_missing_what_has_no_value(world: World, empty: int) -> None:
+    listed = [world.random.sample(range(9), world.random.randint(1, 4)) for _ in range(3)]
+    fields: list[Fields] = [{INTEGERS: numbers} for numbers in listed]
+    fields += [{}, {INTEGERS: []}, {UNIQUE: [1]}][:empty]
+    answer = facet(world, INTEGERS, among(*(world.make(each) for each in fields)))
+    answer.expect_json("facets", INTEGERS, "total", sum(map(len, listed)))
+    answer.expect_json("facets", INTEGERS, "missing", empty)
+
+
+@check("S-32", needs=["S-31"], cases={"200 terms": 200, "201 terms": 201, "230 terms": 230})
+def at_most_200_terms_are_listed(world: World, count: int) -> None:
+    made = [world.make({INTEGERS: list(range(count))}), world.make({INTEGERS: [count - 1, count - 2]})]
+    answer = facet(world, INTEGERS, among(*made))
+    terms = [term.get("term") for term in answer.at("facets", INTEGERS, "terms")]
+    wanted = [count - 2, count - 1, *range(198)]
+    answer.expect(same(terms, wanted), f"{count - 2} and {count - 1}, and then 0 to 197", terms)
+    answer.expect_json("facets", INTEGERS, "other", count - 200)
+
+
+TYPES = {
+    "version": "number",
+    INTEGERS: "number",
+    FLOATS: "number",
+    NUMBERS: "number",
+    PAIR: "number",
+    f"{OBJECTS}.integerExampleInt32": "number",
+    "key": "text",
+    TEXTS: "text",
+    "someProperty": "text",
+    "createdBy.typeId": "text",
+    "createdBy.id": "text",
+    "createdAt": "datetime",
+    "lastModifiedAt": "datetime",
+}
+
+
+@check("S-33", needs=["S-30"], cases={path: (path, name) for path, name in TYPES.items()})
+def the_data_type_is_that_of_the_field(world: World, case: tuple[str, str]) -> None:
+    path, name = case
+    facet(world, path, among(world.make())).expect_json("facets", path, "dataType", name)
+
+
+TWICE: dict[str, tuple[Fields, str, list[object]]] = {
+    "numbers": ({INTEGERS: [2, 2, 3, 2]}, INTEGERS, [2, 3]),
+    "texts": ({TEXTS: ["dog", "dog"]}, TEXTS, ["dog"]),
+    "fractions": ({FLOATS: [0.5, 0.5]}, FLOATS, [0.5]),
+    "members": ({OBJECTS: [{"integerExample": 7}, {"integerExample": 7}]}, f"{OBJECTS}.integerExample", [7]),
+}
+
+
+@check("S-34", needs=["S-30"], cases=TWICE)
+def a_value_that_is_held_twice_counts_once(world: World, case: tuple[Fields, str, list[object]]) -> None:
+    fields, path, values = case
+    answer = facet(world, path, among(world.make(fields)))
+    expect_counts(answer, path, dict.fromkeys(values, 1), "one for each term")
+
+
+@check("S-34", needs=["S-35", "S-36"])
+def a_resource_with_two_values_counts_once(world: World) -> None:
+    made = world.make({INTEGERS: [2, 3, 2]})
+    facet(world, f"{INTEGERS}:2,3", among(made)).expect_json("facets", INTEGERS, "count", 1)
+    facet(world, f"{INTEGERS}:range(2 to 3)", among(made)).expect_json("facets", INTEGERS, "ranges", 0, "count", 1)
+
+
+VALUES = {
+    "one value": (f"{INTEGERS}:2", 2),
+    "two values": (f"{INTEGERS}:1,3", 2),
+    "a value of nothing": (f"{INTEGERS}:9", 0),
+    "all values": (f"{INTEGERS}:1,2,3,9", 3),
+    "texts": (f'{TEXTS}:"dog","bird"', 2),
+    "another case of a text": (f'{TEXTS}:"DOG"', 0),
+    "versions": ("version:1", 3),
+    "members": (f"{OBJECTS}.integerExample:7", 1),
+}
+
+
+@check("S-35", needs=["S-23"], cases=VALUES)
+def values_count_what_has_one_of_them(world: World, case: tuple[str, int]) -> None:
+    expression, count = case
+    made = [
+        world.make({INTEGERS: [1, 2], TEXTS: ["dog"]}),
+        world.make({INTEGERS: [2], TEXTS: ["cat", "bird"]}),
+        world.make({INTEGERS: [3], OBJECTS: [{"integerExample": 7}]}),
+    ]
+    answer = facet(world, expression, among(*made))
+    answer.expect_json("facets", expression.partition(":")[0], {"type": "filter", "count": count})
+
+
+def ranges_of(world: World, expression: str, *made: Made) -> tuple[Answer, list[dict[str, Any]]]:
+    """The answer with a facet of ranges, and these."""
+    answer = facet(world, expression, among(*made))
+    found = answer.at("facets", expression.partition(":")[0], "ranges")
+    answer.expect(isinstance(found, list), "ranges that are an array", found)
+    return answer, found
+
+
+@check(
+    "S-36",
+    needs=["S-23"],
+    cases={
+        "one": ["1 to 5"],
+        "two": ["5 to 9", "1 to 5"],
+        "open": ["* to 5", "5 to *"],
+        "three": ["7 to 8", "1 to 2", "2 to 7"],
+    },
+)
+def a_range_facet_has_an_object_for_each_range(world: World, bounds: list[str]) -> None:
+    made = world.make({INTEGERS: [3, 7]})
+    expression = f"{INTEGERS}:range{','.join(f'({each})' for each in bounds)}"
+    answer, ranges = ranges_of(world, expression, made)
+    answer.expect_json("facets", INTEGERS, "type", "range")
+    names = ["count", "from", "fromStr", "max", "mean", "min", "to", "toStr", "total"]
+    for each in ranges:
+        answer.expect(sorted(each) == names, f"just {', '.join(names)}", each)
+    lows = [each.partition(" to ")[0].replace("*", "0") for each in bounds]
+    got = [each["from"] for each in ranges]
+    answer.expect(same(got, [int(low) for low in lows]), f"the ranges that begin with {lows}", got)
+
+
+HALF_OPEN = {
+    "the lower bound": ("7 to 9", 1),
+    "the upper bound": ("1 to 7", 0),
+    "within": ("6 to 8", 1),
+    "below": ("8 to 9", 0),
+    "no upper bound": ("7 to *", 1),
+    "no lower bound": ("* to 7", 0),
+    "no bounds": ("* to *", 1),
+    "an empty range": ("7 to 7", 0),
+    "fractions": ("6.9 to 7.1", 1),
+}
+
+
+@check("S-37", needs=["S-36"], cases=HALF_OPEN)
+def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, case: tuple[str, int]) -> None:
+    bounds, count = case
+    answer, ranges = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
+    answer.expect(same(ranges[0].get("count"), count), f"the count {count}", ranges[0])
+
+
+OPEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "no lower bound": ("* to 5", {"from": 0, "fromStr": "", "to": 5}),
+    "no upper bound": ("5 to *", {"from": 5, "to": 0, "toStr": ""}),
+    "no bounds": ("* to *", {"from": 0, "fromStr": "", "to": 0, "toStr": ""}),
+}
+
+
+@check("S-37", needs=["S-36"], cases=OPEN)
+def an_open_end_is_zero_and_the_empty_text(world: World, case: tuple[str, dict[str, Any]]) -> None:
+    bounds, wanted = case
+    answer, _ = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
+    answer.expect_subset(wanted, "facets", INTEGERS, "ranges", 0)
+
+
+@check("S-38", needs=["S-37"], cases={"integers": INTEGERS, "fractions": NUMBERS})
+def a_range_sums_its_values(world: World, path: str) -> None:
+    pool = range(-40, 40) if path == INTEGERS else [step / 4 for step in range(-40, 40)]
+    listed = [world.random.sample(pool, 4) for _ in range(2)]
+    made = [world.make({path: values}) for values in listed]
+    low, high = -5, 8
+    values = [value for each in listed for value in each if low <= value < high] or [0]
+    wanted = {"total": sum(values), "min": min(values), "max": max(values), "mean": sum(values) / len(values)}
+    answer, ranges = ranges_of(world, f"{path}:range({low} to {high})", *made)
+    for name, value in wanted.items():
+        got = ranges[0].get(name)
+        near = isinstance(got, int | float) and abs(got - value) < 1e-9
+        answer.expect(near, f"{name} of {values}: {value}", got)
+
+
+@check("S-38", needs=["S-37"], cases={"no value in it": {INTEGERS: [7]}, "no value": {}})
+def an_empty_range_has_zeros(world: World, fields: Fields) -> None:
+    answer, _ = ranges_of(world, f"{INTEGERS}:range(100 to 200)", world.make(fields))
+    answer.expect_subset({"total": 0, "min": 0, "max": 0, "mean": 0}, "facets", INTEGERS, "ranges", 0)
+
+
+BEGIN, END = "2020-02-29T12:00:00.500Z", "9000-01-01T00:00:00.000Z"
+
+
+def milliseconds(text: object) -> int:
+    """A time as milliseconds since 1970."""
+    since = datetime.fromisoformat(str(text)) - datetime(1970, 1, 1, tzinfo=UTC)
+    return since.days * 86_400_000 + since.seconds * 1_000 + since.microseconds // 1_000
+
+
+@check("S-39", needs=["S-36"], cases={"both bounds": f'"{BEGIN}" to "{END}"', "dates": '"2020-02-29" to "9000-01-01"'})
+def times_are_milliseconds(world: World, bounds: str) -> None:
+    made = world.make()
+    answer, _ = ranges_of(world, f"createdAt:range({bounds})", made)
+    begin = milliseconds(BEGIN if "T" in bounds else "2020-02-29T00:00:00Z")
+    end, moment = milliseconds(END), milliseconds(made.body.get("createdAt"))
+    wanted = {"from": begin, "fromStr": str(begin), "to": end, "toStr": str(end), "min": moment, "max": moment}
+    answer.expect_subset(wanted, "facets", "createdAt", "ranges", 0)
+
+
+@check("S-39", needs=["S-36"])
+def times_with_an_offset_are_milliseconds_too(world: World) -> None:
+    answer, _ = ranges_of(world, 'createdAt:range("2020-03-01T00:00:00+02:00" to *)', world.make())
+    begin = milliseconds("2020-02-29T22:00:00Z")
+    answer.expect_subset({"from": begin, "fromStr": str(begin)}, "facets", "createdAt", "ranges", 0)
+
+
+PRODUCTS: dict[str, tuple[str, tuple[str | int, ...]]] = {
+    "terms": (INTEGERS, ("terms", 0)),
+    "terms with a name": (f"{INTEGERS} as {INTEGERS}", ("terms", 0)),
+    "values": (f"{INTEGERS}:2", ()),
+    "ranges": (f"{INTEGERS}:range(1 to 3)", ("ranges", 0)),
+}
+
+
+@check("S-40", needs=["S-30", "S-35", "S-36"], cases=PRODUCTS)
+def counting_products_adds_a_count(world: World, case: tuple[str, tuple[str | int, ...]]) -> None:
+    expression, path = case
+    made = world.make({INTEGERS: [2]})
+    answer = search(world, ("facet", f"{expression} counting products"), among(made)).expect_status(200)
+    value = answer.at("facets", INTEGERS, *path, "productCount")
+    answer.expect(isinstance(value, int) and not isinstance(value, bool), "productCount to be an integer", value)
+    answer = search(world, ("facet", expression), among(made)).expect_status(200)
+    answer.at("facets", INTEGERS, *path)
+    answer.expect_absent("facets", INTEGERS, *path, "productCount")
+
+
+@check("S-41", needs=["S-40"], cases=PRODUCTS)
+def the_count_of_products_is_that_of_resources(world: World, case: tuple[str, tuple[str | int, ...]]) -> None:
+    expression, path = case
+    made = [world.make({INTEGERS: [2, 2]}) for _ in range(2)]
+    answer = search(world, ("facet", f"{expression} counting products"), among(*made)).expect_status(200)
+    count = answer.at("facets", INTEGERS, *path, "count")
+    answer.expect_json("facets", INTEGERS, *path, "productCount", count).expect(same(count, 2), "the count 2", count)
+
+
+@check(
+    "S-42",
+    needs=["S-36"],
+    cases=(
+        'key:range("a" to "b")',
+        f'{TEXTS}:range("a" to *)',
+        'someProperty:range(* to "b")',
+        'createdBy.id:range("a" to "b")',
+    ),
+)
+def ranges_of_texts_are_refused(world: World, expression: str) -> None:
+    refused(search(world, ("facet", expression)))
+
+
+@check("S-42", needs=["S-36"], cases=("version", INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, f"{OBJECTS}.integerExample"))
+def numbers_have_ranges(world: World, path: str) -> None:
+    facet(world, f"{path}:range(1 to 2)", among(world.make())).expect_json("facets", path, "type", "range")
+
+
+@check("S-42", needs=["S-36"], cases=("createdAt", "lastModifiedAt"))
+def times_have_ranges(world: World, path: str) -> None:
+    answer = facet(world, f'{path}:range("2020-01-01" to *)', among(world.make()))
+    answer.expect_json("facets", path, "ranges", 0, "count", 1)
+
+
+SAME_NAMES = {
+    "the same path": ("version", "version"),
+    "a path and a name": ("key", "version as key"),
+    "the same name": ("key as a", "version as a"),
+    "two kinds": ("version:1", "version:range(1 to 2)"),
+    "the same facet": ("version as a", "version as a"),
+}
+
+
+@check("S-43", needs=["S-29"], cases=SAME_NAMES)
+def two_facets_with_one_name_are_refused(world: World, expressions: tuple[str, str]) -> None:
+    refused(search(world, *(("facet", expression) for expression in expressions)))
+
+
+WRITTEN: dict[str, tuple[str, Fields, list[str]]] = {
+    "integers": (INTEGERS, {INTEGERS: [3, -40]}, ["3.0", "-40.0"]),
+    "zero": (UNIQUE, {UNIQUE: [0]}, ["0.0"]),
+    "numbers": (NUMBERS, {NUMBERS: [10, 2.5]}, ["10.0", "2.5"]),
+    "a version": ("version", {}, ["1.0"]),
+    "members": (f"{OBJECTS}.integerExample", {OBJECTS: [{"integerExample": 7}]}, ["7.0"]),
+}
+
+
+@check("S-55", needs=["S-30"], cases=WRITTEN)
+def terms_of_numbers_have_a_fraction(world: World, case: tuple[str, Fields, list[str]]) -> None:
+    path, fields, wanted = case
+    answer = facet(world, path, among(world.make(fields)))
+    terms = re.findall(r'"term"\s*:\s*([^,}\s]+)', answer.text)
+    answer.expect(sorted(terms) == sorted(wanted), f"terms written as {', '.join(wanted)}", terms)

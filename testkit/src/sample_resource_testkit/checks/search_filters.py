@@ -1,0 +1,390 @@
+"""Filters of searches: the profile ``search``."""
+
+from sample_resource_testkit.checks.finding import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    PAIR,
+    TEXTS,
+    UNIQUE,
+    Fields,
+    Row,
+    among,
+    expect_ids,
+    expect_search_row,
+    make,
+    rows,
+    search,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+KINDS = ("filter", "filter.query")
+"""The filters that narrow the results."""
+
+BLANKS = ("{0}:{1}", "{0}: {1}", "{0} :{1}", "{0} : {1}", " {0}:{1} ", "{0}  :\t{1}")
+
+# These need no other condition: nothing else has their words and numbers.
+
+
+@check("S-13", cases=BLANKS)
+def blanks_around_the_colon_are_optional(world: World, form: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word]})
+    world.make({TEXTS: [world.word()]})
+    answer = search(world, ("filter", form.format(TEXTS, f'"{word}"'))).expect_status(200)
+    expect_ids(answer, [made], "what fulfils the filter")
+
+
+@check("S-13", cases=("{0}: {1} , {1}", "{0}:{1},{2} ", "{0}:{2} ,\t{1}", " {0} : {2},{1} "))
+def blanks_in_a_condition_are_optional(world: World, form: str) -> None:
+    number = world.number()
+    made = world.make({INTEGERS: [number]})
+    answer = search(world, ("filter", form.format(INTEGERS, number, number + 1))).expect_status(200)
+    expect_ids(answer, [made], "what fulfils the filter")
+
+
+@check("S-14", cases=KINDS)
+def a_filter_with_values_holds_for_one_of_them(world: World, name: str) -> None:
+    one, other, third = (world.word() for _ in range(3))
+    made = [world.make({TEXTS: [word]}) for word in (one, other, third)]
+    for listed, wanted in (
+        ([one], made[:1]),
+        ([other, one], made[:2]),
+        ([world.word()], []),
+        ([third, "x" * 40], made[2:]),
+    ):
+        condition = ",".join(f'"{word}"' for word in listed)
+        answer = search(world, (name, f"{TEXTS}:{condition}")).expect_status(200)
+        expect_ids(answer, wanted, "what has one of the values")
+
+
+@check("S-14", cases={INTEGERS: INTEGERS, UNIQUE: UNIQUE, NUMBERS: NUMBERS, FLOATS: FLOATS})
+def a_filter_with_numbers_holds_for_one_of_them(world: World, name: str) -> None:
+    number = world.number()
+    made = [world.make({name: [number + step]}) for step in range(3)]
+    answer = search(world, ("filter", f"{name}:{number + 2},{number}")).expect_status(200)
+    expect_ids(answer, [made[0], made[2]], "what has one of the numbers")
+
+
+WHOLE = {
+    "the text": ("{word} A", True),
+    "another case": ("{word} a", False),
+    "the beginning": ("{word}", False),
+    "a blank more": ("{word} A ", False),
+    "a pattern of SQL": ("{word}%", False),
+    "a pattern": ("{word}*", False),
+}
+
+
+@check("S-14", cases=WHOLE)
+def a_filter_with_values_looks_at_the_whole_text(world: World, case: tuple[str, bool]) -> None:
+    text, holds = case
+    word = world.word()
+    made = make(world, {"someProperty": f"{word} A"})
+    condition = f'someProperty:"{world.word()}","{text.replace("{word}", word)}"'
+    answer = search(world, ("filter", condition)).expect_status(200)
+    expect_ids(answer, [made] if holds else [], "what has exactly this text")
+
+
+@check("S-14")
+def a_filter_with_values_looks_at_keys_and_ids(world: World) -> None:
+    made, other = world.make(), world.make()
+    for condition in (f'id:"{made.id}"', f'id:"none","{made.id}"', f'key:"{made.key}"', f'key:"kit","{made.key}"'):
+        expect_ids(search(world, ("filter", condition)).expect_status(200), [made], "what has one of the values")
+    answer = search(world, ("filter", f'id:"{other.id}","{made.id}"')).expect_status(200)
+    expect_ids(answer, [made, other], "what has one of the values")
+
+
+@check(
+    "S-15",
+    needs=["S-23"],
+    cases={
+        **rows(
+            {INTEGERS: [7]},
+            holds=(
+                *(f"{INTEGERS}:range(1 to 9)", f"{INTEGERS}:range(7 to 9)", f"{INTEGERS}:range(1 to 7)"),
+                *(f"{INTEGERS}:range(7 to 7)", f"{INTEGERS}:range(7 to *)", f"{INTEGERS}:range(* to 7)"),
+                *(f"{INTEGERS}:range(* to *)", f"{INTEGERS}:range(1 to 5),(6 to 8)", f"{INTEGERS}:range(6.5 to 7.5)"),
+                *(f"{INTEGERS}:range(1 to 2),(3 to 4),(5 to *)", f"{INTEGERS}:range(-9 to 1e1)"),
+            ),
+            fails=(
+                *(f"{INTEGERS}:range(8 to 9)", f"{INTEGERS}:range(1 to 6)", f"{INTEGERS}:range(8 to *)"),
+                *(f"{INTEGERS}:range(* to 6)", f"{INTEGERS}:range(1 to 6),(8 to *)", f"{INTEGERS}:range(7.1 to 7.9)"),
+                f"{INTEGERS}:range(9 to 1)",
+            ),
+        ),
+        **rows({}, holds=("version:range(1 to 1)", "version:range(* to 10)"), fails=("version:range(2 to 10)",)),
+        **rows({FLOATS: [0.82]}, holds=(f"{FLOATS}:range(0.82 to 1)",), fails=(f"{FLOATS}:range(0.821 to 1)",)),
+        **rows({}, fails=(f"{INTEGERS}:range(* to *)",)),
+    },
+)
+def both_bounds_belong_to_a_range(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+@check("S-15", needs=["S-23"], cases=range(4))
+def ranges_of_chance_hold_for_one_of_them(world: World, _: int) -> None:
+    number = world.random.randrange(20)
+    made = world.make({INTEGERS: [number]})
+    ranges = [sorted(world.random.choices(range(20), k=2)) for _ in range(3)]
+    text = ",".join(f"({low} to {high})" for low, high in ranges)
+    answer = search(world, ("filter", f"{INTEGERS}:range{text}"), among(made)).expect_status(200)
+    holds = any(low <= number <= high for low, high in ranges)
+    expect_ids(answer, [made] if holds else [], f"{number} {'' if holds else 'not '}to be in one of the ranges")
+
+
+ABSENT = (INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, TEXTS, OBJECTS)
+
+
+@check(
+    "S-16",
+    needs=["S-23"],
+    cases={
+        **rows(
+            {},
+            holds=("key:exists", "id:exists", "version:exists", "createdAt:exists", "someProperty:missing"),
+            fails=("key:missing", "id:missing", "version:missing", "createdAt:missing", "someProperty:exists"),
+        ),
+        **rows({"someProperty": "x"}, holds=("someProperty:exists",), fails=("someProperty:missing",)),
+        **rows({"someProperty": ""}, holds=("someProperty:exists",), fails=("someProperty:missing",)),
+        **rows(
+            {OBJECTS: [{"integerExample": 1}, {}]},
+            holds=(f"{OBJECTS}.integerExample:exists", f"{OBJECTS}.integerExampleInt32:missing", f"{OBJECTS}:exists"),
+            fails=(f"{OBJECTS}.integerExample:missing", f"{OBJECTS}.integerExampleInt32:exists", f"{OBJECTS}:missing"),
+        ),
+    },
+)
+def exists_asks_for_a_value(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+ARRAYS: dict[str, tuple[Fields, bool]] = {
+    **{f"{name} that is absent": ({}, False) for name in ABSENT},
+    **{f"{name} that is empty": ({name: []}, False) for name in ABSENT if name != PAIR},
+    **{f"{name} of numbers": ({name: [0, 2]}, True) for name in ABSENT if name not in (TEXTS, OBJECTS)},
+    f"{TEXTS} of an empty text": ({TEXTS: [""]}, True),
+    f"{OBJECTS} of an empty object": ({OBJECTS: [{}]}, True),
+}
+
+
+@check("S-16", needs=["S-23"], cases={name: (name.partition(" ")[0], *case) for name, case in ARRAYS.items()})
+def an_array_exists_if_it_has_an_element(world: World, case: tuple[str, Fields, bool]) -> None:
+    name, fields, exists = case
+    made = world.make(fields)
+    for condition, holds in (("exists", exists), ("missing", not exists)):
+        answer = search(world, ("filter", f"{name}:{condition}"), among(made)).expect_status(200)
+        expect_ids(answer, [made] if holds else [], f"{name}:{condition} {'' if holds else 'not '}to hold")
+
+
+SEVERAL = {INTEGERS: [1, 10], FLOATS: [0.5, 9.5], TEXTS: ["bird", "Dog"], OBJECTS: [{"integerExample": 2}, {}]}
+
+
+@check(
+    "S-17",
+    needs=["S-15"],
+    cases=rows(
+        SEVERAL,
+        holds=(
+            *(f"{INTEGERS}:10", f"{INTEGERS}:range(10 to 12)", f"{INTEGERS}:range(0 to 1)", f"{FLOATS}:range(9 to *)"),
+            *(f'{TEXTS}:"Dog"', f'{TEXTS}:"x","bird"', f"{INTEGERS}:range(2 to 3),(9 to 11)"),
+            *(f"{OBJECTS}.integerExample:2", f"{OBJECTS}.integerExample:range(1 to 3)"),
+        ),
+        fails=(
+            *(f"{INTEGERS}:range(2 to 9)", f"{INTEGERS}:range(1.5 to 9.5)", f"{FLOATS}:range(1 to 9)"),
+            *(f'{TEXTS}:"birdDog"', f"{INTEGERS}:range(2 to 3),(8 to 9)", f'{TEXTS}:range("E" to "a")'),
+            f"{OBJECTS}.integerExample:range(3 to *)",
+        ),
+    ),
+)
+def one_element_of_an_array_fulfils_the_filter(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+@check("S-17", needs=["S-15"], cases=range(4))
+def one_element_of_chance_is_within_both_bounds(world: World, _: int) -> None:
+    values = world.random.choices(range(20), k=3)
+    low, high = sorted(world.random.choices(range(20), k=2))
+    made = world.make({NUMBERS: values})
+    answer = search(world, ("filter", f"{NUMBERS}:range({low} to {high})"), among(made)).expect_status(200)
+    holds = any(low <= value <= high for value in values)
+    expect_ids(answer, [made] if holds else [], f"one of {values} {'' if holds else 'not '}to be in the range")
+
+
+STRINGS = {
+    "a quote": 'Birds "only"',
+    "a backslash": "C:\\temp\\",
+    "a backslash before a quote": '\\"',
+    "an apostrophe": "dog's",
+    "signs of the language": 'range(1 to 2),"a":exists',
+    "a comma": "a,b",
+    "a comment of SQL": "x'; -- $1 %s",
+    "characters beyond the first plane": "日本 \U0001f600",
+    "blanks": "  a  b ",
+    "the empty text": "",
+}
+
+
+@check("S-18", needs=["S-23"], cases=STRINGS)
+def a_text_is_in_double_quotes(world: World, text: str) -> None:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    made, other = make(world, {"someProperty": text}), make(world, {"someProperty": f"{text}x"})
+    answer = search(world, ("filter", f'someProperty:"{escaped}"'), among(made, other)).expect_status(200)
+    expect_ids(answer, [made], "what has the text")
+
+
+@check(
+    "S-18",
+    needs=["S-23"],
+    cases=rows(
+        {INTEGERS: [40], TEXTS: ["40"], FLOATS: [-2.5]},
+        holds=(
+            "version:1",
+            "version:3,2,1",
+            f"{FLOATS}:-2.5",
+            f"{FLOATS}:1,-25e-1",
+            f"{INTEGERS}:40",
+            f'{TEXTS}:"40"',
+            f"{INTEGERS}:4e1",
+            f"{INTEGERS}:40.0",
+            'createdAt:"{createdAt}"',
+        ),
+        fails=(f"{INTEGERS}:-40", f'{TEXTS}:"40.0"', f"{INTEGERS}:4", "version:2,3", f"{FLOATS}:2.5"),
+    ),
+)
+def a_number_is_not_in_quotes(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+@check(
+    "S-18",
+    needs=["S-14"],
+    cases=(f"{TEXTS}:dog", f"{TEXTS}:'dog'", "createdAt:2020-01-01", f'{TEXTS}:"dog', f"{TEXTS}:dog,cat"),
+)
+def a_text_without_double_quotes_is_refused(world: World, condition: str) -> None:
+    search(world, ("filter", condition)).expect_status(400)
+
+
+@check(
+    "S-19",
+    needs=["S-15"],
+    cases={
+        **rows(
+            {"someProperty": "Z"},
+            holds=(
+                *('someProperty:range("A" to "a")', 'someProperty:range("Z" to "Z")', 'someProperty:range(* to "a")'),
+                'someProperty:range("9" to *)',
+            ),
+            fails=('someProperty:range("a" to "z")', 'someProperty:range("ZZ" to *)', 'someProperty:range("A" to "Y")'),
+        ),
+        **rows(
+            {TEXTS: ["é", "\U0001f600"]},
+            holds=(f'{TEXTS}:range("z" to "ê")', f'{TEXTS}:range("\uffee" to *)'),
+            fails=(f'{TEXTS}:range("a" to "z")',),
+        ),
+        **rows(
+            {},
+            holds=(
+                *('createdAt:range("2020-01-01" to *)', 'createdAt:range(* to "9999-12-31")'),
+                *('createdAt:range("{createdAt}" to "{createdAt}")', 'key:range("K" to *)', 'id:range(* to "g")'),
+                'createdAt:range("2020-01-01T00:00:00+02:00" to "9999-01-01T00:00:00.000Z")',
+                'createdAt:range("2019-01-01" to "2020-01-01"),("2021-01-01" to *)',
+            ),
+            fails=('createdAt:range(* to "2020-01-01")', 'createdAt:range("9999-12-31" to *)', 'key:range(* to "K")'),
+        ),
+    },
+)
+def texts_and_times_have_ranges(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+@check(
+    "S-20",
+    needs=["S-15", "S-16"],
+    cases=rows(
+        {INTEGERS: [25], TEXTS: ["b"]},
+        holds=(
+            *(f"{INTEGERS}: RANGE (20 TO 30)", f"{INTEGERS}:Range(20 To 30),(1 tO 2)", f"{INTEGERS}:EXISTS"),
+            *("someProperty:MISSING", f"{TEXTS}:Exists", f'{TEXTS}:RANGE("a" TO "c")', "someProperty:Missing"),
+        ),
+        fails=(f"{INTEGERS}: RANGE (30 TO 40)", f"{INTEGERS}:MISSING", "someProperty:EXISTS"),
+    ),
+)
+def words_of_filters_may_have_any_letter_case(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+ELEMENTS = {OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}, {"integerExample": 5}]}
+
+
+@check(
+    "S-21",
+    needs=["S-23"],
+    cases=rows(
+        ELEMENTS,
+        holds=(
+            *(f"{OBJECTS}.integerExample:5", f"{OBJECTS}.integerExampleInt32:1", 'createdBy.typeId:"api-client"'),
+            *('createdBy.id:"{creator}"', 'lastModifiedBy.typeId:"api-client"', 'lastModifiedBy.id:"{creator}"'),
+        ),
+        fails=(
+            *(f"{OBJECTS}.integerExample:1", f"{OBJECTS}.integerExampleInt32:777", 'createdBy.typeId:"customer"'),
+            *('createdBy.id:"{id}"', 'lastModifiedBy.typeId:"x"', 'lastModifiedBy.id:"{id}"'),
+        ),
+    ),
+)
+def paths_have_dots(world: World, row: Row) -> None:
+    expect_search_row(world, row)
+
+
+NAMED: dict[str, tuple[Fields, str, str]] = {
+    INTEGERS: ({INTEGERS: [3]}, ":3", ":4"),
+    UNIQUE: ({UNIQUE: [3]}, ":3", ":4"),
+    PAIR: ({PAIR: [3, 5]}, ":5", ":7"),
+    FLOATS: ({FLOATS: [0.82]}, ":0.82", ":8.2"),
+    NUMBERS: ({NUMBERS: [10]}, ":10", ":1"),
+    TEXTS: ({TEXTS: ["dog"]}, ':"dog"', ':"cat"'),
+    OBJECTS: ({OBJECTS: [{"integerExample": 7}]}, ".integerExample:7", ".integerExample:8"),
+}
+
+
+@check("S-22", needs=["S-23"], cases={name: (name, *case) for name, case in NAMED.items()})
+def fields_of_object_type_have_two_paths(world: World, case: tuple[str, Fields, str, str]) -> None:
+    name, fields, fulfilled, unfulfilled = case
+    made = world.make(fields)
+    for before in ("", "objectTypeProperty."):
+        for condition, wanted in ((fulfilled, [made]), (unfulfilled, [])):
+            answer = search(world, ("filter", f"{before}{name}{condition}"), among(made)).expect_status(200)
+            expect_ids(answer, wanted, f"{before}{name}{condition} {'' if wanted else 'not '}to hold")
+
+
+@check("S-26", needs=["S-14"], cases=KINDS)
+def all_filters_of_a_kind_must_hold(world: World, name: str) -> None:
+    one, other = world.word(), world.word()
+    both, first, second = (world.make({TEXTS: texts}) for texts in ([one, other], [one], [other]))
+    for words, wanted in (((one, other), [both]), ((other, one), [both]), ((one, one), [both, first])):
+        answer = search(world, *((name, f'{TEXTS}:"{word}"') for word in words)).expect_status(200)
+        expect_ids(answer, wanted, f"all {name} to hold")
+    answer = search(world, *((name, f'{TEXTS}:"{word}"') for word in (one, other, world.word()))).expect_status(200)
+    expect_ids(answer, [], f"all {name} to hold")
+    answer = search(world, (name, f'{TEXTS}:"{other}"')).expect_status(200)
+    expect_ids(answer, [both, second], f"the only {name} to hold")
+
+
+@check("S-26", needs=["S-25", "S-35"])
+def all_filters_of_facets_must_hold(world: World) -> None:
+    word = world.word()
+    for numbers in ([1, 2], [1], [2]):
+        world.make({TEXTS: [word], INTEGERS: numbers})
+    both = [("filter.facets", f"{INTEGERS}:{number}") for number in (1, 2)]
+    query = [("filter.query", f'{TEXTS}:"{word}"'), ("facet", f'{TEXTS}:"{word}" as words'), *both]
+    search(world, *query).expect_status(200).expect_json("facets", "words", "count", 1)
+    search(world, *query[:-1]).expect_status(200).expect_json("facets", "words", "count", 2)
+
+
+@check("S-26", needs=["S-14"])
+def filters_of_both_kinds_must_hold(world: World) -> None:
+    one, other = world.word(), world.word()
+    both, _, _ = (world.make({TEXTS: texts}) for texts in ([one, other], [one], [other]))
+    answer = search(world, ("filter", f'{TEXTS}:"{one}"'), ("filter.query", f'{TEXTS}:"{other}"')).expect_status(200)
+    expect_ids(answer, [both], "both filters to hold")

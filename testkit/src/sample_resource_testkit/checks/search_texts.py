@@ -1,0 +1,429 @@
+"""Texts, fuzzy words and the order of results: the profile ``search``."""
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import NamedTuple
+
+from sample_resource_testkit.checks.finding import (
+    INTEGERS,
+    TEXTS,
+    Fields,
+    among,
+    expect_ids,
+    make,
+    refused,
+    search,
+    stage,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import Made, World
+
+Texts = tuple[tuple[str, str], ...]
+
+Change = Callable[[str], str]
+
+
+class Text(NamedTuple):
+    """A search by texts, and whether it finds a resource with a field.
+
+    :param stored: the text in ``arrayOfStringExample``.
+    :param searched: names and values of parameters.
+    """
+
+    stored: str
+    searched: tuple[tuple[str, object], ...]
+    found: bool
+
+    @property
+    def name(self) -> str:
+        """The case in words."""
+        shown = "&".join(f"{name}={value}" for name, value in self.searched)
+        return f"{shown} {'finds' if self.found else 'does not find'} {self.stored}"
+
+
+def named(*listed: Text) -> dict[str, Text]:
+    """Cases with names."""
+    return {one.name: one for one in listed}
+
+
+def expect_text(world: World, text: Text) -> None:
+    """Make the resource of a case, and expect that its texts find it, or do not; all others are left out."""
+    made = world.make({TEXTS: [text.stored]})
+    expect_texts(world, text.searched, [made] if text.found else [], made)
+
+
+def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted: list[Made], *made: Made) -> None:
+    """Expect that a search finds just these of the resources."""
+    answer = search(world, *searched, among(*made)).expect_status(200)
+    expect_ids(answer, wanted, "what has the words")
+
+
+PLACES: dict[str, Fields] = {
+    "an array": {TEXTS: ["{word}"]},
+    "the second of an array": {TEXTS: ["another", "{word}"]},
+    "between other words": {TEXTS: ["a house with {word} and more"]},
+    "someProperty": {"someProperty": "{word}"},
+    "words of someProperty": {"someProperty": "some {word} here"},
+}
+
+
+def with_word(fields: Fields, word: str) -> Fields:
+    """The fields with a word in place of ``{word}``."""
+    return {
+        name: value.replace("{word}", word)
+        if isinstance(value, str)
+        else [text.replace("{word}", word) for text in value]
+        for name, value in fields.items()
+    }
+
+
+@check("S-1", cases=PLACES)
+def a_text_looks_in_texts(world: World, fields: Fields) -> None:
+    word = world.word()
+    made = make(world, with_word(fields, word))
+    answer = search(world, ("text.en", word)).expect_status(200)
+    expect_ids(answer, [made], "a text to find what has its word")
+
+
+@check("S-1", cases={"key": True, "nothing": False})
+def a_text_looks_nowhere_else(world: World, in_key: bool) -> None:
+    word = world.word()
+    world.make({TEXTS: [world.word()], INTEGERS: [5]}, key=word if in_key else None)
+    expect_ids(search(world, ("text.en", word)).expect_status(200), [], "a text to find nothing")
+
+
+@check("S-1", cases={"the current one": False, "the staged one": True})
+def a_text_looks_in_the_chosen_projection(world: World, staged: bool) -> None:
+    current, changed = world.word(), world.word()
+    made = stage(world, world.make({TEXTS: [current]}), {TEXTS: [changed]})
+    for word, holds in ((current, not staged), (changed, staged)):
+        answer = search(world, ("text.en", word), ("staged", staged)).expect_status(200)
+        expect_ids(answer, [made] if holds else [], f"{word} in the {'staged' if staged else 'current'} projection")
+
+
+ORDERS = {"".join(map(str, order)): order for order in permutations(range(3))}
+
+
+@check("S-2", cases=ORDERS)
+def words_may_have_any_order(world: World, order: tuple[int, ...]) -> None:
+    words = [world.word() for _ in range(3)]
+    made = world.make({TEXTS: [" ".join(words)]})
+    world.make({TEXTS: [" ".join(words[:2])]})
+    text = " ".join(words[position] for position in order)
+    expect_ids(search(world, ("text.en", text)).expect_status(200), [made], "what has all words")
+
+
+@check("S-2", cases={"in two texts": [["{0}", "{1}"]], "apart": [["{1} and other words", "x", "a {0}"]]})
+def words_may_be_in_any_place(world: World, case: list[list[str]]) -> None:
+    one, other = world.word(), world.word()
+    made = world.make({TEXTS: [text.format(one, other) for text in case[0]]})
+    world.make({TEXTS: [one]})
+    world.make({TEXTS: [other]})
+    expect_ids(search(world, ("text.en", f"{one} {other}")).expect_status(200), [made], "what has all words")
+
+
+@check("S-2")
+def words_may_be_in_different_fields(world: World) -> None:
+    one, other = world.word(), world.word()
+    made = make(world, {TEXTS: [one], "someProperty": other})
+    expect_ids(search(world, ("text.en", f"{one} {other}")).expect_status(200), [made], "what has all words")
+
+
+@check("S-2", cases={"the beginning": slice(0, 9), "the end": slice(7, 16), "the middle": slice(4, 12)})
+def a_part_of_a_word_is_another_word(world: World, part: slice) -> None:
+    word = world.word()
+    world.make({TEXTS: [word]})
+    expect_ids(search(world, ("text.en", word[part])).expect_status(200), [], "nothing to have the word")
+
+
+LANGUAGES: dict[str, tuple[str, str]] = {
+    "one language": ("text.en", "text.en"),
+    "two languages": ("text.en", "text.de"),
+    "a language and its country": ("text.en", "text.en-GB"),
+}
+
+
+@check("S-3", needs=["S-2"], cases=LANGUAGES)
+def several_texts_must_all_match(world: World, names: tuple[str, str]) -> None:
+    one, other = world.word(), world.word()
+    made = world.make({TEXTS: [f"{one} and {other}"]})
+    world.make({TEXTS: [one]})
+    world.make({TEXTS: [other]})
+    answer = search(world, (names[0], one), (names[1], other)).expect_status(200)
+    expect_ids(answer, [made], "what has the words of both texts")
+    answer = search(world, (names[0], one), (names[1], world.word())).expect_status(200)
+    expect_ids(answer, [], "nothing to have the words of both texts")
+
+
+@check("S-4", needs=["S-2"], cases={"capitals": str.upper, "a capital first": str.title, "mixed": str.swapcase})
+def letter_case_of_a_text_does_not_matter(world: World, changed: Change) -> None:
+    word = world.word()
+    first, second = world.make({TEXTS: [word]}), world.make({TEXTS: [f"A {word.upper()}"]})
+    answer = search(world, ("text.en", changed(word))).expect_status(200)
+    expect_ids(answer, [first, second], "what has the word in any letters")
+
+
+@check(
+    "S-4",
+    needs=["S-23", "S-2"],
+    cases=named(
+        Text("Vögel", (("text.en", "VÖGEL"),), True),
+        Text("ΑΒΓΔ", (("text.en", "αβγδ"),), True),
+        Text("жук", (("text.en", "ЖУК"),), True),
+    ),
+)
+def letter_case_of_other_alphabets_does_not_matter(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+@check(
+    "S-5",
+    needs=["S-23", "S-2"],
+    cases=named(
+        Text("dog", (("text.en", "dogs"),), True),
+        Text("dogs", (("text.en", "dog"),), True),
+        Text("the running man", (("text.en", "run"),), True),
+        Text("houses", (("text.en-GB", "house"),), True),
+        Text("dog", (("text.en", "cats"),), False),
+        Text("Vögel", (("text.de", "Vogel"),), True),
+        Text("Ein Hund", (("text.de", "Hunde"),), True),
+        Text("Hunde", (("text.de-AT", "Hund"),), True),
+        Text("chats", (("text.fr", "chat"),), True),
+        Text("gatos", (("text.es", "gato"),), True),
+    ),
+)
+def a_word_finds_its_other_forms(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+@check(
+    "S-6",
+    needs=["S-23", "S-2"],
+    cases=named(
+        Text("dogs", (("text.xx", "dogs"),), True),
+        Text("dog", (("text.xx", "dogs"),), False),
+        Text("dogs", (("text.xx", "dog"),), False),
+        Text("Vögel", (("text.zz", "Vogel"),), False),
+        Text("dogs", (("text.xx-YY", "dogs"),), True),
+        Text("dog", (("text.xx-YY", "dogs"),), False),
+    ),
+)
+def without_known_forms_a_word_finds_itself(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+@check(
+    "S-7",
+    needs=["S-23", "S-5"],
+    cases=named(
+        Text("dogs", (("text.en", "the dogs"),), True),
+        Text("dogs", (("text.en", "THE dogs of"),), True),
+        Text("cats", (("text.en", "the dogs"),), False),
+        Text("the dogs", (("text.en", "the"),), False),
+        Text("the and of", (("text.en", "the and of"),), False),
+        Text("the", (("text.en", "The"),), False),
+        Text("Hund", (("text.de", "der Hund"),), True),
+        Text("der Hund", (("text.de", "der"),), False),
+    ),
+)
+def stop_words_are_ignored(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+@check("S-7", needs=["S-23", "S-5"])
+def a_text_of_stop_words_finds_nothing_beside_another_text(world: World) -> None:
+    made = world.make({TEXTS: ["the dogs"]})
+    expect_texts(world, (("text.en", "the"), ("text.en", "dogs")), [], made)
+
+
+@check(
+    "S-8",
+    needs=["S-2"],
+    cases={"empty": "", "a blank": " ", "blanks": "   ", "a tab": "\t", "a line break": "\r\n", "empty in German": ""},
+)
+def a_blank_text_is_refused(world: World, text: str) -> None:
+    refused(search(world, ("text.en", text)))
+
+
+@check("S-8", needs=["S-2"], cases={"before": 0, "after": 1})
+def a_blank_text_beside_another_one_is_refused(world: World, position: int) -> None:
+    texts = [("text.en", "dog")]
+    texts.insert(position, ("text.de", " "))
+    refused(search(world, *texts))
+
+
+EDITS = {"replaced": "{0}x{2}", "added": "{0}{1}x{2}", "removed": "{0}{2}"}
+
+
+@check("S-9", needs=["S-2"], cases=EDITS)
+def a_fuzzy_word_finds_words_within_edits(world: World, edit: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [f"some {word}"]})
+    misspelt = edit.format(word[:7], word[7], word[8:])
+    for parameters, found in (((), False), ((("fuzzy", False),), False), ((("fuzzy", True),), True)):
+        answer = search(world, ("text.en", misspelt), *parameters).expect_status(200)
+        expect_ids(answer, [made] if found else [], f"{word} to be found by {misspelt} only if fuzzy=true")
+
+
+@check("S-9", needs=["S-2"])
+def all_words_of_a_fuzzy_text_must_match(world: World) -> None:
+    one, other = world.word(), world.word()
+    made = world.make({TEXTS: [f"{one} {other}"]})
+    world.make({TEXTS: [one]})
+    answer = search(world, ("text.en", f"{one[1:]} {other[:-1]}"), ("fuzzy", True)).expect_status(200)
+    expect_ids(answer, [made], "what has all words but for an edit in each")
+
+
+def fuzzy(stored: str, searched: str, found: bool, level: object = None) -> Text:
+    """A fuzzy search by one text, in a language without forms."""
+    more = () if level is None else (("fuzzyLevel", level),)
+    return Text(stored, (("text.xx", searched), ("fuzzy", True), *more), found)
+
+
+@check(
+    "S-10",
+    needs=["S-23", "S-6", "S-9"],
+    cases=named(
+        *(fuzzy("q", "q", True), fuzzy("q", "x", False), fuzzy("qz", "qz", True), fuzzy("qz", "qx", False)),
+        *(fuzzy("qzx", "qz", False), fuzzy("q", "qz", False), fuzzy("qzx", "qzv", True), fuzzy("qz", "qzx", True)),
+        *(fuzzy("qzxw", "qzx", True), fuzzy("qzx", "qvw", False), fuzzy("qzxwv", "qzx", False)),
+        *(fuzzy("qzxwv", "qzxwk", True), fuzzy("qzxwv", "qzxkk", False), fuzzy("qzxwvj", "qzxwv", True)),
+        *(fuzzy("qzxwvjk", "qzxwv", False), fuzzy("qzxwvj", "qzxwkk", True), fuzzy("qzxwvj", "qzxkkk", False)),
+        *(fuzzy("qzxw", "qzxwvj", True), fuzzy("qzx", "qzxwvj", False), fuzzy("qzxwvjkk", "qzxwvj", True)),
+        *(fuzzy("qzxwvjkkk", "qzxwvj", False), fuzzy("qzxwvjkh", "xqzxwvjk", True)),
+        # Characters are counted, not bytes.
+        *(
+            fuzzy("äö", "äü", False),
+            fuzzy("äöü", "äöß", True),
+            fuzzy("äöüß", "äöéè", False),
+            fuzzy("日本語", "日本人", True),
+        ),
+        # Each word has the edits of its own length.
+        *(fuzzy("qzxwvj qz", "qzxwkk qz", True), fuzzy("qzxwvj qz", "qzxwvj qx", False)),
+        fuzzy("qzxwvj qzx", "qzxwvj qkk", False),
+    ),
+)
+def a_word_allows_edits_by_its_length(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+REPLACED = {
+    f"{edits} of {size} letters": (size, edits) for size, edits in ((4, 1), (4, 2), (5, 2), (7, 2), (7, 3), (9, 3))
+}
+
+
+@check("S-10", needs=["S-23", "S-6", "S-9"], cases=REPLACED)
+def letters_of_chance_are_replaced(world: World, case: tuple[int, int]) -> None:
+    """Each is replaced by one that the word does not have, so their number is that of the edits."""
+    size, edits = case
+    word = "".join(world.random.sample("abcdefghijklm", size))
+    letters = list(word)
+    for position in world.random.sample(range(size), edits):
+        letters[position] = world.random.choice("nopqrstuvwxyz")
+    expect_text(world, fuzzy(word, "".join(letters), edits <= (1 if size <= 5 else 2)))
+
+
+@check(
+    "S-11",
+    needs=["S-23", "S-6", "S-9"],
+    cases=named(
+        *(fuzzy("qzxwvj", "qzxwvj", True, 0), fuzzy("qzxwvj", "qzxwvk", False, 0), fuzzy("qzx", "qzv", False, 0)),
+        *(fuzzy("qzxwvj", "qzxwvk", True, 1), fuzzy("qzxwvj", "qzxwkk", False, 1), fuzzy("qzxwvj", "qzxwkk", True, 2)),
+        *(fuzzy("qzxwvj", "qzxwvk", True, "1.0"), fuzzy("qzxwvj", "qzxwkk", False, "1.0"), fuzzy("qz", "qz", True, 0)),
+        *(fuzzy("qzxwvj qzx", "qzxwkk qzx", False, 1), fuzzy("qzxwvj qzx", "qzxwvk qzv", True, 1)),
+        # A level that some words exceed by their own default raises nothing.
+        *(fuzzy("qzxwvj qzx", "qzxwvj qkk", False, 2), fuzzy("qzxwvj qz", "qzxwvj qk", False, 1)),
+    ),
+)
+def a_level_lowers_the_edits_of_all_words(world: World, text: Text) -> None:
+    expect_text(world, text)
+
+
+@check("S-11", needs=["S-9"], cases=("-1", "3", "1.5", "0.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
+def another_level_is_refused(world: World, level: str) -> None:
+    refused(search(world, ("text.en", "kennels"), ("fuzzy", True), ("fuzzyLevel", level)))
+
+
+LEVELS: dict[str, tuple[int, Texts]] = {
+    "0 for one character": (0, (("text.en", "q"),)),
+    "1 for three characters": (1, (("text.en", "qzx"),)),
+    "1 for five characters": (1, (("text.en", "qzxwv"),)),
+    "2 for six characters": (2, (("text.en", "qzxwvj"),)),
+    "2 for a long word beside a short one": (2, (("text.en", "qz qzxwvj"),)),
+    "2 for a long word in another text": (2, (("text.en", "qz"), ("text.de", "qzxwvj"))),
+    "2 without texts": (2, ()),
+    "0 without texts": (0, ()),
+}
+
+HIGH_LEVELS: dict[str, tuple[int, Texts]] = {
+    "1 for one character": (1, (("text.en", "q"),)),
+    "1 for two characters": (1, (("text.en", "qz"),)),
+    "2 for three characters": (2, (("text.en", "qzx"),)),
+    "2 for five characters": (2, (("text.en", "qzxwv"),)),
+    "2 for two words of four": (2, (("text.en", "qzxw qzxw"),)),
+    "2 for two short texts": (2, (("text.en", "qzxwv"), ("text.de", "qz"))),
+    "1 for two characters of four bytes": (1, (("text.en", "äö"),)),
+}
+
+
+@check("S-12", needs=["S-11"], cases=LEVELS)
+def a_level_up_to_the_default_is_accepted(world: World, case: tuple[int, Texts]) -> None:
+    level, texts = case
+    for more in ((("fuzzy", True),), ()):
+        search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
+
+
+@check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
+def a_level_above_the_default_is_refused(world: World, case: tuple[int, Texts]) -> None:
+    level, texts = case
+    for more in ((("fuzzy", True),), ()):
+        refused(search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more))
+
+
+RANKED = ("dogs", "dog", "dots")
+"""As they are written, another form, and found only by ``fuzzy``; all have the same number of words."""
+
+
+@check("S-44", needs=["S-23", "S-5", "S-9"], cases={" ".join(order): order for order in permutations(RANKED)})
+def exact_words_come_before_forms_and_forms_before_fuzzy_ones(world: World, order: tuple[str, ...]) -> None:
+    made = {text: world.make({TEXTS: [text]}) for text in order}
+    answer = search(world, ("text.en", "dogs"), ("fuzzy", True), among(*made.values())).expect_status(200)
+    expect_ids(answer, [made[text] for text in RANKED], "dogs, then dog, then dots", ordered=True)
+
+
+@check("S-44", needs=["S-23", "S-5"], cases={"exact first": ("house", "houses"), "exact last": ("houses", "house")})
+def exact_words_come_before_forms(world: World, order: tuple[str, str]) -> None:
+    made = {text: world.make({TEXTS: [f"a {text} in town"]}) for text in order}
+    answer = search(world, ("text.en", "house"), among(*made.values())).expect_status(200)
+    expect_ids(answer, [made[text] for text in ("house", "houses")], "house, then houses", ordered=True)
+
+
+@check("S-45", needs=["S-23"], cases={"a text": True, "no text": False})
+def equally_relevant_results_are_in_the_order_of_their_ids(world: World, with_text: bool) -> None:
+    word = world.word()
+    made = [world.make({TEXTS: [word]}) for _ in range(5)]
+    for one in world.random.sample(made, 2):
+        world.update(one)
+    text = (("text.en", word),) if with_text else ()
+    answer = search(world, *text, among(*made)).expect_status(200)
+    expect_ids(answer, sorted(made, key=lambda one: one.id), "the order of the ids", ordered=True)
+
+
+@check("S-46", needs=["S-23", "S-5", "S-9"], cases={"ascending": "key", "descending": "key desc"})
+def sort_decides_instead_of_relevance(world: World, sort: str) -> None:
+    made = [
+        world.make({TEXTS: [text]}, key=f"{letter}-{world.word()}") for letter, text in zip("bca", RANKED, strict=True)
+    ]
+    answer = search(world, ("text.en", "dogs"), ("fuzzy", True), ("sort", sort), among(*made)).expect_status(200)
+    wanted = sorted(made, key=lambda one: one.key, reverse=sort.endswith("desc"))
+    expect_ids(answer, wanted, f"the order of {sort}", ordered=True)
+
+
+@check("S-46", needs=["S-23"], cases={"the current one": False, "the staged one": True})
+def sort_looks_at_the_chosen_projection(world: World, staged: bool) -> None:
+    made = [make(world, {"someProperty": text}) for text in "ab"]
+    change = {"action": "changeSomeProperty", "staged": True}
+    for one, text in zip(made, "ba", strict=True):
+        world.update(one, {**change, "someProperty": text})
+    answer = search(world, ("staged", staged), ("sort", "someProperty"), among(*made)).expect_status(200)
+    expect_ids(answer, made[::-1] if staged else made, "the order of someProperty", ordered=True)

@@ -1,0 +1,292 @@
+"""The sorted list (4.12): parameters, pages and totals. Its order is in :mod:`.sorted_order`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.endpoints import SORTED, refused
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+CLIENT_MEMBERS = {"id", "name", "scopes"}
+
+
+def only(resources: Sequence[Made]) -> str:
+    """A predicate that holds for just these resources."""
+    ids = ", ".join(f'"{made.id}"' for made in resources)
+    return f"id in ({ids})"
+
+
+def several(world: World, count: int) -> list[Made]:
+    """So many resources."""
+    return [world.make() for _ in range(count)]
+
+
+def ids_in(answer: Answer) -> list[Any]:
+    """The ids of the results of a page, in their order."""
+    answer.expect_status(200)
+    results = answer.at("results")
+    answer.expect(isinstance(results, list), "results that are an array", results)
+    return [result.get("id") if isinstance(result, dict) else None for result in results]
+
+
+PARAMETERS: dict[str, list[tuple[str, Any]]] = {
+    "where": [("where", "version >= 1")],
+    "where, twice": [("where", "version >= 1"), ("where", 'key != "a"')],
+    "sort": [("sort", "id asc")],
+    "sort, twice": [("sort", "version desc"), ("sort", "id asc")],
+    "limit": [("limit", 1)],
+    "offset": [("offset", 1)],
+    "withTotal": [("withTotal", True)],
+    "expand": [("expand", "createdBy")],
+    "expand, twice": [("expand", "createdBy"), ("expand", "lastModifiedBy")],
+    "var": [("where", "key = :a"), ("var.a", "b")],
+    "var, twice": [("where", "key in :a"), ("var.a", "b"), ("var.a", "c")],
+    "two var": [("where", "key = :a or key = :B2"), ("var.a", "b"), ("var.B2", "c")],
+    "all": [
+        ("where", "version >= :least"),
+        ("var.least", "1"),
+        ("sort", "id desc"),
+        ("limit", 2),
+        ("offset", 0),
+        ("withTotal", False),
+        ("expand", "createdBy"),
+    ],
+}
+
+
+@check("4.12-1", cases=PARAMETERS)
+def each_parameter_is_accepted(world: World, pairs: list[tuple[str, Any]]) -> None:
+    named = {name for name, _ in pairs}
+    added = [] if "limit" in named else [("limit", 1)]
+    world.get(SORTED, query=[*pairs, *added]).expect_status(200)
+
+
+@check(
+    "4.12-2", cases={"first page": (3, 0), "second page": (1, 1), "no results": (0, 0), "the largest": (500, 10_000)}
+)
+def a_page_shows_its_limit_and_offset(world: World, page: tuple[int, int]) -> None:
+    limit, offset = page
+    answer = world.get(SORTED, query={"limit": limit, "offset": offset}).expect_status(200)
+    answer.expect_json("limit", limit).expect_json("offset", offset)
+
+
+@check("4.12-2")
+def a_page_counts_its_results(world: World) -> None:
+    world.make()
+    answer = world.get(SORTED, query={"limit": 2}).expect_status(200)
+    answer.expect_json("count", len(answer.at("results")))
+    total = answer.at("total")
+    answer.expect(isinstance(total, int) and total >= 1, "a total of 1 or more", total)
+
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "no fields": {},
+    "numbers": {"arrayOfIntExample": [1, -5], "arrayOfFloatExample": [0.1], "arrayOfTwonumbersExample": [1, 2.5]},
+    "texts": {"arrayOfStringExample": ["", 'a "quote"', "ä😀"]},
+    "objects": {"arrayOfObjectType": [{"integerExample": 5}, {}]},
+}
+
+
+@check("4.12-3", needs=["4.2-1", "Q-6"], cases=SHAPES)
+def a_result_is_the_resource_as_by_id(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(fields)
+    alone = world.get(f"/{made.id}").expect_status(200).json
+    world.get(SORTED, query={"where": only([made])}).expect_json("results", [alone])
+
+
+@check("4.12-3", needs=["4.2-1", "4.10-1", "Q-6"])
+def a_result_shows_later_changes(world: World) -> None:
+    made = world.update(world.make(), {"action": "changeSomeProperty", "someProperty": world.word()})
+    alone = world.get(f"/{made.id}").expect_status(200).json
+    world.get(SORTED, query={"where": only([made])}).expect_json("results", [alone])
+
+
+@check("4.12-4", needs=["Q-6"], cases=[1, 2, 3, 4, 500])
+def a_page_has_at_most_limit_results(world: World, limit: int) -> None:
+    made = several(world, 3)
+    found = ids_in(world.get(SORTED, query={"where": only(made), "limit": limit}))
+    world.expect(len(found) == min(limit, 3), f"{min(limit, 3)} of 3 results", len(found))
+
+
+@check("4.12-4", needs=["Q-6"])
+def a_limit_of_0_answers_only_the_total(world: World) -> None:
+    made = several(world, 2)
+    answer = world.get(SORTED, query={"where": only(made), "limit": 0}).expect_status(200)
+    answer.expect_json("results", []).at("total")
+
+
+@check("4.12-4", needs=["Q-6"])
+def twenty_is_the_default_and_no_maximum(world: World) -> None:
+    asked = {"where": only(several(world, 22))}
+    for limit, wanted in (({}, 20), ({"limit": 21}, 21), ({"limit": 500}, 22)):
+        answer = world.get(SORTED, query={**asked, **limit})
+        found = len(ids_in(answer))
+        answer.expect(found == wanted, f"{wanted} of 22 results", found)
+
+
+@check("4.12-4", cases=["-1", "501", "1000", "-0.0001e4", "9223372036854775808", "abc", "true", "1,5", "null", "1e3"])
+def a_limit_out_of_range_is_refused(world: World, limit: str) -> None:
+    refused(world.get(SORTED, query={"limit": limit}), 400, "InvalidInput")
+
+
+@check("4.12-5", needs=["Q-6"], cases=[0, 1, 2, 3, 4, 20, 10_000])
+def a_page_leaves_out_offset_matches(world: World, offset: int) -> None:
+    asked = {"where": only(several(world, 3))}
+    whole = ids_in(world.get(SORTED, query=asked))
+    answer = world.get(SORTED, query={**asked, "offset": offset})
+    found = ids_in(answer)
+    answer.expect(found == whole[offset:], f"the matches from {offset} on: {whole[offset:]}", found)
+
+
+@check("4.12-5", needs=["Q-6"], cases={"one by one": 1, "two by two": 2})
+def offset_and_limit_cut_a_window(world: World, limit: int) -> None:
+    asked = {"where": only(several(world, 5))}
+    whole = ids_in(world.get(SORTED, query=asked))
+    for offset in range(0, 5, limit):
+        answer = world.get(SORTED, query={**asked, "limit": limit, "offset": offset})
+        wanted = whole[offset : offset + limit]
+        answer.expect(ids_in(answer) == wanted, f"the matches {wanted}", ids_in(answer))
+
+
+@check("4.12-5", cases=["-1", "10001", "100000", "9223372036854775808", "abc", "true", "1,5", "null", "2e4"])
+def an_offset_out_of_range_is_refused(world: World, offset: str) -> None:
+    refused(world.get(SORTED, query={"offset": offset}), 400, "InvalidInput")
+
+
+@check("4.12-6", needs=["4.12-2"], cases=["20.0", "0.0", "1.00", "500.0"])
+def a_limit_may_be_written_with_a_zero_fraction(world: World, limit: str) -> None:
+    world.get(SORTED, query={"limit": limit}).expect_status(200).expect_json("limit", float(limit))
+
+
+@check("4.12-6", needs=["4.12-2"], cases=["20.0", "0.0", "1.00", "10000.0"])
+def an_offset_may_be_written_with_a_zero_fraction(world: World, offset: str) -> None:
+    answer = world.get(SORTED, query={"offset": offset, "limit": 1}).expect_status(200)
+    answer.expect_json("offset", float(offset))
+
+
+@check("4.12-7", cases=["limit=20.5", "limit=0.5", "limit=1.999", "limit=499.5", "limit=1e-1"])
+def a_limit_with_a_fraction_is_refused(world: World, asked: str) -> None:
+    refused(world.get(SORTED, query=asked), 400, "InvalidInput")
+
+
+@check("4.12-7", cases=["offset=0.5", "offset=1.5", "offset=9999.5", "offset=1e-1"])
+def an_offset_with_a_fraction_is_refused(world: World, asked: str) -> None:
+    refused(world.get(SORTED, query=asked), 400, "InvalidInput")
+
+
+TOTALS: dict[str, dict[str, Any]] = {
+    "alone": {},
+    "limit": {"limit": 1},
+    "no results": {"limit": 0},
+    "offset": {"offset": 1},
+    "beyond the end": {"offset": 100},
+    "sort": {"sort": "id desc"},
+    "limit and offset": {"limit": 1, "offset": 1},
+}
+
+
+@check("4.12-8", cases=TOTALS)
+def there_is_no_total_if_it_is_not_wanted(world: World, asked: dict[str, Any]) -> None:
+    world.make()
+    answer = world.get(SORTED, query={"withTotal": False, **asked}).expect_status(200)
+    answer.at("results")
+    answer.expect_absent("total")
+
+
+@check("4.12-9", needs=["Q-6"], cases=TOTALS)
+def the_total_is_the_number_of_all_matches(world: World, asked: dict[str, Any]) -> None:
+    made = several(world, 3)
+    world.get(SORTED, query={"where": only(made), **asked}).expect_status(200).expect_json("total", 3)
+
+
+@check("4.12-9", needs=["Q-6"], cases={"none": 0, "one": 1, "more than a page": 23})
+def the_total_grows_with_the_matches(world: World, count: int) -> None:
+    made = several(world, count) or [Made({"id": world.word()}, "")]
+    answer = world.get(SORTED, query={"where": only(made), "withTotal": True}).expect_status(200)
+    answer.expect_json("total", count)
+
+
+@check("4.12-10", needs=["Q-6"])
+def a_total_that_is_exact_has_no_totalcapped(world: World) -> None:
+    made = several(world, 2)
+    answer = world.get(SORTED, query={"where": only(made)}).expect_status(200)
+    answer.at("total")
+    answer.expect_absent("totalCapped")
+
+
+@check(
+    "4.12-10", cases={"a page": {"limit": 1}, "no results": {"limit": 0}, "an offset": {"limit": 1, "offset": 9_999}}
+)
+def a_total_beyond_10000_is_capped(world: World, asked: dict[str, int]) -> None:
+    """A project so large takes too long to make, so this looks at one that happens to be."""
+    last = ids_in(world.get(SORTED, query={"offset": 10_000, "limit": 1, "sort": "id"}))
+    if not last:
+        world.skip("needs a project with more than 10,000 resources: --project")
+    answer = world.get(SORTED, query=asked).expect_status(200)
+    answer.expect_json("total", 10_000).expect_json("totalCapped", True)
+
+
+REFERENCES = ("createdBy", "lastModifiedBy")
+
+
+@check("4.12-19", needs=["2.2-5", "Q-6"], cases=[("createdBy",), ("lastModifiedBy",), REFERENCES])
+def a_reference_that_is_expanded_has_its_client(world: World, expanded: tuple[str, ...]) -> None:
+    made = world.make()
+    answer = world.get(SORTED, query={"where": only([made]), "expand": list(expanded)}).expect_status(200)
+    for name in expanded:
+        client = answer.at("results", 0, name, "obj")
+        holds = isinstance(client, dict) and set(client) == CLIENT_MEMBERS and isinstance(client["name"], str)
+        answer.expect(holds, f"an obj of {name} with id, name and scopes", client)
+        answer.expect_json("results", 0, name, "obj", "id", answer.at("results", 0, name, "id"))
+
+
+@check("4.12-19", needs=["2.2-5", "Q-6"], cases=[(), ("createdBy",), ("lastModifiedBy",)])
+def a_reference_that_is_not_named_has_no_client(world: World, expanded: tuple[str, ...]) -> None:
+    made = world.make()
+    answer = world.get(SORTED, query={"where": only([made]), "expand": list(expanded)}).expect_status(200)
+    for name in set(REFERENCES) - set(expanded):
+        answer.at("results", 0, name)
+        answer.expect_absent("results", 0, name, "obj")
+
+
+PATHS = [
+    "foo",
+    "id",
+    "key",
+    "version",
+    "objectTypeProperty",
+    "objectTypeProperty.arrayOfObjectType",
+    "createdBy.id",
+    "createdBy.obj",
+    "createdBy,lastModifiedBy",
+    "createdBy[*]",
+    "createdby",
+    " createdBy",
+]
+
+
+@check("4.12-20", cases=PATHS)
+def another_path_is_not_expanded(world: World, path: str) -> None:
+    refused(world.get(SORTED, query={"expand": path, "limit": 1}), 400, "InvalidInput")
+
+
+@check("4.12-20")
+def one_wrong_path_among_right_ones_is_refused(world: World) -> None:
+    refused(world.get(SORTED, query={"expand": ["createdBy", "foo"], "limit": 1}), 400, "InvalidInput")
+
+
+@check("4.12-21", needs=["Q-6", "4.12-11"], cases=[1, 2, 3, 5, 6])
+def walking_by_id_meets_each_resource_once(world: World, limit: int) -> None:
+    made = several(world, 5)
+    met: list[str] = []
+    for _ in range(len(made) + 1):
+        after = [f'id > "{met[-1]}"'] if met else []
+        asked = {"where": [only(made), *after], "sort": "id asc", "limit": limit}
+        found = ids_in(world.get(SORTED, query=asked))
+        if not found:
+            break
+        met += map(str, found)
+    wanted = sorted(one.id for one in made)
+    world.expect(met == wanted, f"each of {wanted} once", met)

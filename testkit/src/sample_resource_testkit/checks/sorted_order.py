@@ -1,0 +1,232 @@
+"""The order of the sorted list (4.12)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.endpoints import SORTED, refused
+from sample_resource_testkit.checks.sorted_list import ids_in, only
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+FIELDS = ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
+
+
+def with_texts(world: World, texts: Sequence[str | None]) -> list[Made]:
+    """Resources with these texts as ``someProperty``, in this order; None: without it, but with the same version."""
+    return [
+        world.update(
+            world.make(),
+            "doSomeThing" if text is None else {"action": "changeSomeProperty", "someProperty": text},
+        )
+        for text in texts
+    ]
+
+
+def expect_order(world: World, made: Sequence[Made], sort: str | list[str] | None, wanted: Sequence[Made]) -> None:
+    """Expect just these results, in this order."""
+    asked: dict[str, Any] = {"where": only(made)}
+    if sort is not None:
+        asked["sort"] = sort
+    answer = world.get(SORTED, query=asked)
+    found = ids_in(answer)
+    answer.expect(found == [one.id for one in wanted], f"the results {[one.id for one in wanted]}", found)
+
+
+def shuffled(world: World, count: int) -> list[Made]:
+    """Resources with 1, 2, 3, ... as versions, made and changed in another order."""
+    versions = list(range(1, count + 1))
+    while versions == sorted(versions):
+        world.random.shuffle(versions)
+    made: list[Made] = []
+    for version in versions:
+        one = world.make()
+        for _ in range(version - 1):
+            one = world.update(one)
+        made.append(one)
+    return made
+
+
+DIRECTIONS = {
+    f"{field}{direction}": (field, direction)
+    for field in ("id", "key", "version", "createdAt")
+    for direction in (" asc", " desc", "")
+}
+
+
+@check("4.12-11", needs=["4.10-1", "Q-6"], cases=DIRECTIONS)
+def results_are_in_the_order_of_the_field(world: World, case: tuple[str, str]) -> None:
+    field, direction = case
+    made = shuffled(world, 3)
+    answer = world.get(SORTED, query={"where": only(made), "sort": field + direction}).expect_status(200)
+    results = answer.at("results")
+    values = [result.get(field) for result in results]
+    wanted = sorted((one.body[field] for one in made), reverse=direction == " desc")
+    answer.expect(values == wanted, f"{field} in the order {wanted}", values)
+
+
+TWO_SORTS = {
+    f"{field} {first}, {other} {second}": (field, first, other, second)
+    for field, other in (("version", "key"), ("version", "id"))
+    for first in ("asc", "desc")
+    for second in ("asc", "desc")
+}
+
+
+@check("4.12-12", needs=["4.12-11"], cases=TWO_SORTS)
+def the_second_sort_orders_what_the_first_finds_equal(world: World, case: tuple[str, str, str, str]) -> None:
+    field, first, other, second = case
+    made = [world.update(world.make()), world.make(), world.update(world.make()), world.make()]
+    wanted = sorted(made, key=lambda one: one.body[other], reverse=second == "desc")
+    wanted.sort(key=lambda one: one.version, reverse=first == "desc")
+    expect_order(world, made, [f"{field} {first}", f"{other} {second}"], wanted)
+
+
+@check("4.12-12", needs=["4.12-11"])
+def the_first_sort_decides(world: World) -> None:
+    made = shuffled(world, 3)
+    expect_order(world, made, ["id desc", "version asc"], made[::-1] if made[0].id < made[-1].id else made)
+
+
+@check("4.12-13", cases=FIELDS)
+def sort_takes_the_field(world: World, field: str) -> None:
+    world.get(SORTED, query={"sort": field, "limit": 1}).expect_status(200)
+
+
+@check("4.12-13", needs=["2.6-3", "4.12-11"])
+def sort_by_someproperty_orders(world: World) -> None:
+    made = with_texts(world, ["b", "c", "a"])
+    expect_order(world, made, "someProperty", [made[2], made[0], made[1]])
+
+
+@check("4.12-13", needs=["2.2-6", "4.12-11"])
+def sort_by_lastmodifiedat_orders(world: World) -> None:
+    made = [world.make() for _ in range(3)]
+    made[0] = world.update(made[0])
+    answer = world.get(SORTED, query={"where": only(made), "sort": "lastModifiedAt"})
+    ids_in(answer)
+    found = [result.get("lastModifiedAt") for result in answer.at("results")]
+    wanted = sorted(str(one.body.get("lastModifiedAt")) for one in made)
+    answer.expect(found == wanted, f"lastModifiedAt in the order {wanted}", found)
+
+
+@check("4.12-14", needs=["4.12-11"], cases=["DESC", "Desc", "dEsC", "ASC", "Asc", "aSc"])
+def a_direction_may_have_any_letter_case(world: World, direction: str) -> None:
+    made = shuffled(world, 3)
+    wanted = sorted(made, key=lambda one: one.version, reverse=direction.lower() == "desc")
+    expect_order(world, made, f"version {direction}", wanted)
+
+
+TEXTS = {
+    "letter case": ["Z", "a", "z"],
+    "a word and its capitals": ["B", "a", "aB", "ab", "b"],
+    "accents": ["e", "f", "z", "é"],
+    "digits as text": ["10", "2", "9"],
+    "punctuation": ["-b", "a", "a-", "a-a", "aa"],
+    "blanks": [" b", "a", "a a", "aa"],
+    "a part": ["", "a", "aa"],
+    "beyond the basic plane": ["z", "\uff5e", "\U0001f600"],
+    "scripts": ["z", "ß", "Ω", "я", "漢"],
+}
+
+
+@check("4.12-15", needs=["2.6-3", "4.12-13"], cases=TEXTS)
+def texts_are_in_the_order_of_their_code_points(world: World, texts: list[str]) -> None:
+    mixed = world.random.sample(texts, len(texts))
+    made = with_texts(world, mixed)
+    wanted = sorted(made, key=lambda one: mixed[made.index(one)])
+    expect_order(world, made, "someProperty asc", wanted)
+
+
+@check("4.12-15", needs=["4.12-11"], cases={"ascending": "asc", "descending": "desc"})
+def keys_are_in_the_order_of_their_code_points(world: World, direction: str) -> None:
+    base = world.key()
+    endings = ["", "-", "0", "A", "_", "a"]
+    made = [world.make(key=base + ending) for ending in world.random.sample(endings, len(endings))]
+    wanted = sorted(made, key=lambda one: one.key, reverse=direction == "desc")
+    expect_order(world, made, f"key {direction}", wanted)
+
+
+ENDS = {"ascending": "asc", "descending": "desc", "without a direction": ""}
+
+
+@check("4.12-16", needs=["2.6-3", "4.12-13"], cases=ENDS)
+def resources_without_someproperty_come_last(world: World, direction: str) -> None:
+    made = with_texts(world, [None, "", "a"])
+    present = [made[1], made[2]]
+    if direction == "desc":
+        present.reverse()
+    expect_order(world, made, f"someProperty {direction}".strip(), [*present, made[0]])
+
+
+@check("4.12-16", needs=["4.6-3", "4.12-11"], cases=ENDS)
+def resources_without_a_key_come_last(world: World, direction: str) -> None:
+    body = world.post("", {"objectTypeProperty": {}}).expect_success().json
+    made = [Made(body, ""), world.make(), world.make()]
+    present = sorted(made[1:], key=lambda one: one.key, reverse=direction == "desc")
+    expect_order(world, made, f"key {direction}".strip(), [*present, made[0]])
+
+
+TIES: dict[str, str | None] = {
+    "version asc": "version asc",
+    "version desc": "version desc",
+    "a missing field asc": "someProperty asc",
+    "a missing field desc": "someProperty desc",
+    "no sort": None,
+}
+
+
+@check("4.12-17", needs=["4.10-1", "Q-6"], cases=TIES)
+def equal_resources_are_in_the_order_of_their_ids(world: World, sort: str | None) -> None:
+    # Each is changed in another order than they were made, so that neither time nor place gives this order.
+    made = [world.make() for _ in range(4)]
+    for number in (2, 0, 3, 1):
+        made[number] = world.update(made[number])
+    expect_order(world, made, sort, sorted(made, key=lambda one: one.id))
+
+
+@check("4.12-17", needs=["4.10-1", "4.12-5"], cases=TIES)
+def pages_neither_repeat_nor_miss_equal_resources(world: World, sort: str | None) -> None:
+    made = [world.make() for _ in range(4)]
+    made = [world.update(one) for one in reversed(made)]
+    asked: dict[str, Any] = {"where": only(made), "limit": 1}
+    if sort is not None:
+        asked["sort"] = sort
+    found = [one for offset in range(4) for one in ids_in(world.get(SORTED, query={**asked, "offset": offset}))]
+    wanted = sorted(one.id for one in made)
+    world.expect(found == wanted, f"one page after the other: {wanted}", found)
+
+
+UNSORTABLE = [
+    "foo",
+    "Id",
+    "objectTypeProperty",
+    "objectTypeProperty.arrayOfIntExample",
+    "arrayOfIntExample",
+    "createdBy",
+    "createdBy.id",
+    "hasStagedChanges",
+]
+
+
+@check("4.12-18", cases=UNSORTABLE)
+def another_field_is_refused_and_the_fields_are_listed(world: World, field: str) -> None:
+    answer = refused(world.get(SORTED, query={"sort": f"{field} asc"}), 400, "InvalidInput")
+    message = answer.at("message")
+    begin = f"Malformed parameter: sort: Invalid query field '{field}' in sort path. Sortable fields are: "
+    answer.expect(str(message).startswith(begin), f"a message that begins {begin!r}", message)
+    listed = str(message)[len(begin) :]
+    missing = [name for name in FIELDS if f"`{name}`" not in listed]
+    answer.expect(not missing, f"all sortable fields in the message, also {missing}", message)
+
+
+@check(
+    "4.12-18", cases=["id up", "id ascending", "id descending", "id asc desc", "id asc, key", "id,asc", "id 1", "-id"]
+)
+def anything_but_a_direction_is_refused(world: World, sort: str) -> None:
+    refused(world.get(SORTED, query={"sort": sort}), 400, "InvalidInput")
+
+
+@check("4.12-18")
+def one_wrong_sort_among_right_ones_is_refused(world: World) -> None:
+    refused(world.get(SORTED, query={"sort": ["id asc", "foo desc"]}), 400, "InvalidInput")

@@ -1,0 +1,127 @@
+"""Steps that several modules of checks share: bodies, what a refusal must have, what a list has found."""
+
+import json as json_text
+from collections.abc import Mapping
+from typing import Any
+
+from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.callers import JSON, Caller, Made
+from sample_resource_testkit.world import World
+
+JSON_BODY = {"Content-Type": JSON}
+
+ON_THE_COLLECTION = ("POST", "PUT", "PATCH")
+"""The methods of a write on the collection."""
+
+CREATING = ("POST", "PUT")
+
+UNKNOWN_ID = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
+"""A UUID of version 4, which no server is likely to have made."""
+
+TEXTS, INTEGERS, UNIQUE = "arrayOfStringExample", "arrayOfIntExample", "arrayOfUniqueIntExample"
+PAIR, FLOATS, NUMBERS = "arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"
+OBJECTS = "arrayOfObjectType"
+
+
+def refused(answer: Answer, status: int, code: str, **members: Any) -> Answer:
+    """Expect a status, and an entry of ``errors`` that has a code and members.
+
+    The rest of the error body is left to the clauses on errors, so that a fault of it fails only these.
+    """
+    answer.expect_status(status)
+    entries = errors_of(answer)
+    wanted = {"code": code, **members}
+    holds = any(all(entry.get(name) == value for name, value in wanted.items()) for entry in entries)
+    return answer.expect(holds, f"an entry of errors with {json_text.dumps(wanted, ensure_ascii=False)}")
+
+
+def errors_of(answer: Answer) -> list[dict[str, Any]]:
+    """The entries of an error body; none if it has none that are objects."""
+    body = answer.json
+    entries: Any = body.get("errors") if isinstance(body, dict) else None
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def details_of(answer: Answer) -> list[str]:
+    """The texts in ``detailedErrorMessage`` of the entries."""
+    return [text for entry in errors_of(answer) if isinstance(text := entry.get("detailedErrorMessage"), str)]
+
+
+def refused_with_detail(answer: Answer, detail: str) -> Answer:
+    """Expect 400 ``InvalidJsonInput`` with exactly this ``detailedErrorMessage``."""
+    return refused(answer, 400, "InvalidJsonInput", detailedErrorMessage=detail)
+
+
+def change(text: str, **more: Any) -> dict[str, Any]:
+    """The update action ``changeSomeProperty``."""
+    return {"action": "changeSomeProperty", "someProperty": text, **more}
+
+
+def update_body(version: Any, *actions: Mapping[str, Any] | str) -> dict[str, Any]:
+    """The body of an update by id; a text is an action without fields, and without actions it is ``doSomeThing``."""
+    listed = [{"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)]
+    return {"version": version, "actions": listed}
+
+
+def write(caller: Caller, method: str, made: Made, fields: Mapping[str, Any], **options: Any) -> Answer:
+    """A write on the collection that finds a resource by its id, and gives its version if the method needs one.
+
+    :param options: members of the body; ``staged`` is the query parameter.
+    """
+    staged = options.pop("staged", None)
+    body: dict[str, Any] = {"id": made.id, "objectTypeProperty": dict(fields)}
+    if method == "PATCH":
+        body["version"] = made.version
+    return caller.send(method, "", {**body, **options}, query={} if staged is None else {"staged": staged})
+
+
+def keyed(world: World, fields: Mapping[str, Any] | None = None, key: str | None = None) -> Made:
+    """A resource that was made with a key."""
+    made = world.make(fields, key=key)
+    if not made.key:
+        world.not_reachable("no resource with a key can be made")
+    return made
+
+
+def made_by(answer: Answer, key: str = "") -> Made:
+    """The resource that a successful write has answered."""
+    body = answer.expect_success().json
+    return Made(body if isinstance(body, dict) else {}, key, answer.header("Location") or "")
+
+
+def ids_in(answer: Answer) -> list[str]:
+    """The ids of the results of a page, in their order."""
+    results = answer.at("results")
+    listed = results if isinstance(results, list) else []
+    return [str(result.get("id")) for result in listed if isinstance(result, dict)]
+
+
+def expect_found(answer: Answer, *wanted: Made) -> Answer:
+    """Expect 200 and just these resources as results, in any order."""
+    answer.expect_status(200)
+    found = ids_in(answer)
+    return answer.expect(sorted(found) == sorted(made.id for made in wanted), f"{len(wanted)} of the made", found)
+
+
+def expect_finds(answer: Answer, wanted: Made, other: Made) -> Answer:
+    """Expect 200, one resource among the results, and another not."""
+    answer.expect_status(200)
+    found = ids_in(answer)
+    answer.expect(wanted.id in found, f"{wanted.id} among the results", found)
+    return answer.expect(other.id not in found, f"no {other.id} among the results", found)
+
+
+def unchanged(world: World, made: Made) -> None:
+    """Expect that a resource is as it was when it was made."""
+    world.get(f"/{made.id}").expect_status(200).expect_json(made.body)
+
+
+def as_read(world: World, made: Made) -> dict[str, Any]:
+    """What a read answers now.
+
+    :raises NotReachable: if it is no JSON object.
+    """
+    answer = world.get(f"/{made.id}")
+    if answer.status != 200 or not isinstance(answer.json, dict):
+        world.not_reachable(f"a read of the resource was answered with {answer.status}")
+    return answer.json

@@ -1,0 +1,397 @@
+"""Writes on the collection: create or update (4.6), overwrite (4.7), create or overwrite (4.8)."""
+
+import re
+from typing import Any
+
+from sample_resource_testkit.callers import Caller
+from sample_resource_testkit.checks.steps import (
+    CREATING,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    ON_THE_COLLECTION,
+    TEXTS,
+    UNKNOWN_ID,
+    as_read,
+    change,
+    expect_found,
+    keyed,
+    made_by,
+    refused,
+    refused_with_detail,
+    write,
+)
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+BEFORE: dict[str, Any] = {INTEGERS: [1, 2], TEXTS: ["before"], NUMBERS: [0.5], OBJECTS: [{"integerExample": 1}]}
+
+OVERWRITING = ("PUT", "PATCH")
+
+OTHER_FIELDS: dict[str, dict[str, Any]] = {
+    "one field": {INTEGERS: [3]},
+    "no field": {},
+    "another field": {"arrayOfFloatExample": [2.5]},
+    "an empty array": {TEXTS: []},
+    "all of them": {INTEGERS: [], TEXTS: ["after"], NUMBERS: [1], OBJECTS: [{}]},
+}
+
+ADDED = ("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProperty")
+
+
+def only_one(world: World) -> tuple[Caller, dict[str, Any]]:
+    """An empty project, and the resource that was then made in it."""
+    own = world.empty_project()
+    return own, as_read_there(own, own.make(BEFORE).id)
+
+
+def as_read_there(caller: Caller, identifier: str) -> dict[str, Any]:
+    """A resource of another project, as a read answers it."""
+    return caller.get(f"/{identifier}").expect_status(200).json
+
+
+@check("4.6-1", cases={"nothing": {}, "some fields": BEFORE, "texts beyond ASCII": {TEXTS: ["ü", "🐙"]}})
+def a_post_answers_with_the_fields_that_were_sent(world: World, fields: dict[str, Any]) -> None:
+    world.post("", {"objectTypeProperty": fields}).expect_success().expect_json("objectTypeProperty", fields)
+
+
+@check("4.6-2", cases={"without a key": False, "with a key": True})
+def a_creation_is_answered_201(world: World, with_key: bool) -> None:
+    key = {"key": world.key()} if with_key else {}
+    world.post("", {**key, "objectTypeProperty": {INTEGERS: [1]}}).expect_status(201)
+
+
+@check("4.6-3", cases={"nothing": {}, "some fields": BEFORE})
+def the_same_post_twice_makes_two(world: World, fields: dict[str, Any]) -> None:
+    made = [made_by(world.post("", {"objectTypeProperty": fields})) for _ in range(3)]
+    world.expect(len({one.id for one in made}) == 3, "three ids", [one.id for one in made])
+
+
+@check("4.6-4", cases=["{}", "KEY_{}", "{}-9"])
+def a_post_with_a_new_key_makes_a_resource_with_it(world: World, pattern: str) -> None:
+    key = pattern.format(world.key())
+    first = made_by(world.post("", {"key": key, "objectTypeProperty": {INTEGERS: [1]}}).expect_json("key", key))
+    second = made_by(world.post("", {"key": f"{key}0", "objectTypeProperty": {}}).expect_json("key", f"{key}0"))
+    world.expect(first.id != second.id, "two resources", first.id)
+
+
+@check("4.6-5", cases=["id", "key", "id and key"])
+def a_post_that_names_a_resource_updates_it(world: World, named: str) -> None:
+    made = keyed(world, {INTEGERS: [1]})
+    names = {name: {"id": made.id, "key": made.key}[name] for name in named.split(" and ")}
+    answer = world.post("", {**names, "objectTypeProperty": {INTEGERS: [2]}}).expect_status(200)
+    answer.expect_json("id", made.id).expect_json("objectTypeProperty", INTEGERS, [2])
+
+
+@check("4.6-6", needs=["4.6-5"], cases=OTHER_FIELDS)
+def the_sent_fields_replace_and_the_others_stay(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(BEFORE)
+    answer = write(world, "POST", made, fields).expect_success()
+    answer.expect_json("objectTypeProperty", {**BEFORE, **fields})
+
+
+@check("4.6-6", needs=["4.6-5"])
+def an_array_of_objects_is_replaced_as_a_whole(world: World) -> None:
+    made = world.make({OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}, {}]})
+    answer = write(world, "POST", made, {OBJECTS: [{"integerExample": 3}]}).expect_success()
+    answer.expect_json("objectTypeProperty", {OBJECTS: [{"integerExample": 3}]})
+
+
+@check("4.6-6", needs=["4.6-5", "2.6-3"])
+def an_update_leaves_some_property(world: World) -> None:
+    made = world.update(world.make(), change("stays"))
+    write(world, "POST", made, {INTEGERS: [1]}).expect_success().expect_json("someProperty", "stays")
+
+
+NO_IDS = {"a UUID": UNKNOWN_ID, "a word": "abc", "too long": "1" * 40, "empty": "", "an umlaut": "ü"}
+
+
+@check("4.6-7", cases={f"{method} of {name}": (method, name) for method in ON_THE_COLLECTION for name in NO_IDS})
+def an_id_that_does_not_exist_is_not_found(world: World, case: tuple[str, str]) -> None:
+    method, name = case
+    body = {"id": NO_IDS[name], "key": world.key(), "version": 1, "objectTypeProperty": {}}
+    refused(world.send(method, "", body), 404, "ResourceNotFound")
+    world.get(f"/key={body['key']}").expect_status(404)
+
+
+@check("4.6-8", needs=["4.6-5"], cases=ON_THE_COLLECTION)
+def with_id_and_key_the_key_is_set(world: World, method: str) -> None:
+    made = keyed(world)
+    key = world.key()
+    write(world, method, made, {}, key=key).expect_success().expect_json("id", made.id).expect_json("key", key)
+
+
+@check("4.6-8", needs=["4.6-5", "4.3-1"])
+def the_former_key_finds_nothing(world: World) -> None:
+    made = keyed(world)
+    key = world.key()
+    write(world, "POST", made, {}, key=key).expect_success()
+    world.get(f"/key={key}").expect_status(200).expect_json("id", made.id)
+    world.get(f"/key={made.key}").expect_status(404)
+
+
+@check("4.6-8", needs=["4.6-5"], cases=ON_THE_COLLECTION)
+def with_the_id_alone_the_key_stays(world: World, method: str) -> None:
+    made = keyed(world)
+    write(world, method, made, {INTEGERS: [1]}).expect_success().expect_json("key", made.key)
+
+
+@check("4.6-8", needs=["4.6-5"], cases=ON_THE_COLLECTION)
+def a_resource_without_a_key_gets_one(world: World, method: str) -> None:
+    made = made_by(world.post("", {"objectTypeProperty": {}}))
+    key = world.key()
+    write(world, method, made, {}, key=key).expect_success().expect_json("id", made.id).expect_json("key", key)
+
+
+@check("4.6-9", cases=ON_THE_COLLECTION)
+def a_body_without_object_type_property_is_refused(world: World, method: str) -> None:
+    body = {"version": 1, "key": world.key()}
+    refused_with_detail(world.send(method, "", body), "objectTypeProperty: Missing required value")
+
+
+@check("4.6-9", cases=ON_THE_COLLECTION)
+def it_is_refused_for_a_resource_that_is_there_too(world: World, method: str) -> None:
+    made = world.make()
+    answer = world.send(method, "", {"version": made.version, "id": made.id})
+    refused_with_detail(answer, "objectTypeProperty: Missing required value")
+
+
+@check("4.6-10", needs=["4.2-1"], cases=ON_THE_COLLECTION)
+def a_resource_as_it_was_read_is_accepted(world: World, method: str) -> None:
+    made = world.update(keyed(world, BEFORE), change("a"))
+    body = as_read(world, made)
+    world.send(method, "", body).expect_status(200).expect_json("id", made.id)
+
+
+@check("4.6-10", cases={f"{name} with {method}": (method, name) for method in ON_THE_COLLECTION for name in ADDED})
+def what_the_server_sets_is_ignored(world: World, case: tuple[str, str]) -> None:
+    method, name = case
+    made = world.update(world.make(), change("a"))
+    value = world.random.choice(["2001-02-03T04:05:06.789Z", "other", {"typeId": "api-client", "id": "x"}, 5, [1]])
+    answer = write(world, method, made, {INTEGERS: [1]}, **{name: value}).expect_success()
+    answer.expect(answer.at(name) != value, f"{name} of the server", answer.at(name))
+
+
+@check("4.6-10", cases=CREATING)
+def what_the_server_sets_is_ignored_in_a_creation(world: World, method: str) -> None:
+    values = dict.fromkeys(ADDED, "2001-02-03T04:05:06.789Z")
+    answer = world.send(method, "", {**values, "key": world.key(), "objectTypeProperty": {}}).expect_success()
+    answer.expect("2001-02-03" not in answer.text, "none of the sent values")
+
+
+@check("4.6-11", cases={"POST": {}, "POST with a key": {"key": True}, "PUT": {"key": True, "method": "PUT"}})
+def a_creation_tells_its_location(world: World, case: dict[str, Any]) -> None:
+    key = {"key": world.key()} if case.get("key") else {}
+    answer = world.send(case.get("method", "POST"), "", {**key, "objectTypeProperty": {INTEGERS: [7]}})
+    if answer.status != 201:
+        world.not_reachable(f"a creation is answered with {answer.status}")
+    location = answer.expect_header("Location", re.compile(rf"/{world.project}/resource/[^/?#]+")).header("Location")
+    prefix = world.server.transport.origin.prefix
+    read = world.get(target=str(location).removeprefix(prefix)).expect_status(200)
+    read.expect_json("objectTypeProperty", {INTEGERS: [7]})
+
+
+@check("4.7-1", cases=OTHER_FIELDS)
+def a_patch_replaces_the_whole_object_type(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(BEFORE)
+    write(world, "PATCH", made, fields).expect_success()
+    world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
+
+
+@check("4.7-1")
+def a_patch_of_what_the_interface_shows_replaces_it(world: World) -> None:
+    own, before = only_one(world)
+    own.patch("", {"version": before["version"], "objectTypeProperty": {INTEGERS: [3]}}).expect_success()
+    own.get(f"/{before['id']}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [3]})
+
+
+@check("4.7-2", needs=["4.7-1"], cases=OTHER_FIELDS)
+def a_patch_answers_200_with_the_resource(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(BEFORE)
+    answer = write(world, "PATCH", made, fields).expect_status(200)
+    answer.expect_json("id", made.id).expect_json("objectTypeProperty", fields)
+    world.get(f"/{made.id}").expect_json(answer.json)
+
+
+@check("4.7-3", needs=["4.7-1"], cases=["id", "key", "id and key"])
+def a_patch_finds_a_resource_by_its_name(world: World, named: str) -> None:
+    made, other = keyed(world), keyed(world)
+    names = {name: {"id": made.id, "key": made.key}[name] for name in named.split(" and ")}
+    answer = world.patch("", {**names, "version": made.version, "objectTypeProperty": {INTEGERS: [1]}})
+    answer.expect_success().expect_json("id", made.id)
+    world.get(f"/{other.id}").expect_status(200).expect_json("objectTypeProperty", {})
+
+
+@check("4.7-3", needs=["4.7-1"])
+def the_id_goes_before_the_key(world: World) -> None:
+    made = keyed(world)
+    answer = write(world, "PATCH", made, {}, key=world.key())
+    answer.expect_success().expect_json("id", made.id)
+
+
+@check("4.7-3")
+def a_patch_without_a_name_means_the_only_resource(world: World) -> None:
+    own, before = only_one(world)
+    answer = own.patch("", {"version": before["version"], "objectTypeProperty": {}})
+    answer.expect_success().expect_json("id", before["id"])
+
+
+@check("4.7-3")
+def a_patch_in_an_empty_project_is_not_found(world: World) -> None:
+    own = world.empty_project()
+    refused(own.patch("", {"version": 1, "objectTypeProperty": {}}), 404, "ResourceNotFound")
+    own.get().expect_status(200).expect_json("results", [])
+
+
+def expect_name_needed(world: World, method: str) -> None:
+    """Expect that a write without id and key is refused in a project with several resources, and changes none."""
+    own = world.empty_project()
+    all_made = [own.make({INTEGERS: [number]}) for number in range(2)]
+    answer = refused(own.send(method, "", {"version": 1, "objectTypeProperty": {}}), 400, "InvalidInput")
+    message = str(answer.at("message"))
+    says = re.search(r"\bid\b", message) is not None and re.search(r"\bkey\b", message) is not None
+    answer.expect(says, "a message that names id and key", message)
+    for number, made in enumerate(all_made):
+        own.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
+
+
+@check("4.7-4")
+def a_patch_among_several_needs_a_name(world: World) -> None:
+    expect_name_needed(world, "PATCH")
+
+
+@check("4.7-5", cases=["{}", "KEY-{}", "{}" + "k" * 200])
+def a_patch_of_an_unknown_key_is_not_found(world: World, pattern: str) -> None:
+    key = pattern.format(world.word())
+    refused(world.patch("", {"key": key, "version": 1, "objectTypeProperty": {}}), 404, "ResourceNotFound")
+    world.get(f"/key={key}").expect_status(404)
+
+
+@check("4.7-6", cases=["id", "key", "unknown"])
+def a_patch_needs_a_version(world: World, named: str) -> None:
+    made = keyed(world)
+    names = {"id": {"id": made.id}, "key": {"key": made.key}, "unknown": {"id": UNKNOWN_ID}}[named]
+    refused_with_detail(world.patch("", {**names, "objectTypeProperty": {}}), "version: Missing required value")
+
+
+@check("4.7-6", needs=["H-4"], cases=['"1"', "*"])
+def a_patch_with_if_match_needs_no_version(world: World, tag: str) -> None:
+    made = world.make()
+    answer = world.patch("", {"id": made.id, "objectTypeProperty": {}}, headers={"If-Match": tag})
+    answer.expect_status(200)
+
+
+@check("4.7-7", needs=["4.7-1", "2.6-3"])
+def a_patch_leaves_some_property(world: World) -> None:
+    made = world.update(world.make(BEFORE), change("stays"))
+    write(world, "PATCH", made, {}).expect_success().expect_json("someProperty", "stays")
+
+
+@check("4.7-7", needs=["4.7-1"], cases=["id", "key"])
+def a_patch_leaves_the_key(world: World, named: str) -> None:
+    made = keyed(world)
+    names = {named: {"id": made.id, "key": made.key}[named]}
+    answer = world.patch("", {**names, "version": made.version, "objectTypeProperty": {INTEGERS: [1]}})
+    answer.expect_success().expect_json("key", made.key)
+
+
+@check("4.7-7", needs=["4.7-1"])
+def a_patch_without_a_name_leaves_the_key(world: World) -> None:
+    own, before = only_one(world)
+    answer = own.patch("", {"version": before["version"], "objectTypeProperty": {}}).expect_success()
+    answer.expect_json("key", before.get("key"))
+
+
+@check("4.8-1", cases=OTHER_FIELDS)
+def a_put_replaces_the_whole_object_type(world: World, fields: dict[str, Any]) -> None:
+    made = world.make(BEFORE)
+    write(world, "PUT", made, fields, version=made.version).expect_success()
+    world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
+
+
+@check("4.8-1")
+def a_put_of_what_the_interface_shows_replaces_it(world: World) -> None:
+    own, before = only_one(world)
+    own.put("", {"version": before["version"], "objectTypeProperty": {INTEGERS: [3]}}).expect_success()
+    own.get(f"/{before['id']}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [3]})
+
+
+@check("4.8-2", cases={"nothing": {}, "some fields": BEFORE})
+def a_put_that_creates_is_201_and_then_200(world: World, fields: dict[str, Any]) -> None:
+    body = {"key": world.key(), "version": 1, "objectTypeProperty": fields}
+    created = world.put("", body).expect_status(201).expect_json("objectTypeProperty", fields)
+    again = world.put("", body).expect_status(200).expect_json("objectTypeProperty", fields)
+    again.expect_json("id", created.at("id"))
+
+
+@check("4.8-3", needs=["4.8-1"], cases=["id", "key", "id and key"])
+def a_put_finds_a_resource_by_its_name(world: World, named: str) -> None:
+    made, other = keyed(world), keyed(world)
+    names = {name: {"id": made.id, "key": made.key}[name] for name in named.split(" and ")}
+    answer = world.put("", {**names, "objectTypeProperty": {INTEGERS: [1]}})
+    answer.expect_success().expect_json("id", made.id)
+    world.get(f"/{other.id}").expect_status(200).expect_json("objectTypeProperty", {})
+
+
+@check("4.8-3")
+def a_put_with_a_new_key_makes_a_resource_with_it(world: World) -> None:
+    key = world.key()
+    answer = world.put("", {"key": key, "objectTypeProperty": {INTEGERS: [1]}}).expect_success()
+    answer.expect_json("key", key).expect_json("objectTypeProperty", {INTEGERS: [1]})
+
+
+@check("4.8-4")
+def a_put_without_a_name_creates_the_only_resource(world: World) -> None:
+    own = world.empty_project()
+    created = own.put("", {"version": 1, "objectTypeProperty": {INTEGERS: [1]}}).expect_success()
+    again = own.put("", {"objectTypeProperty": {INTEGERS: [2]}}).expect_success().expect_json("id", created.at("id"))
+    expect_found(own.get(), made_by(again))
+
+
+@check("4.8-4")
+def a_put_without_a_name_means_the_only_resource(world: World) -> None:
+    own, before = only_one(world)
+    own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("id", before["id"])
+
+
+@check("4.8-5")
+def a_put_among_several_needs_a_name(world: World) -> None:
+    expect_name_needed(world, "PUT")
+
+
+@check("4.8-6", needs=["4.8-1"], cases=["id", "key"])
+def a_put_needs_no_version(world: World, named: str) -> None:
+    made = keyed(world)
+    world.update(world.update(made))
+    names = {named: {"id": made.id, "key": made.key}[named]}
+    answer = world.put("", {**names, "objectTypeProperty": {INTEGERS: [1]}}).expect_status(200)
+    answer.expect_json("objectTypeProperty", {INTEGERS: [1]})
+
+
+@check("4.8-7", needs=["4.8-1", "2.6-3"])
+def a_put_leaves_some_property(world: World) -> None:
+    made = world.update(world.make(BEFORE), change("stays"))
+    write(world, "PUT", made, {}).expect_success().expect_json("someProperty", "stays")
+
+
+@check("4.8-7", needs=["4.8-1"], cases=["id", "key"])
+def a_put_leaves_the_key(world: World, named: str) -> None:
+    made = keyed(world)
+    names = {named: {"id": made.id, "key": made.key}[named]}
+    answer = world.put("", {**names, "objectTypeProperty": {INTEGERS: [1]}}).expect_success()
+    answer.expect_json("key", made.key)
+
+
+@check("4.8-7", needs=["4.8-1"])
+def a_put_without_a_name_leaves_the_key(world: World) -> None:
+    own, before = only_one(world)
+    own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("key", before.get("key"))
+
+
+@check("4.8-8", needs=["4.8-1"], cases={"nothing": {}, "some fields": BEFORE})
+def the_same_put_again_changes_nothing(world: World, fields: dict[str, Any]) -> None:
+    body = {"key": world.key(), "objectTypeProperty": fields}
+    first = world.put("", body).expect_success()
+    for _ in range(2):
+        world.put("", body).expect_status(200).expect_json(first.json)
+    world.get(f"/{made_by(first).id}").expect_status(200).expect_json(first.json)

@@ -1,0 +1,344 @@
+"""The command ``sample-resource-conformance``."""
+
+import argparse
+import os
+import re
+import secrets
+import string
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from sample_resource_testkit.access import (
+    Access,
+    Credentials,
+    FixedToken,
+    ProjectClient,
+    SandboxAccess,
+    Unusable,
+    Vault,
+    token_transport,
+)
+from sample_resource_testkit.clauses import PROFILES, Clause, clauses
+from sample_resource_testkit.expected import BadList, read_expected
+from sample_resource_testkit.outcomes import ClauseResult, Outcome, Skipped
+from sample_resource_testkit.registry import load_checks
+from sample_resource_testkit.reports.as_json import as_json
+from sample_resource_testkit.reports.html import as_html
+from sample_resource_testkit.reports.junit import as_junit
+from sample_resource_testkit.reports.terminal import ProgressLine, as_text
+from sample_resource_testkit.runner import plan, run
+from sample_resource_testkit.verdict import Verdict, case_failures
+from sample_resource_testkit.wire import Headers, NoAnswer, NotConnected, Origin, RawAnswer, Request, Transport
+from sample_resource_testkit.world import Server
+
+NAME = "sample-resource-conformance"
+
+AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
+"""Exit codes. The last one is also that of wrong options: nothing was checked then either."""
+
+_GREETINGS = 3
+"""How often the first request is sent before the server counts as one that answers nothing."""
+
+_EPILOG = """\
+Give one of: --sandbox; --client-id and --client-secret; --token. Secrets may come from the environment instead:
+CLIENT_SECRET, TOKEN, and SANDBOX_TOKEN for a sandbox that needs one.
+
+Exit codes: 0 if no clause fails that is not in the file of expected failures, and none passes that is;
+1 otherwise; 2 if the server could not be reached, or an option is wrong.
+
+Examples:
+  %(prog)s --url http://127.0.0.1:8000 --sandbox
+  %(prog)s --url https://api.example.com --client-id ID --project a --second-project b --html report.html
+  %(prog)s --url http://127.0.0.1:4010 --token x --project p --profile core,query --expected-failures known.txt
+"""
+
+T = TypeVar("T")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command, and exit with its code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        code = _check(parser, options)
+    except Unusable as error:
+        sys.stderr.write(f"{NAME}: {error}\n")
+        code = NOT_CHECKED
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped\n")
+        code = 130
+    sys.exit(code)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages are not lost behind the usage of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(NOT_CHECKED, f"{self.prog}: error: {message}\nTry '{self.prog} --help'.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=NAME,
+        description="Hold a server against the sample-resource specification, over HTTP alone.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--url", required=True, type=_valid(Origin.of), help="of the server; a path comes before all paths of requests")
+    add("--token-url", metavar="URL", type=_valid(_token_url), help="of the token endpoint (default: URL/oauth/token)")
+    add("--client-id", metavar="ID", help="of a client that has all scopes of the project")
+    add("--client-secret", metavar="SECRET", help="of this client (default: the variable CLIENT_SECRET)")
+    add("--token", help="a bearer token, where there is no token endpoint (default: the variable TOKEN)")
+    add("--sandbox", action="store_true", help="make projects with POST URL/sandbox/projects")
+    add("--project", metavar="P", help="the project to work in; the command adds resources to it and removes none")
+    add("--second-project", metavar="Q", help="another one, which the same client or token may use")
+    add("--profile", type=_names, action="extend", metavar="A,B", help=f"only these profiles of {', '.join(PROFILES)}")
+    add("--clause", type=_names, action="extend", metavar="N,M", help="only these clauses, as 4.10-3")
+    add("--expected-failures", type=Path, metavar="FILE", help="clauses that may fail, one a line: number, any reason")
+    add("--junit", type=_target_file, metavar="FILE", help="write the report as JUnit XML")
+    add("--html", type=_target_file, metavar="FILE", help="write the report as one HTML page")
+    add("--json", type=_target_file, metavar="FILE", help="write the report as JSON")
+    add("--jobs", type=_number(1, 64), default=8, metavar="N", help="how many checks run at once (default: 8)")
+    add("--header", type=_header, action="append", default=[], metavar="'X: Y'", help="add a header to each request")
+    add(
+        "--rewrite-path",
+        type=_rewrite,
+        action="append",
+        default=[],
+        metavar="REGEX=TEXT",
+        help="replace in the path of each request, for a server whose paths differ; TEXT may have \\1",
+    )
+    add("--timeout", type=_number(1, 600), default=10, metavar="S", help="seconds for one request (default: 10)")
+    add("--seed", type=_number(0, 2**32), default=0, metavar="N", help="of the values that checks draw (default: 0)")
+    add("--version", action="version", version=f"%(prog)s {version('sample-resource-testkit')}")
+    return parser
+
+
+def _valid(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """A reader of an option whose ValueError is the message for the user."""
+
+    def read(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+def _token_url(text: str) -> str:
+    Origin.of(text.partition("?")[0])
+    return text
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _number(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is expected, and not {text!r}")
+        return int(text)
+
+    return read
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not value.isprintable():
+        raise argparse.ArgumentTypeError(f"a name, a colon and a value are expected, as 'X-Debug: 1', and not {text!r}")
+    return name, value.strip()
+
+
+def _rewrite(text: str) -> tuple[re.Pattern[str], str]:
+    pattern, sign, replacement = text.partition("=")
+    try:
+        compiled = re.compile(pattern)
+        compiled.sub(replacement, "")
+        re.compile(f"{pattern}|").sub(replacement, "")
+    except (re.error, IndexError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no replacement by a regular expression: {error}") from None
+    if not sign or not pattern:
+        raise argparse.ArgumentTypeError(f"a regular expression, = and a text are expected, and not {text!r}")
+    return compiled, replacement
+
+
+def _target_file(text: str) -> Path:
+    """A file that can be written; better told before the run than after it."""
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text} cannot be written")
+    return path
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    known, checks = clauses(), load_checks()
+    selected = _selected(parser, options, known)
+    expected = _expected(parser, options, known)
+    vault = Vault()
+    headers: Headers = tuple(options.header)
+    transport = Transport(options.url, float(options.timeout), headers, tuple(options.rewrite_path))
+    access = _access(parser, options, transport, vault)
+    tag = "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
+    server = Server(transport, access, tag, options.seed)
+    for warning in _greet(server):
+        sys.stderr.write(f"{NAME}: {warning}\n")
+
+    chosen = plan(known, checks, selected)
+    began = datetime.now(UTC)
+    started = time.monotonic()
+    shown = ProgressLine(sys.stderr, shown=sys.stderr.isatty())
+    try:
+        results = run(server, chosen, options.jobs, shown)
+    finally:
+        shown.end()
+    elapsed_s = time.monotonic() - started
+    listed = {number: expected[number] for number in expected if number in selected}
+    verdict = _verdict(server, vault, results, selected, listed, began, elapsed_s)
+    for path, report in ((options.junit, as_junit), (options.html, as_html), (options.json, as_json)):
+        if path is not None:
+            path.write_text(report(verdict), encoding="utf-8", errors="backslashreplace")
+    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    sys.stdout.write(as_text(verdict, coloured=coloured).encode(errors="backslashreplace").decode())
+    if not verdict.failing:
+        # Otherwise the projects stay as long as the sandbox keeps them, so that the curl lines work.
+        access.close()
+    return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
+
+
+def _selected(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Clause]) -> list[str]:
+    """The clauses that were asked for, in the order of the specification."""
+    profiles, numbers = options.profile, options.clause
+    for name in profiles or ():
+        if name not in PROFILES:
+            parser.error(f"argument --profile: there is no profile {name!r}: choose from {', '.join(PROFILES)}")
+    for number in numbers or ():
+        if number not in known:
+            parser.error(f"argument --clause: there is no clause {number!r}")
+    found = [
+        number
+        for number, clause in known.items()
+        if (profiles is None or clause.profile in profiles) and (numbers is None or number in numbers)
+    ]
+    if not found:
+        parser.error("--profile and --clause leave no clause to check")
+    return found
+
+
+def _expected(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Clause]) -> dict[str, str]:
+    if options.expected_failures is None:
+        return {}
+    try:
+        return read_expected(options.expected_failures, known)
+    except BadList as error:
+        parser.error(f"argument --expected-failures: {error}")
+
+
+def _access(parser: argparse.ArgumentParser, options: argparse.Namespace, transport: Transport, vault: Vault) -> Access:
+    """What the options say about projects and tokens."""
+    given = [name for name in ("sandbox", "client_id", "token") if getattr(options, name)]
+    token = options.token or (os.environ.get("TOKEN", "") if not given else "")
+    if len(given) > 1:
+        parser.error("--sandbox, --client-id and --token exclude each other")
+    if not given and not token:
+        parser.error("one of --sandbox, --client-id with --client-secret, and --token is needed")
+    if options.sandbox and (options.project or options.second_project):
+        parser.error("--sandbox makes its own projects, so --project and --second-project exclude it")
+    if not options.sandbox and not options.project:
+        parser.error("--project is needed, unless --sandbox makes one")
+    if options.second_project is not None and options.second_project == options.project:
+        parser.error("--second-project has to be another project than --project")
+    if token:
+        return FixedToken(vault, token, options.project, options.second_project)
+    token_url = options.token_url or f"{options.url.base}{options.url.prefix}/oauth/token"
+    token_connections, target = token_transport(token_url, transport)
+    if options.sandbox:
+        sandbox = SandboxAccess(token_connections, target, vault, transport, os.environ.get("SANDBOX_TOKEN", ""))
+        sandbox.begin()
+        return sandbox
+    secret = options.client_secret or os.environ.get("CLIENT_SECRET", "")
+    if not secret:
+        parser.error("--client-id needs --client-secret, or the variable CLIENT_SECRET")
+    access = Credentials(token_connections, target, vault)
+    second = options.second_project
+    access.use(
+        ProjectClient(options.project, "", options.client_id, secret),
+        None if second is None else ProjectClient(second, "", options.client_id, secret, "SECOND"),
+    )
+    return access
+
+
+def _greet(server: Server) -> list[str]:
+    """See that the server is there, and that there is a token.
+
+    :return: what the user should know before the run.
+    :raises Unusable: if one of them is missing.
+    """
+    project = server.access.project
+    try:
+        token = server.access.token(project)
+        headers = (("Authorization", f"Bearer {token}"),)
+        request = server.transport.complete(Request("GET", f"/{project.key}/resource", headers))
+        answer = _patient_exchange(server.transport, request)
+    except Skipped as error:
+        raise Unusable(f"no token: {error}") from None
+    except NoAnswer as error:
+        raise Unusable(f"{server.transport.origin.base} cannot be checked: {error}") from None
+    if answer.status in (401, 403):
+        return [f"warning: the server answers {answer.status} to the token, so most clauses will fail"]
+    return []
+
+
+def _patient_exchange(transport: Transport, request: Request) -> RawAnswer:
+    """The answer to a request that is sent up to three times, for a server that drops some connections.
+
+    :raises NoAnswer: if none comes.
+    """
+    for _ in range(_GREETINGS - 1):
+        try:
+            return transport.exchange(request)
+        except NotConnected:
+            break
+        except NoAnswer:
+            continue
+    return transport.exchange(request)
+
+
+def _verdict(
+    server: Server,
+    vault: Vault,
+    results: dict[str, ClauseResult],
+    selected: list[str],
+    expected: dict[str, str],
+    began: datetime,
+    elapsed_s: float,
+) -> Verdict:
+    chosen = {number: results[number] for number in selected}
+    failures = {
+        number: case_failures(result.cases, vault.hide)
+        for number, result in chosen.items()
+        if result.outcome is Outcome.FAIL
+    }
+    lines = "\n".join(
+        line for found in failures.values() for failure in found for line in (failure.curl, *failure.before)
+    )
+    used = set(re.findall(r"\$([A-Z][A-Z0-9_]*)", lines))
+    origin = server.transport.origin
+    return Verdict(
+        url=f"{origin.base}{origin.prefix}",
+        results=chosen,
+        failures=failures,
+        expected=expected,
+        shell=tuple(server.access.shell(used)),
+        began=began.isoformat(timespec="seconds"),
+        elapsed_s=elapsed_s,
+        version=version("sample-resource-testkit"),
+    )

@@ -1,0 +1,65 @@
+"""The report as JSON. The README documents the members; new ones may be added."""
+
+import json
+from typing import Any
+
+from sample_resource_testkit.verdict import OUTCOMES, Verdict
+
+
+def as_json(verdict: Verdict) -> str:
+    """The whole verdict as one JSON object."""
+    return json.dumps(_report(verdict), ensure_ascii=False, indent=1) + "\n"
+
+
+def _report(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "kit": verdict.version,
+        "url": verdict.url,
+        "began": verdict.began,
+        "elapsedSeconds": round(verdict.elapsed_s, 3),
+        "asExpected": verdict.is_as_expected,
+        "unexpectedFailures": list(verdict.unexpected_failures),
+        "unexpectedPasses": list(verdict.unexpected_passes),
+        "checks": verdict.checks,
+        "cases": verdict.cases,
+        "shell": list(verdict.shell),
+        "summary": [
+            {
+                "profile": profile,
+                "level": level,
+                **{_member(name): count for name, count in zip(OUTCOMES, counts, strict=True)},
+            }
+            for profile, level, counts in verdict.rows()
+        ],
+        "clauses": [_clause(verdict, number) for number in verdict.results],
+    }
+
+
+def _member(outcome: str) -> str:
+    """An outcome as the name of a member: ``notReachable``."""
+    first, *others = outcome.split()
+    return first + "".join(word.title() for word in others)
+
+
+def _clause(verdict: Verdict, number: str) -> dict[str, Any]:
+    result = verdict.results[number]
+    failures = {failure.name: failure for failure in verdict.failures.get(number, ())}
+    cases: list[dict[str, Any]] = []
+    for case in result.cases:
+        told: dict[str, Any] = {"name": case.name, "outcome": str(case.outcome), "checks": case.checks}
+        told["elapsedSeconds"] = round(case.elapsed_s, 3)
+        if case.reason:
+            told["reason"] = case.reason
+        if case.name in failures:
+            failure = failures[case.name]
+            told |= {"expected": failure.expected, "got": failure.got, "curl": failure.curl, "answer": failure.answer}
+            told["before"] = list(failure.before)
+        cases.append(told)
+    clause = result.clause
+    told = {"number": number, "level": clause.level, "profile": clause.profile, "source": clause.source}
+    told |= {"text": clause.text, "outcome": str(result.outcome)}
+    if result.reason:
+        told["reason"] = result.reason
+    if number in verdict.expected:
+        told["expectedFailure"] = verdict.expected[number]
+    return {**told, "checks": result.checks, "cases": cases}

@@ -1,0 +1,160 @@
+"""The report as one HTML file without scripts and without anything from elsewhere, to be sent to a colleague."""
+
+import re
+from html import escape
+from importlib.resources import files
+
+from sample_resource_testkit.clauses import LEVELS
+from sample_resource_testkit.outcomes import ClauseResult, Outcome
+from sample_resource_testkit.verdict import OUTCOMES, Failure, Verdict
+
+_CLASSES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.SKIPPED: "skip", Outcome.NOT_REACHABLE: "open"}
+
+
+def as_html(verdict: Verdict) -> str:
+    """The whole verdict as one document."""
+    failing = verdict.unexpected_failures
+    style = (files("sample_resource_testkit.reports") / "report.css").read_text(encoding="utf-8")
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Conformance of {escape(verdict.url)}</title><style>{style}</style></head><body>",
+        f"<h1>{_headline(verdict)}</h1>",
+        f'<p class="faint"><code>{escape(verdict.url)}</code>, held against the sample-resource specification by'
+        f" sample-resource-testkit {escape(verdict.version)}, {escape(verdict.began.replace('T', ' ')[:16])} UTC:"
+        f" {verdict.checks:,} checks in {verdict.cases:,} cases of {len(verdict.results)} clauses,"
+        f" {verdict.elapsed_s:.1f} s.</p>",
+        _levels(verdict),
+        _table(verdict),
+    ]
+    if failing:
+        parts.append(f'<section aria-labelledby="failing"><h2 id="failing">What fails ({len(failing)})</h2>')
+        parts += [_clause(verdict, number, is_open=len(failing) <= 5) for number in failing]
+        if verdict.shell:
+            parts.append('<h2>Variables of the curl lines</h2><p class="faint">Paste these first.</p>')
+            parts.append(f"<pre>{escape(chr(10).join(verdict.shell))}</pre>")
+        parts.append("</section>")
+    parts.append('<section aria-labelledby="clauses"><h2 id="clauses">All clauses</h2>')
+    parts.append(_filter())
+    parts += [_clause(verdict, number) for number in verdict.results]
+    parts.append("</section></body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def _headline(verdict: Verdict) -> str:
+    if not verdict.failing:
+        return 'No clause <span class="is-pass">fails</span>' if not verdict.unexpected_passes else _passes(verdict)
+    if not verdict.unexpected_failures:
+        return "No clause fails that was not expected to" if not verdict.unexpected_passes else _passes(verdict)
+    count = len(verdict.unexpected_failures)
+    what, verb = ("clause", "fails") if count == 1 else ("clauses", "fail")
+    return f'{count} {what} <span class="is-fail">{verb}</span>'
+
+
+def _passes(verdict: Verdict) -> str:
+    return f"Expected to fail, and passing: {escape(', '.join(verdict.unexpected_passes))}"
+
+
+def _levels(verdict: Verdict) -> str:
+    """One card for each level: how much passes, and a bar."""
+    meaning = {
+        "must": "what the interface, its platform or an RFC says",
+        "should": "what the service decided where they are silent",
+    }
+    cards: list[str] = []
+    for level in LEVELS:
+        counts = {outcome: verdict.count(outcome, level) for outcome in OUTCOMES}
+        total = sum(counts.values())
+        if not total:
+            continue
+        bar = "".join(
+            f'<i class="{_CLASSES[outcome]}" style="width:{100 * count / total:.2f}%"></i>'
+            for outcome, count in counts.items()
+            if count
+        )
+        told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+        cards.append(
+            f'<div class="level"><span class="faint">{level}: {meaning[level]}</span>'
+            f"<b>{counts[Outcome.PASS]} of {total} pass</b>"
+            f'<div class="bar" role="img" aria-label="{told}">{bar}</div><span class="faint">{told}</span></div>'
+        )
+    return f'<div class="levels">{"".join(cards)}</div>'
+
+
+def _table(verdict: Verdict) -> str:
+    head = "".join(f"<th scope='col'>{outcome}</th>" for outcome in OUTCOMES)
+    rows: list[str] = []
+    for profile, level, counts in verdict.rows():
+        cells = "".join(
+            f'<td class="is-{_CLASSES[outcome]}">{count}</td>' if count else '<td class="zero">0</td>'
+            for outcome, count in zip(OUTCOMES, counts, strict=True)
+        )
+        rows.append(f"<tr><td>{profile}</td><td>{level}</td>{cells}</tr>")
+    columns = f"<tr><th scope='col'>profile</th><th scope='col'>level</th>{head}</tr>"
+    table = f"<table><thead>{columns}</thead><tbody>{''.join(rows)}</tbody></table>"
+    return f'<h2>By profile</h2><div class="wide">{table}</div>'
+
+
+def _filter() -> str:
+    choices = [("all", "all", " checked"), *((_CLASSES[outcome], str(outcome), "") for outcome in OUTCOMES)]
+    labels = "".join(
+        f'<label><input type="radio" name="show" id="show-{name}"{checked}> {told}</label>'
+        for name, told, checked in choices
+    )
+    return f'<fieldset class="filter"><legend class="faint">Show</legend>{labels}</fieldset>'
+
+
+def _clause(verdict: Verdict, number: str, *, is_open: bool = False) -> str:
+    result = verdict.results[number]
+    clause, name = result.clause, _CLASSES[result.outcome]
+    told = str(result.outcome)
+    if result.outcome is Outcome.FAIL and number in verdict.expected:
+        told = "fail, expected"
+    inside = [f'<p class="faint">Source: {escape(clause.source)}</p>']
+    if result.reason:
+        inside.append(f"<p>{escape(result.reason)}</p>")
+    if verdict.expected.get(number):
+        inside.append(f"<p>Expected to fail: {escape(verdict.expected[number])}</p>")
+    inside += [_failure(failure) for failure in verdict.failures.get(number, ())]
+    inside += _cases(result)
+    return (
+        f'<details class="d-{name}"{" open" if is_open else ""}><summary><span class="number">{escape(number)}</span>'
+        f'<span class="kind">{clause.level}, {clause.profile}</span><span class="what">{_marked(clause.text)}</span>'
+        f'<span class="outcome is-{name}">{told}</span></summary><div class="inside">{"".join(inside)}</div></details>'
+    )
+
+
+def _failure(failure: Failure) -> str:
+    parts = [
+        f"<dl><dt>case</dt><dd>{escape(failure.name)}</dd><dt>expected</dt><dd>{escape(failure.expected)}</dd>"
+        f"<dt>got</dt><dd>{escape(failure.got)}</dd></dl>"
+    ]
+    if failure.curl:
+        parts.append(f'<p class="faint">Request</p><pre>{escape(failure.curl)}</pre>')
+    if failure.answer:
+        parts.append(f'<p class="faint">Answer</p><pre>{escape(failure.answer)}</pre>')
+    if failure.before:
+        lines = escape("\n".join(failure.before))
+        parts.append(f'<p class="faint">Requests of the case before it</p><pre>{lines}</pre>')
+    return "".join(parts)
+
+
+def _cases(result: ClauseResult) -> list[str]:
+    others = [case for case in result.cases if case.outcome is not Outcome.FAIL]
+    if not others:
+        return []
+    items = "".join(
+        f'<li>{escape(case.name)}: <span class="is-{_CLASSES[case.outcome]}">{case.outcome}</span>'
+        f"{f', {escape(case.reason)}' if case.reason else ''}</li>"
+        for case in others
+    )
+    return [f"<ul>{items}</ul>"]
+
+
+def _marked(text: str) -> str:
+    """The Markdown of a clause as HTML: code between backticks, everything else as it is."""
+    parts = re.split(r"(``.+?``|`[^`]+`)", text)
+    return "".join(
+        f"<code>{escape(part.strip('`').strip())}</code>" if part.startswith("`") else escape(part) for part in parts
+    )

@@ -1,0 +1,147 @@
+"""The report for a terminal or a log, and the progress of a run."""
+
+import shutil
+import textwrap
+import time
+from typing import TextIO
+
+from sample_resource_testkit.outcomes import ClauseResult, Outcome
+from sample_resource_testkit.verdict import OUTCOMES, Failure, Verdict
+
+_SHOWN_WHOLE = 20
+"""How many failing clauses are told with requests and answers; of the others only what was expected."""
+
+_MARKS = {Outcome.PASS: "32", Outcome.FAIL: "31;1", Outcome.SKIPPED: "33", Outcome.NOT_REACHABLE: "35"}
+
+
+class Style:
+    """Colours, if the output can show them."""
+
+    def __init__(self, *, coloured: bool) -> None:
+        self._coloured = coloured
+
+    def paint(self, text: str, code: str) -> str:
+        """A text in a colour of ANSI terminals."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self._coloured else text
+
+
+class ProgressLine:
+    """One line that says how far a run is; only on a terminal."""
+
+    def __init__(self, stream: TextIO, *, shown: bool) -> None:
+        self._stream = stream
+        self._shown = shown
+        self._failing = 0
+        self._next = 0.0
+
+    def __call__(self, done: int, cases: int, clause: ClauseResult | None) -> None:
+        """Show the progress, ten times a second at most."""
+        if clause is not None and clause.outcome is Outcome.FAIL:
+            self._failing += 1
+        now = time.monotonic()
+        if not self._shown or (now < self._next and done < cases):
+            return
+        self._next = now + 0.1
+        width = 24
+        full = width * done // max(1, cases)
+        failing = (
+            f", {self._failing} {'clause fails' if self._failing == 1 else 'clauses fail'}" if self._failing else ""
+        )
+        self._stream.write(f"\r\x1b[K[{'#' * full}{'.' * (width - full)}] {done} of {cases} cases{failing}")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def as_text(verdict: Verdict, *, coloured: bool = False) -> str:
+    """The whole verdict as text."""
+    style = Style(coloured=coloured)
+    lines: list[str] = []
+    failing = verdict.unexpected_failures
+    if failing and verdict.shell:
+        lines += ["The curl lines below use these variables:", *(f"  {line}" for line in verdict.shell), ""]
+    for position, number in enumerate(failing):
+        lines += _failing(verdict.results[number], verdict.failures[number], style, whole=position < _SHOWN_WHOLE)
+    lines += _others(verdict, style)
+    lines += _table(verdict, style)
+    lines += _conclusion(verdict, style)
+    return "\n".join(lines) + "\n"
+
+
+def _width() -> int:
+    return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, *, whole: bool) -> list[str]:
+    clause = result.clause
+    first = failures[0]
+    lines = [style.paint(f"FAIL {clause.number} ({clause.level}, {clause.profile})", _MARKS[Outcome.FAIL])]
+    lines += textwrap.wrap(clause.text, _width(), initial_indent="  ", subsequent_indent="  ")
+    lines += [f"  case      {first.name}", f"  expected  {first.expected}", f"  got       {first.got}"]
+    if whole:
+        lines += [f"  before    {line}" for line in first.before]
+        lines += [f"  request   {first.curl}"] if first.curl else []
+        told = first.answer.splitlines()
+        lines += [
+            f"  {'answer  ' if not position else '        '}  {line}".rstrip() for position, line in enumerate(told)
+        ]
+    if len(failures) > 1:
+        names = ", ".join(failure.name for failure in failures[1:6])
+        more = f" and {len(failures) - 6} more" if len(failures) > 6 else ""
+        lines.append(f"  also      {names}{more}")
+    return [*lines, ""]
+
+
+def _others(verdict: Verdict, style: Style) -> list[str]:
+    """What was not decided, by reasons, and what was expected otherwise."""
+    lines: list[str] = []
+    for outcome in (Outcome.NOT_REACHABLE, Outcome.SKIPPED):
+        by_reason: dict[str, list[str]] = {}
+        for number, result in verdict.results.items():
+            if result.outcome is outcome:
+                by_reason.setdefault(result.reason, []).append(number)
+        for reason, numbers in by_reason.items():
+            head = style.paint(f"{outcome}: {reason}", _MARKS[outcome])
+            lines += [head, *textwrap.wrap(", ".join(numbers), _width(), initial_indent="  ", subsequent_indent="  ")]
+    known = [number for number in verdict.failing if number in verdict.expected]
+    if known:
+        lines += ["fail as expected:", *(f"  {number} {verdict.expected[number]}".rstrip() for number in known)]
+    for number in verdict.unexpected_passes:
+        lines.append(style.paint(f"{number} is listed as an expected failure, and passes", _MARKS[Outcome.FAIL]))
+    return [*lines, ""] if lines else []
+
+
+def _table(verdict: Verdict, style: Style) -> list[str]:
+    """Clauses by profile and level, and all of a level."""
+    head = f"{'':10} {'':7}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)
+    rows = [(f"{profile:10} {level:7}", counts) for profile, level, counts in verdict.rows()]
+    sums = [(f"{'all':10} {level:7}", counts) for level, counts in verdict.totals() if any(counts)]
+    lines = [style.paint(head, "1")]
+    for name, counts in (*rows, *sums):
+        cells = [
+            style.paint(f"{count:>15}", _MARKS[outcome]) if count else f"{'-':>15}"
+            for outcome, count in zip(OUTCOMES, counts, strict=True)
+        ]
+        lines.append(name + "".join(cells))
+    return lines
+
+
+def _conclusion(verdict: Verdict, style: Style) -> list[str]:
+    clauses = len(verdict.results)
+    lines = [
+        "",
+        f"{verdict.checks} checks in {verdict.cases} cases of {clauses} clauses against {verdict.url},"
+        f" {verdict.elapsed_s:.1f} s",
+    ]
+    unexpected, passing = len(verdict.unexpected_failures), len(verdict.unexpected_passes)
+    if verdict.is_as_expected:
+        told = "No clause fails" if not verdict.failing else "No clause fails that was not expected to"
+        return [*lines, style.paint(f"{told}.", _MARKS[Outcome.PASS])]
+    parts = [f"{unexpected} {'clause fails' if unexpected == 1 else 'clauses fail'}"] if unexpected else []
+    if passing:
+        parts.append(f"{passing} {'passes that was' if passing == 1 else 'pass that were'} expected to fail")
+    return [*lines, style.paint(f"{', '.join(parts)}.", _MARKS[Outcome.FAIL])]

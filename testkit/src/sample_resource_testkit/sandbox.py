@@ -1,0 +1,338 @@
+"""Throwaway projects in the sandbox of a server, for tests of clients.
+
+The fixtures of :mod:`.plugin` give these objects to tests. They can be used without pytest as well::
+
+    service = SandboxServer("http://127.0.0.1:8000")
+    project = service.make_project(resources=3)
+"""
+
+import contextlib
+import http.client
+import json
+import re
+import ssl
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Self
+from urllib.parse import quote, urlencode, urlsplit
+
+JOURNAL_LENGTH = 1_000
+"""The server keeps so many of the last requests of a project."""
+
+_PAGE = 500
+
+_TIMEOUT_S = 30.0
+
+
+class SandboxError(Exception):
+    """The server refused an order, or is not there; the message has its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A request that reached the server, and its answer.
+
+    :param number: rises with the answers of a project.
+    :param path: below the project and without the query, as it came: ``/resource/key=a%2Fb``.
+    :param query: what follows the question mark, as it came.
+    :param status: of the answer. If the request was carried out and a rule withheld its answer, the status that was
+        withheld; None if it was not carried out and had no answer.
+    :param answered: whether the client was sent an answer; False for a connection that was closed or reset.
+    :param headers: of the request, in their order and spelling; tokens are left out.
+    :param body: of the request as text; None without one, or if it is no text.
+    :param response_body: of the answer, likewise.
+    :param rule: the rule that acted, as the server describes it; None if none did.
+    :param data: the whole entry as the server has it, with ``findings``, ``sql`` and others.
+    """
+
+    number: int
+    method: str
+    path: str
+    query: str
+    status: int | None
+    answered: bool
+    headers: tuple[tuple[str, str], ...]
+    body: str | None
+    response_headers: tuple[tuple[str, str], ...]
+    response_body: str | None
+    rule: Mapping[str, Any] | None
+    data: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], project: str) -> Self:
+        """Read an entry of the journal."""
+        request, response, rule = data["request"], data.get("response"), data.get("rule")
+        target, _, query = str(request["target"]).partition("?")
+        withheld = None if rule is None else rule.get("replacedStatus")
+        return cls(
+            number=data["number"],
+            method=request["method"],
+            path=target.removeprefix(f"/{project}"),
+            query=query,
+            status=response["status"] if response is not None else withheld,
+            answered=response is not None,
+            headers=_pairs(request),
+            body=_text(request),
+            response_headers=_pairs(response),
+            response_body=_text(response),
+            rule=rule,
+            data=data,
+        )
+
+    def __str__(self) -> str:
+        target = f"{self.path}?{self.query}" if self.query else self.path
+        status = str(self.status) if self.answered else f"no answer ({self.status or 'not carried out'})"
+        by_rule = "" if self.rule is None else f", by rule {self.rule.get('name') or self.rule.get('number')}"
+        return f"{self.number}: {self.method} {target} -> {status}{by_rule}"
+
+
+def _pairs(message: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in (message or {}).get("headers", ()))
+
+
+def _text(message: Mapping[str, Any] | None) -> str | None:
+    return ((message or {}).get("body") or {}).get("text")
+
+
+class SandboxServer:
+    """A running service whose sandbox is on.
+
+    :param url: of the service, without a slash at its end.
+    :param token: ``SANDBOX_TOKEN``, if the service has one.
+    """
+
+    def __init__(self, url: str, token: str = "") -> None:
+        self.url = url.rstrip("/")
+        self.token_url = f"{self.url}/oauth/token"
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is no URL with http:// or https:// and a host")
+        self._parts = parts
+        self._token = token
+
+    def make_project(self, **order: Any) -> "SandboxProject":
+        """Make a project.
+
+        :param order: members of the body of ``POST /sandbox/projects``: ``resources=100``, ``scope="view_test"``,
+            ``copyOf=...``, ``ttlSeconds=...``, ``clock={...}``, ``ids={...}``.
+        :raises SandboxError: if the server refuses.
+        """
+        return SandboxProject(self, self.order("POST", "/sandbox/projects", order))
+
+    def order(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request to the sandbox.
+
+        :param path: from the URL of the service on.
+        :param body: a value for a JSON body; None for none.
+        :return: the JSON value of the answer; None if it has no body.
+        :raises SandboxError: for a status of 400 or more, or without an answer.
+        """
+        headers = {"Accept": "application/json"}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode()
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        status, answered = self.send(method, path, data, headers)
+        if status >= 400:
+            raise SandboxError(f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}")
+        return json.loads(answered) if answered else None
+
+    def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Status and body of the answer to a request, on a connection of its own.
+
+        :raises SandboxError: without an answer.
+        """
+        try:
+            with contextlib.closing(self._connect()) as connection:
+                connection.request(method, self._parts.path + path, data, dict(headers))
+                answer = connection.getresponse()
+                return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise SandboxError(f"{method} {self.url}{path} was not answered: {error}") from error
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=context)
+        return http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
+
+
+class SandboxProject:
+    """A throwaway project, with a client and a token.
+
+    :ivar key: its key.
+    :ivar url: of the project: ``http://127.0.0.1:8000/sb-abcdefghijkl``; its resources are below ``/resource``.
+    :ivar server_url: of the service.
+    :ivar token: a bearer token of the client with all its scopes.
+    :ivar client_id: of the project's client.
+    :ivar client_secret: of the project's client.
+    :ivar scope: what the client may ask for.
+    :ivar token_url: of the token endpoint.
+    """
+
+    def __init__(self, server: SandboxServer, made: Mapping[str, Any]) -> None:
+        self._server = server
+        self._path = f"/sandbox/projects/{made['projectKey']}"
+        self.key: str = made["projectKey"]
+        self.server_url: str = server.url
+        self.url = f"{server.url}/{self.key}"
+        self.token: str = made["accessToken"]
+        self.client_id: str = made["clientId"]
+        self.client_secret: str = made["clientSecret"]
+        self.scope: str = made["scope"]
+        self.token_url = server.token_url
+
+    def __repr__(self) -> str:
+        return f"<SandboxProject {self.url}>"
+
+    # Faults
+
+    def rules(self, rules: Sequence[Mapping[str, Any]]) -> None:
+        """Order faults: from now on the first rule that matches a request, and is due, acts. An empty list ends all.
+
+        :param rules: as the service's documentation of the sandbox describes them.
+        :raises SandboxError: for a rule that cannot be; the message names its place. None is taken then.
+        """
+        self._server.order("PUT", f"{self._path}/rules", {"rules": [dict(rule) for rule in rules]})
+
+    def rule_counts(self) -> list[tuple[int, int]]:
+        """How often each rule has matched, and acted."""
+        listed = self._server.order("GET", f"{self._path}/rules")["rules"]
+        return [(rule["matched"], rule["acted"]) for rule in listed]
+
+    # Time and chance
+
+    def clock(
+        self, now: datetime | str | None = None, *, offset_seconds: int | None = None, runs: bool | None = None
+    ) -> None:
+        """Set the clock that dates writes and decides whether tokens have expired. Without arguments: real time.
+
+        :param now: the time from which on it goes, with a time zone, or as RFC 3339 has it.
+        :param offset_seconds: how far it runs ahead of real time, instead of ``now``.
+        :param runs: False lets it stand still.
+        :raises SandboxError: if the server refuses.
+        """
+        order: dict[str, Any] = {}
+        if now is not None:
+            order["now"] = _written(now)
+        if offset_seconds is not None:
+            order["offsetSeconds"] = offset_seconds
+        if runs is not None:
+            order["runs"] = runs
+        self._server.order("PUT", f"{self._path}/clock", order)
+
+    def ids(self, seed: int | None = None) -> None:
+        """Let the ids of new resources be a sequence that repeats; without a seed, chance again."""
+        self._server.order("PUT", f"{self._path}/ids", {} if seed is None else {"seed": seed})
+
+    # State
+
+    def reset(self, *, keep: Collection[Literal["rules", "requests"]] = ()) -> None:
+        """Bring back what the project held when it was made, with clock and ids.
+
+        :param keep: ``rules``, ``requests`` or both; else rules end and the journal is emptied.
+        """
+        self._server.order("POST", f"{self._path}/reset", {"keep": list(keep)})
+
+    def save(self, name: str = "saved") -> None:
+        """Keep what the project holds, under a name."""
+        self._server.order("PUT", f"{self._path}/snapshots/{quote(name, safe='')}")
+
+    def restore(self, name: str = "saved") -> None:
+        """Bring back what :meth:`save` kept: every answer is the same again, byte for byte.
+
+        :raises SandboxError: without such a name.
+        """
+        self._server.order("POST", f"{self._path}/snapshots/{quote(name, safe='')}/restore")
+
+    # What the client did
+
+    def journal(
+        self,
+        *,
+        method: str | None = None,
+        path: str | re.Pattern[str] | None = None,
+        status: int | None = None,
+        operation_id: str | None = None,
+    ) -> list[JournalEntry]:
+        """The requests of the project, newest first: each that was answered before, of the last 1,000.
+
+        :param method: only requests with this method.
+        :param path: only this path below the project, without its query; a pattern has to match the whole of it.
+        :param status: only requests with this status, as :class:`JournalEntry` has it.
+        :param operation_id: only this operation of the OpenAPI document, such as ``createOrUpdateResource``.
+        """
+        found: list[JournalEntry] = []
+        narrowing = {
+            name: text for name, text in (("method", method), ("operationId", operation_id)) if text is not None
+        }
+        for offset in range(0, JOURNAL_LENGTH, _PAGE):
+            query = urlencode({**narrowing, "limit": _PAGE, "offset": offset})
+            page = self._server.order("GET", f"{self._path}/requests?{query}")["results"]
+            found += (JournalEntry.of(entry, self.key) for entry in page)
+            if len(page) < _PAGE:
+                break
+        return [entry for entry in found if _is_at(entry.path, path) and status in (None, entry.status)]
+
+    def har(self) -> dict[str, Any]:
+        """The journal as a HAR 1.2 document, which browsers and other tools open."""
+        return self._server.order("GET", f"{self._path}/requests.har")
+
+    def report(self) -> dict[str, Any]:
+        """What the client has exercised, and how it dealt with faults.
+
+        :raises SandboxError: if the service is of a version without reports.
+        """
+        return self._server.order("GET", f"{self._path}/report")
+
+    def explain(self, operation_id: str, query: str) -> dict[str, Any]:
+        """What a query does: its tree, its SQL, its plan, and the indexes that serve it.
+
+        :param query: as in a URL, percent-encoded.
+        """
+        return self._server.order("POST", f"{self._path}/explain", {"operationId": operation_id, "query": query})
+
+    # Tokens
+
+    def new_token(self, scope: str | None = None) -> str:
+        """Ask the token endpoint for another token, as a client does. It stands in the journal.
+
+        :param scope: names with or without the project: ``view_test``; by default all that the client has.
+        :raises SandboxError: if the endpoint refuses.
+        """
+        form = {"grant_type": "client_credentials", "client_id": self.client_id, "client_secret": self.client_secret}
+        if scope is not None:
+            form["scope"] = " ".join(name if ":" in name else f"{name}:{self.key}" for name in scope.split())
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, answered = self._server.send("POST", "/oauth/token", urlencode(form).encode(), headers)
+        if status != 200:
+            raise SandboxError(f"the token endpoint answered {status}: {answered.decode(errors='replace')}")
+        return json.loads(answered)["access_token"]
+
+    def remove(self) -> None:
+        """Remove the project with everything in it. The server does it by itself after an hour."""
+        self._server.order("DELETE", self._path)
+
+
+def _is_at(path: str, wanted: str | re.Pattern[str] | None) -> bool:
+    if isinstance(wanted, re.Pattern):
+        return wanted.fullmatch(path) is not None
+    return wanted in (None, path)
+
+
+def _written(moment: datetime | str) -> str:
+    """A time as RFC 3339 has it."""
+    if isinstance(moment, str):
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError("the time needs a time zone, as datetime.now(UTC) has")
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def told(entries: Iterable[JournalEntry]) -> str:
+    """A journal for a reader, oldest first."""
+    return "\n".join(str(entry) for entry in reversed(list(entries)))

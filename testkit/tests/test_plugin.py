@@ -1,0 +1,311 @@
+"""The fixtures, in runs of pytest of their own. One server serves most of these runs."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sample_resource_testkit import keeper
+from sample_resource_testkit.sandbox import JournalEntry, SandboxError, SandboxProject, SandboxServer
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def within(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    """Whether something comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def is_listening(url: str) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
+
+
+@pytest.fixture
+def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
+    """Run pytest in a folder with the tests that were written there."""
+    # Only what the plugin needs: the other plugins of this environment take seconds to load.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def run(*arguments: str) -> pytest.RunResult:
+        return pytester.runpytest_subprocess("-p", "sample_resource_testkit.plugin", *arguments, timeout=120)
+
+    return run
+
+
+def test_the_example_of_readme_passes(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (example,) = re.findall(r"<!-- example -->\n```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    pytester.makepyfile(example)
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    inner("-q").assert_outcomes(passed=1)
+
+
+def test_a_test_that_fails_shows_the_requests_of_its_client(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from urllib.error import HTTPError
+        from urllib.request import urlopen
+
+        def test_fails(sample_project):
+            sample_project.rules([{"name": "lost", "connection": "close", "match": {"path": "/resource/lost"}}])
+            with pytest.raises(HTTPError):
+                urlopen(sample_project.url + "/resource?limit=1")
+            assert False
+
+        def test_fails_without_a_project():
+            assert False
+        """
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    result = inner("-q")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*requests to http://127.0.0.1:*", "1: GET /resource?limit=1 -> 401"])
+
+
+SEES_ITS_SERVER = """
+    import os, pytest, time
+
+    @pytest.mark.parametrize("number", range(6))
+    def test_there_is_a_server(sample_project, sample_resource, number):
+        with open(os.environ["SEEN"], "a") as seen:
+            print(sample_resource.url, sample_project.key, file=seen)
+        {then}
+"""
+
+
+def seen_by(path: Path) -> list[tuple[str, str]]:
+    """URL of the server and key of the project of each test."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [(url, key) for url, _, key in (line.partition(" ") for line in lines)]
+
+
+def test_workers_share_a_server_that_ends_with_the_run(
+    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(SEES_ITS_SERVER.format(then="pass"))
+    seen = pytester.path / "seen"
+    monkeypatch.setenv("SEEN", str(seen))
+    monkeypatch.setenv("TMPDIR", str(pytester.mkdir("temporary")))
+    pytester.path.chmod(0o755)
+    inner("-q", "-p", "xdist", "-n", "2").assert_outcomes(passed=6)
+    ((url, *others), keys) = (sorted({url for url, _ in seen_by(seen)}), {key for _, key in seen_by(seen)})
+    assert (others, len(keys)) == ([], 6)
+    assert within(lambda: not is_listening(url))
+    assert within(lambda: not list((pytester.path / "temporary").glob("sample-resource-testkit-*")))
+
+
+def test_the_server_ends_when_pytest_is_killed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile(SEES_ITS_SERVER.format(then="time.sleep(600)"))
+    seen, temporary = pytester.path / "seen", pytester.mkdir("temporary")
+    environment = {**os.environ, "SEEN": str(seen), "TMPDIR": str(temporary), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("SAMPLE_RESOURCE_URL", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "sample_resource_testkit.plugin"]
+    process = subprocess.Popen(command, cwd=pytester.path, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        assert within(lambda: bool(seen_by(seen)))
+        ((url, _),) = seen_by(seen)
+        assert is_listening(url)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert within(lambda: not is_listening(url))
+    assert within(lambda: not list(temporary.glob("sample-resource-testkit-*")))
+
+
+def test_without_the_service_the_test_says_what_to_install(
+    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile("def test_asks(sample_project): pass")
+    pytester.makeconftest(
+        """
+        import sys
+        from pathlib import Path
+        from sample_resource_testkit import keeper
+
+        # The keeper is another process, with this interpreter and this path.
+        program = Path(__file__).with_name("keeper_without_service.py")
+        program.write_text(Path(keeper.__file__).read_text().replace('"sample-resource")', '"no-such-command")'))
+        keeper.__file__ = str(program)
+        """
+    )
+    monkeypatch.setenv("PATH", os.defpath)
+    result = inner("-q")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*sample-resource is not installed: pip install 'sample-resource-testkit?server?'*"])
+
+
+def test_a_run_that_asks_for_nothing_starts_nothing(
+    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile("def test_nothing(): pass")
+    temporary = pytester.mkdir("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    inner("-q", "-p", "xdist", "-n", "1", "--strict-markers").assert_outcomes(passed=1)
+    assert list(temporary.iterdir()) == []
+
+
+def create(project: SandboxProject, key: str) -> int:
+    """Create a resource as a client does, and return the status."""
+    headers = {"Authorization": f"Bearer {project.token}", "Content-Type": "application/json"}
+    body = json.dumps({"key": key, "objectTypeProperty": {}}).encode()
+    server = SandboxServer(project.server_url)
+    return server.send("POST", f"/{project.key}/resource?x", body, headers)[0]
+
+
+@pytest.fixture
+def project(sample_project: SandboxProject) -> SandboxProject:
+    return sample_project
+
+
+def test_rules_act_and_are_counted(project: SandboxProject) -> None:
+    project.rules([{"times": {"first": 2}, "status": 503}])
+    assert [create(project, f"key-{number}") for number in range(3)] == [503, 503, 400]
+    assert project.rule_counts() == [(3, 2)]
+    project.rules([])
+    assert project.rule_counts() == []
+
+
+def test_a_rule_that_cannot_be_is_told(project: SandboxProject) -> None:
+    with pytest.raises(SandboxError, match="rules -> 0 -> times"):
+        project.rules([{"times": "often"}])
+
+
+def test_the_journal_is_narrowed(project: SandboxProject) -> None:
+    create(project, "one")
+    token = project.new_token("view_test")
+    server = SandboxServer(project.server_url)
+    for path in ("/resource", "/resource/key=a%2Fb"):
+        server.send("GET", f"/{project.key}{path}", None, {"Authorization": f"Bearer {token}"})
+    entries = project.journal()
+    assert [(entry.method, entry.path, entry.status) for entry in entries] == [
+        ("GET", "/resource/key=a%2Fb", 404),
+        ("GET", "/resource", 200),
+        ("POST", "/oauth/token", 200),
+        ("POST", "/resource", 400),
+    ]
+    created = entries[-1]
+    assert (created.query, created.answered, created.rule) == ("x", True, None)
+    assert json.loads(created.body or "") == {"key": "one", "objectTypeProperty": {}}
+    assert dict(created.headers)["Content-Type"] == "application/json"
+    assert "errors" in (created.response_body or "")
+    assert [entry.number for entry in project.journal(method="GET")] == [4, 3]
+    assert [entry.number for entry in project.journal(path="/resource")] == [3, 1]
+    assert [entry.number for entry in project.journal(path=re.compile("/resource/key=.*"))] == [4]
+    assert [entry.number for entry in project.journal(status=400)] == [1]
+    assert [entry.number for entry in project.journal(operation_id="createOrUpdateResource")] == [1]
+    assert len(project.har()["log"]["entries"]) == 4
+
+
+def test_a_lost_answer_has_the_status_that_was_withheld(project: SandboxProject) -> None:
+    project.rules([{"name": "lost", "phase": "after", "connection": "close"}])
+    with pytest.raises(SandboxError, match="was not answered"):
+        create(project, "one")
+    entry = project.journal()[0]
+    assert (entry.status, entry.answered) == (400, False)
+    assert str(entry) == "1: POST /resource?x -> no answer (400), by rule lost"
+
+
+@pytest.mark.sample_project(resources=3, scope="view_test")
+def test_the_marker_says_what_the_project_is_made_with(project: SandboxProject) -> None:
+    assert project.scope == f"view_test:{project.key}"
+    with pytest.raises(SandboxError, match="the token endpoint answered 400"):
+        project.new_token("manage_test")
+
+
+def listed(project: SandboxProject) -> list[dict[str, object]]:
+    headers = {"Authorization": f"Bearer {project.token}"}
+    path = f"/{project.key}/resource/sorted-query-parameters?sort=id"
+    return json.loads(SandboxServer(project.server_url).send("GET", path, None, headers)[1])["results"]
+
+
+@pytest.mark.sample_project(resources=2)
+def test_state_is_saved_restored_and_reset(project: SandboxProject) -> None:
+    first = listed(project)
+    headers = {"Authorization": f"Bearer {project.token}"}
+    SandboxServer(project.server_url).send("DELETE", f"/{project.key}/resource/{first[0]['id']}", None, headers)
+    project.save("without-one")
+    project.reset(keep=["requests"])
+    assert listed(project) == first
+    project.restore("without-one")
+    assert listed(project) == first[1:]
+    assert len(project.journal()) == 4
+    with pytest.raises(SandboxError, match="404"):
+        project.restore("other")
+
+
+def test_the_clock_expires_tokens(project: SandboxProject) -> None:
+    project.clock(offset_seconds=172_860)
+    assert create(project, "one") == 401
+    project.clock()
+    assert create(project, "one") == 400
+    for moment in ("2030-01-01T00:00:00.000Z", datetime(2030, 1, 1, tzinfo=UTC)):
+        project.clock(moment, runs=False)
+        assert create(project, "one") == 401
+    with pytest.raises(ValueError, match="needs a time zone"):
+        project.clock(datetime(2030, 1, 1))  # noqa: DTZ001 -- it is refused
+
+
+def test_ids_repeat(project: SandboxProject) -> None:
+    project.ids(7)
+    project.ids()
+    assert project.explain("listResourcesSorted", "where=version%20%3E%203").keys() >= {"conditions"}
+
+
+def test_a_removed_project_is_gone(sample_resource: SandboxServer) -> None:
+    made = sample_resource.make_project()
+    made.remove()
+    with pytest.raises(SandboxError, match="404"):
+        made.journal()
+
+
+def test_an_entry_that_was_not_carried_out_has_no_status() -> None:
+    data = {
+        "number": 1,
+        "request": {"method": "GET", "target": "/p/resource?a"},
+        "response": None,
+        "rule": {"number": 0},
+    }
+    entry = JournalEntry.of(data, "p")
+    assert (entry.status, entry.answered, entry.path, entry.query) == (None, False, "/resource", "a")
+    assert str(entry) == "1: GET /resource?a -> no answer (not carried out), by rule 0"
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://a"])
+def test_a_server_url_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="is no URL"):
+        SandboxServer(url)
+
+
+def test_the_service_gets_a_sandbox_and_no_database_of_the_tests(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://production/")
+    monkeypatch.setenv("LC_ALL", "C")
+    variables = keeper.environment(tmp_path, 1234)
+    assert variables["SANDBOX"] == "on"
+    assert variables["LC_ALL"] == "C"
+    assert "DATABASE_URL" not in variables

@@ -1,0 +1,63 @@
+"""Checks are registered with names and cases of their own, and those of the kit name clauses that exist."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import sample_resource_testkit.checks
+from sample_resource_testkit import answers, world
+from sample_resource_testkit.clauses import LEVELS, PROFILES, clauses
+from sample_resource_testkit.registry import check, load_checks
+from sample_resource_testkit.runner import plan
+
+PACKAGE = Path(sample_resource_testkit.checks.__file__).parent
+DOCS = Path(__file__).parents[1] / "docs/checks.md"
+
+
+def test_the_clauses_have_levels_and_profiles_that_reports_know() -> None:
+    assert len(clauses()) > 400
+    assert {clause.level for clause in clauses().values()} == set(LEVELS)
+    assert {clause.profile for clause in clauses().values()} == set(PROFILES)
+
+
+def test_all_checks_name_clauses_that_exist_and_need_no_circle() -> None:
+    assert plan(clauses(), load_checks(), list(clauses())).checks.keys() == clauses().keys()
+
+
+def test_all_modules_of_checks_are_loaded() -> None:
+    written = sum(len(re.findall(r"^@check\(", path.read_text(), re.MULTILINE)) for path in PACKAGE.rglob("*.py"))
+    assert len(load_checks()) == written > 0
+
+
+def test_no_module_of_the_kit_is_longer_than_450_lines() -> None:
+    lengths = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.parent.rglob("*.py")}
+    assert {name: length for name, length in lengths.items() if length > 450} == {}
+
+
+@pytest.mark.parametrize(
+    ("cases", "message"),
+    [([], "cases need names"), (["a", "a"], "each of its own"), ({}, "cases need names")],
+)
+def test_cases_without_names_of_their_own_are_refused(cases: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+
+        @check("4.1-1", cases=cases)
+        def refused(_: world.World, case: str) -> None: ...
+
+
+def test_the_page_for_contributors_names_methods_that_exist() -> None:
+    text = DOCS.read_text()
+    named = set(re.findall(r"world\.([a-z_]+)", text))
+    assert {name for name in named if not hasattr(world.World, name)} - {"random", "token"} == set()
+    named = set(re.findall(r"expect_[a-z_]+|(?<=answer)\.[a-z]+", text))
+    assert {name for name in named if not hasattr(answers.Answer, name.lstrip("."))} - {".raw"} == set()
+
+
+def test_the_example_of_the_page_is_a_check_of_the_form_of_the_kit() -> None:
+    (example,) = re.findall(r"^```python\n(.*?)^```", DOCS.read_text(), re.MULTILINE | re.DOTALL)
+    (function,) = (node for node in ast.parse(example).body if isinstance(node, ast.FunctionDef))
+    decorator = function.decorator_list[0]
+    assert isinstance(decorator, ast.Call)
+    assert isinstance(decorator.args[0], ast.Constant)
+    assert decorator.args[0].value in clauses()

@@ -1,0 +1,83 @@
+"""What a person sees on a terminal, and what a log gets."""
+
+from io import StringIO
+
+from sample_resource_testkit.clauses import Clause
+from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
+from sample_resource_testkit.reports.terminal import ProgressLine, as_text
+from sample_resource_testkit.verdict import Failure, Verdict
+
+
+def clause(number: str, outcome: Outcome, level: str = "must", cases: int = 1) -> ClauseResult:
+    made = Clause(number, level, "core", "here", "Theme", "It `holds`.")
+    reason = "" if outcome in (Outcome.PASS, Outcome.FAIL) else "needs luck"
+    return ClauseResult(made, [CaseResult(f"case {case}", outcome, 2, reason) for case in range(cases)])
+
+
+def verdict(*results: ClauseResult, **more: object) -> Verdict:
+    failures = {
+        result.clause.number: tuple(Failure(case.name, "this", "that") for case in result.cases)
+        for result in results
+        if result.outcome is Outcome.FAIL
+    }
+    found = {result.clause.number: result for result in results}
+    return Verdict("http://a", found, failures, **more)  # pyright: ignore[reportArgumentType] -- the rest of its fields
+
+
+def test_must_and_should_are_counted_apart() -> None:
+    text = as_text(
+        verdict(
+            clause("1", Outcome.PASS, cases=3),
+            clause("2", Outcome.PASS, "should"),
+            clause("3", Outcome.SKIPPED, "should"),
+            clause("4", Outcome.NOT_REACHABLE, "should"),
+        )
+    )
+    rows = [line.split() for line in text.splitlines() if line.startswith(("core", "all"))]
+    assert rows == [
+        ["core", "must", "1", "-", "-", "-"],
+        ["core", "should", "1", "-", "1", "1"],
+        ["all", "must", "1", "-", "-", "-"],
+        ["all", "should", "1", "-", "1", "1"],
+    ]
+    assert "12 checks in 6 cases of 4 clauses against http://a" in text
+    assert "skipped: needs luck\n  3\n" in text
+    assert text.endswith("No clause fails.\n")
+
+
+def test_a_failure_without_a_request_is_told() -> None:
+    text = as_text(verdict(clause("1", Outcome.FAIL, cases=8)))
+    assert "FAIL 1 (must, core)\n  It `holds`.\n  case      case 0\n  expected  this\n  got       that\n" in text
+    assert "  also      case 1, case 2, case 3, case 4, case 5 and 2 more\n" in text
+
+
+def test_what_was_expected_is_told_apart() -> None:
+    failing, passing = clause("1", Outcome.FAIL), clause("2", Outcome.PASS)
+    text = as_text(verdict(failing, passing, expected={"1": "it is old"}))
+    assert "fail as expected:\n  1 it is old\n" in text
+    assert "FAIL 1" not in text
+    text = as_text(verdict(clause("3", Outcome.FAIL), passing, expected={"2": ""}))
+    assert "2 is listed as an expected failure, and passes" in text
+    assert text.endswith("1 clause fails, 1 passes that was expected to fail.\n")
+
+
+def test_colours_are_for_terminals() -> None:
+    assert "\x1b[31;1mFAIL 1" in as_text(verdict(clause("1", Outcome.FAIL)), coloured=True)
+    assert "\x1b" not in as_text(verdict(clause("1", Outcome.FAIL)))
+
+
+def test_progress_is_one_line_that_goes_away() -> None:
+    stream = StringIO()
+    line = ProgressLine(stream, shown=True)
+    line(0, 4, None)
+    line(4, 4, clause("1", Outcome.FAIL))
+    line.end()
+    assert stream.getvalue().endswith("[########################] 4 of 4 cases, 1 clause fails\r\x1b[K")
+
+
+def test_progress_is_not_for_logs() -> None:
+    stream = StringIO()
+    line = ProgressLine(stream, shown=False)
+    line(1, 4, None)
+    line.end()
+    assert stream.getvalue() == ""
