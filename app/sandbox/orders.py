@@ -20,6 +20,7 @@ from app.values.json_fields import (
     MISSING,
     Check,
     between,
+    check_boolean,
     check_items,
     check_text,
     faults_of,
@@ -130,18 +131,18 @@ def check_reset(value: Any) -> frozenset[str]:
     return frozenset(_reset(value).get("keep", ()))
 
 
-_question = object_check({"operationId": one_of(*OPERATIONS), "query": check_text})
+_question = object_check({"operationId": one_of(*OPERATIONS), "query": check_text, "execute": check_boolean})
 
 
-def check_question(value: Any) -> tuple[str, str]:
-    """The body of ``explain``: the operation and its query string.
+def check_question(value: Any) -> tuple[str, str, bool]:
+    """The body of ``explain``: the operation, its query string, and whether it is executed too.
 
     :raises ValidationError: without an operation.
     """
     question: dict[str, Any] = _question(value)
     if "operationId" not in question:
         raise ValidationError({"operationId": [MISSING]})
-    return question["operationId"], question.get("query", "")
+    return question["operationId"], question.get("query", ""), question.get("execute", False)
 
 
 def snapshot_name(text: str) -> str:

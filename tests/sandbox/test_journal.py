@@ -35,6 +35,8 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
         "connection",
         "clientGone",
         "projectTime",
+        "repeats",
+        "findings",
     ]
     assert entry["number"] == 1
     assert entry["clientId"] == throwaway.made["clientId"]
