@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from flask import Blueprint, Flask, Response, current_app, redirect, request
+from flask import Blueprint, Flask, Response, current_app, request
 
 from app import errors
 from app.http.answers import json_answer
@@ -14,6 +14,7 @@ from app.http.hangups import has_hung_up
 from app.http.large_bodies import beside_other_requests
 from app.identity.scopes import public
 from app.openapi.document import described_views
+from app.routes import sandbox_page
 from app.routes.services import database
 from app.sandbox import journal_store, orders, records
 from app.sandbox.clock import check_clock
@@ -68,7 +69,7 @@ def _operation_ids(app: Flask) -> frozenset[str]:
 @blueprint.before_request
 def _check_caller() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     guard: Guard = current_app.extensions["sandbox_guard"]
-    guard.check()
+    guard.check(is_public=request.endpoint in _PUBLIC)
     if request.method in ("POST", "PUT") and request.content_length and request.mimetype != JSON:
         raise errors.unsupported_media_type(JSON)
 
@@ -106,11 +107,24 @@ def _done() -> Response:
 
 @_at("")
 class Page(Endpoint):
-    """The entrance for people."""
+    """The page for people."""
 
-    def get(self) -> Any:
-        """Lead to the documentation of the routes."""
-        return redirect(f"{request.script_root}/docs?document=sandbox", 302)
+    def get(self) -> Response:
+        """Answer the page."""
+        return sandbox_page.page()
+
+
+@_at("/page/<segment:asset>")
+class Assets(Endpoint):
+    """What the page loads."""
+
+    def get(self, asset: str) -> Response:
+        """Answer a style sheet, script or icon."""
+        return sandbox_page.asset(asset)
+
+
+_PUBLIC = frozenset(f"{blueprint.name}.{view.__name__}" for view in (Page, Assets))
+"""Views that need no token; the page asks for it."""
 
 
 @_at("/openapi.json")
