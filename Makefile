@@ -6,6 +6,7 @@
 # make matrix         the tests on every version of Python
 # make lock           ops/image anew: hashes of what the images install
 # make sql            write tests/sql anew: every statement that the service sends
+# make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
@@ -22,7 +23,7 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql contract bench faults compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification contract bench faults compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -33,6 +34,7 @@ help:
 	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
 	@echo "make lock           write ops/image/*.txt anew: versions and hashes of what the images install"
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
+	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
@@ -84,6 +86,10 @@ lock: install-dev
 # The tests compare these files, so that a change of SQL shows in its review.
 sql: install-dev
 	@$(BIN)/python -m tests.sql
+
+# The tests compare these files with the document.
+specification: install-dev
+	@$(BIN)/python -m tests.specification
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients
@@ -144,7 +150,7 @@ endef
 define ensure
 wanted="$$(cat setup.cfg pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
-	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
+	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -I -S -c '' 2>/dev/null; then exit 0; fi; \
 done; \
 $(find_python); \
 began=$$(date +%s); \

@@ -36,9 +36,13 @@ def anchor(heading: str) -> str:
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page. Code blocks are skipped, since a comment in them begins with # like a heading."""
+    """The anchors of a page: of its headings, and named ones.
+
+    Code blocks are skipped, since a comment in them begins with # like a heading.
+    """
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    named = set(re.findall(r'^<a id="([^"]+)"></a>', text, re.MULTILINE))
+    return named | {anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("page", PAGES)

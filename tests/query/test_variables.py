@@ -14,6 +14,7 @@ def library(api: Api) -> Api:
     return api
 
 
+@pytest.mark.clause("Q-31", "Q-34")
 def test_a_variable_takes_the_type_of_its_field(library: Api) -> None:
     assert found(library, "key = :k", k="full") == ["full"]
     assert found(library, "version = :v and key != :k", v="1.0", k="full") == ["seven"]
@@ -28,6 +29,7 @@ def test_one_variable_can_stand_for_fields_of_several_types(library: Api) -> Non
     assert found(library, "version = :v or arrayOfStringExample = :v", v="7") == ["seven"]
 
 
+@pytest.mark.clause("Q-33")
 def test_a_list_is_given_by_repetition(library: Api) -> None:
     for where in ("key in :keys", "key in (:keys)", "key IN (:keys, :more)"):
         assert found(library, where, keys=["full", "seven"], more="x") == ["full", "seven"]
@@ -37,11 +39,13 @@ def test_a_list_is_given_by_repetition(library: Api) -> None:
     assert found(library, "arrayOfIntExample contains any :numbers", numbers="99") == []
 
 
+@pytest.mark.clause("4-6", "Q-36")
 def test_an_empty_value_is_the_empty_text(library: Api) -> None:
     assert found(library, "arrayOfStringExample = :v", v="") == ["seven"]
     assert found(library, "key = :v", v="") == []
 
 
+@pytest.mark.clause("Q-35")
 def test_an_unused_variable_is_ignored(library: Api) -> None:
     assert found(library, 'key = "full"', unused="x") == ["full"]
     for path in (SORTED, ""):
@@ -49,6 +53,7 @@ def test_an_unused_variable_is_ignored(library: Api) -> None:
     assert library.head(query_string={"var.unused": "x"}).status_code == 200
 
 
+@pytest.mark.clause("Q-32")
 @pytest.mark.parametrize(
     "name", ["var.", "var.a-b", "var.a.b", "var.ä", "var.a b", "Var.a", "vara", "var.<name>", "var.a\n"]
 )
@@ -65,6 +70,7 @@ def test_other_endpoints_refuse_variables(api: Api) -> None:
     assert api.get(f"/{created['id']}", query_string={"var.a": "x"}).status_code == 400
 
 
+@pytest.mark.clause("Q-37")
 def test_a_missing_variable_is_named(library: Api) -> None:
     assert refusals(library, "key = :name and version = :Name", NAME="x") == [
         "Missing parameter value for name (line 1, column 7)",
@@ -73,12 +79,14 @@ def test_a_missing_variable_is_named(library: Api) -> None:
     assert refusals(library, "key in :names") == ["Missing parameter value for names (line 1, column 8)"]
 
 
+@pytest.mark.clause("Q-38")
 def test_a_comparison_refuses_a_list(library: Api) -> None:
     assert refusals(library, "key = :k", k=["a", "b"]) == [
         "The variable 'k' has 2 values, and '=' takes one. (line 1, column 7)"
     ]
 
 
+@pytest.mark.clause("Q-43")
 @pytest.mark.parametrize(
     ("where", "value", "takes"),
     [
@@ -96,6 +104,7 @@ def test_a_value_of_another_type_is_refused(library: Api, where: str, value: str
     assert "the value of the variable 'v'" in message
 
 
+@pytest.mark.clause("4-13")
 def test_a_variable_with_an_unstorable_character_is_refused(api: Api) -> None:
     answer = ask(api, "key = :v", v="\x00")
     assert codes(answer) == ["InvalidInput"]

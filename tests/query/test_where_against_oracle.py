@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -218,6 +219,7 @@ def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
     return [view["id"] for view in seen(library, stage) if holds(predicate, view)]
 
 
+@pytest.mark.clause("Q-1", "Q-14")
 @settings(many, max_examples=400)
 @given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
 def test_sql_finds_what_python_finds(

@@ -27,6 +27,7 @@ def echoed(api: Api, record: Any = None, path: str = "a/b", query: str = "") -> 
     return answer.get_json()
 
 
+@pytest.mark.clause("2.4-1", "2.4-2", "4.9-1", "4.9-2", "4.9-4")
 def test_all_options_echoes_every_value_in_the_array_of_its_type(api: Api) -> None:
     query = "?queryParameterTwo=two&queryParameterOne=1.5"
     assert echoed(api, RECORD, "first/second", query) == {
@@ -37,10 +38,12 @@ def test_all_options_echoes_every_value_in_the_array_of_its_type(api: Api) -> No
     }
 
 
+@pytest.mark.clause("2.4-4", "4.9-5")
 def test_all_options_omits_arrays_without_values(api: Api) -> None:
     assert echoed(api) == {"arrayOfStringExample": ["a", "b"]}
 
 
+@pytest.mark.clause("2.4-3", "4.9-2", "4.9-3")
 def test_all_options_puts_numbers_and_booleans_into_the_arrays_of_their_types(api: Api) -> None:
     record = {
         "version": 3,
@@ -71,6 +74,7 @@ def test_all_options_takes_a_number_without_fraction_for_an_integer(api: Api) ->
     assert answer["arrayOfNumberNoDefaultsExample"] == [3, 100, 0, 2.5]
 
 
+@pytest.mark.clause("4.9-7", "4.9-8")
 @pytest.mark.parametrize(
     ("path", "first", "second"),
     [
@@ -107,6 +111,7 @@ def test_all_options_accepts_an_encoded_equal_sign_in_the_path(api: Api, equal_s
     assert answer.get_json() == {"arrayOfStringExample": ["a", "b"]}
 
 
+@pytest.mark.clause("4.9-8")
 @pytest.mark.parametrize("path", ["a/", "a", "/", "", "a/b/", "a/b/c", "a//b", "//a"])
 def test_all_options_with_an_empty_second_parameter_or_another_segment_is_404(api: Api, path: str) -> None:
     answer = send(api, path=path)
@@ -114,6 +119,7 @@ def test_all_options_with_an_empty_second_parameter_or_another_segment_is_404(ap
     assert codes(answer) == ["ResourceNotFound"]
 
 
+@pytest.mark.clause("4.9-12")
 @pytest.mark.parametrize("path", ["%FF/b", "a/%C3", "%C0%AF/b", "a/%ED%A0%80", "%F4%90%80%80/b", "a%2Fb/%FF"])
 def test_all_options_with_a_path_that_is_not_utf_8_is_400(api: Api, path: str) -> None:
     answer = send(api, path=path)
@@ -121,6 +127,7 @@ def test_all_options_with_a_path_that_is_not_utf_8_is_400(api: Api, path: str) -
     assert codes(answer) == ["InvalidInput"]
 
 
+@pytest.mark.clause("4.9-12")
 def test_all_options_with_nul_in_the_path_is_400(api: Api) -> None:
     answer = send(api, path="a%00/%00")
     assert answer.status_code == 400
@@ -159,6 +166,7 @@ def test_all_options_echoes_a_query_number(api: Api, literal: str, number: float
     assert answer["arrayOfFloatExample"] == answer["arrayOfNumberNoDefaultsExample"] == [number]
 
 
+@pytest.mark.clause("2.4-6", "4.9-4")
 @pytest.mark.parametrize(
     ("created_at", "last_modified_at", "milliseconds"),
     [
@@ -176,11 +184,13 @@ def test_all_options_accepts_any_rfc_3339_timestamp(
     assert answer == {"arrayOfTwonumbersExample": milliseconds, "arrayOfStringExample": ["a", "b"]}
 
 
+@pytest.mark.clause("4.9-4")
 def test_all_options_omits_the_pair_of_times_if_one_is_missing(api: Api) -> None:
     for name in ("createdAt", "lastModifiedAt"):
         assert echoed(api, {name: RECORD[name]}) == {"arrayOfStringExample": ["a", "b"]}
 
 
+@pytest.mark.clause("2.4-6")
 @pytest.mark.parametrize(
     "text",
     ["", "yesterday", "2015-02-28", "2015-02-28T16:41:41", "2015-02-30T00:00:00Z", "2015-13-01T00:00:00Z",
@@ -195,6 +205,7 @@ def test_all_options_with_a_malformed_timestamp_is_400(api: Api, text: str) -> N
     assert answer.get_json()["errors"][0]["invalidValue"] == text
 
 
+@pytest.mark.clause("2.4-3", "2.4-5")
 @pytest.mark.parametrize(
     ("record", "place"),
     [
@@ -220,6 +231,7 @@ def test_all_options_with_an_unknown_field_or_a_wrong_type_is_400(api: Api, reco
     assert detail.startswith(f"{place}: ")
 
 
+@pytest.mark.clause("2.3-17")
 @pytest.mark.parametrize(
     ("record", "place"),
     [
@@ -236,6 +248,7 @@ def test_all_options_with_an_unstorable_value_is_400(api: Api, record: dict[str,
     assert details(answer) == [place]
 
 
+@pytest.mark.clause("4.9-9")
 @pytest.mark.parametrize(
     ("prefer", "status"),
     [
@@ -256,6 +269,7 @@ def test_all_options_answers_with_the_status_of_the_prefer_header(api: Api, pref
     assert answer.get_json() == echoed(api, RECORD)
 
 
+@pytest.mark.clause("4.9-9")
 @pytest.mark.parametrize(
     "prefer", ["code=202", "code=404", "code=500", "code=abc", "code=", "code", "", "status=201", "code=0201"]
 )
@@ -274,6 +288,7 @@ def test_all_options_answers_json_unless_the_accept_header_prefers_a_form(api: A
     assert answer.content_type == "application/json; charset=utf-8"
 
 
+@pytest.mark.clause("4.9-10")
 @pytest.mark.parametrize(
     "accept", [FORM, f"application/json;q=0.5, {FORM}", f"application/json;q=0, {FORM}", "application/json;q=0, */*"]
 )
@@ -299,6 +314,7 @@ def test_all_options_answers_a_form_with_a_pair_for_each_item(
     ]
 
 
+@pytest.mark.clause("4.9-10")
 @pytest.mark.parametrize("accept", ["text/html", "application/xml, text/*", "application/json;q=0"])
 def test_all_options_with_an_unsupported_accept_header_is_406(api: Api, accept: str) -> None:
     answer = send(api, headers={"Accept": accept})
@@ -306,11 +322,13 @@ def test_all_options_with_an_unsupported_accept_header_is_406(api: Api, accept: 
     assert len(codes(answer)) == 1
 
 
+@pytest.mark.clause("4.9-6")
 def test_all_options_stores_nothing(api: Api) -> None:
     send(api, RECORD)
     assert api.get().get_json()["total"] == 0
 
 
+@pytest.mark.clause("A-2", "A-11")
 def test_all_options_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     assert send(Api(app, api.project, token_for(f"view_test:{api.project}"))).status_code == 403
     assert send(Api(app, api.project, None)).status_code == 401

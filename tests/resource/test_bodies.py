@@ -19,6 +19,7 @@ from tests.support.bodies import BODY_LIMIT, assert_no_resources, draft, send_te
 # Structure
 
 
+@pytest.mark.clause("4-14")
 @pytest.mark.parametrize("text", ["[]", "[{}]", '"text"', "5", "1.5", "null", "true", '""'])
 @pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", ""), ("PATCH", ""), ("POST", f"/{UNKNOWN_ID}")])
 def test_a_json_body_that_is_not_an_object_is_400(api: Api, method: str, path: str, text: str) -> None:
@@ -31,6 +32,7 @@ def test_a_json_body_that_is_not_an_object_is_400(api: Api, method: str, path: s
 FIELD = "objectTypeProperty"
 
 
+@pytest.mark.clause("2.3-13", "4-17", "4.6-9", "9-11", "E-6", "E-7", "E-8")
 @pytest.mark.parametrize(
     ("body", "found"),
     [
@@ -82,6 +84,7 @@ def test_a_missing_field_or_a_wrong_json_type_is_400_with_the_path_of_the_field(
     assert_no_resources(api)
 
 
+@pytest.mark.clause("2.3-8", "2.3-13", "E-7")
 @pytest.mark.parametrize(
     ("body", "place"),
     [
@@ -114,6 +117,7 @@ def test_a_fault_in_a_nested_field_is_400_with_the_path_of_the_field(
     assert detail.startswith(f"{FIELD} -> {place}: ")
 
 
+@pytest.mark.clause("4-16")
 @pytest.mark.parametrize(
     ("body", "place", "nearest"),
     [
@@ -137,6 +141,7 @@ def test_an_unknown_field_is_400_and_suggests_the_nearest_name(
     assert f"'{nearest}'" in detail
 
 
+@pytest.mark.clause("4-16")
 @pytest.mark.parametrize(
     "name", ["", "\\u0000", "key\\u0000", "\\ud800", "a\\udfffb", "a.b", " -> ", "_schema", "0", "ä🐕"]
 )
@@ -159,6 +164,7 @@ def test_an_unknown_field_of_any_text_is_400(api: Api, name: str) -> None:
     assert_no_resources(api)
 
 
+@pytest.mark.clause("4.6-10")
 def test_read_only_fields_are_ignored_whatever_their_value(api: Api) -> None:
     fields = {"createdAt": "x", "lastModifiedAt": 5, "createdBy": {"a": 1}, "lastModifiedBy": [], "someProperty": "x"}
     answer = api.post(json={FIELD: {}, **fields})
@@ -178,6 +184,7 @@ def refused_value(answer: TestResponse) -> tuple[str, Any]:
     return error["field"], error["invalidValue"]
 
 
+@pytest.mark.clause("2.3-9", "2.3-12", "E-9", "E-10")
 @pytest.mark.parametrize(
     ("name", "literal"),
     [
@@ -210,12 +217,14 @@ def test_a_number_out_of_range_is_400_with_the_path_of_the_field(api: Api, name:
     assert_no_resources(api)
 
 
+@pytest.mark.clause("2.3-10", "E-9", "E-10")
 @pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**63 - 1, 2**64])
 def test_an_int32_field_beyond_32_bits_is_400(api: Api, number: int) -> None:
     answer = api.post(json=draft(arrayOfObjectType=[{}, {"integerExample": 1, "integerExampleInt32": number}]))
     assert refused_value(answer) == (f"{FIELD} -> arrayOfObjectType -> 1 -> integerExampleInt32", number)
 
 
+@pytest.mark.clause("2.3-14")
 @pytest.mark.parametrize("literal", ["1", "1.0", "1e0", "10e-1"])
 def test_a_repeated_item_of_a_unique_array_is_400_in_any_notation(api: Api, literal: str) -> None:
     answer = send_text(api, f'{{"objectTypeProperty": {{"arrayOfUniqueIntExample": [7, 1, 3, {literal}]}}}}')
@@ -230,12 +239,14 @@ def test_zero_and_negative_zero_are_equal_in_a_unique_array(api: Api) -> None:
         assert refused_value(answer)[1] == 0
 
 
+@pytest.mark.clause("2.3-15")
 @pytest.mark.parametrize("numbers", [[], [1], [1, 2, 3], [1, 1, 1, 1]])
 def test_an_array_of_two_numbers_with_another_length_is_400(api: Api, numbers: list[int]) -> None:
     answer = api.post(json=draft(arrayOfTwonumbersExample=numbers))
     assert refused_value(answer) == (f"{FIELD} -> arrayOfTwonumbersExample", numbers)
 
 
+@pytest.mark.clause("2.2-12")
 @pytest.mark.parametrize(
     "key", ["", "a", 257 * "k", "a b", "a.b", "ä-key", "key\n", "\nkey", "a/b", "key=1", "a\u200bb", "１２"]
 )
@@ -245,11 +256,13 @@ def test_a_key_that_does_not_match_the_pattern_is_400(api: Api, method: str, key
     assert refused_value(answer) == ("key", key)
 
 
+@pytest.mark.clause("2.2-12")
 @pytest.mark.parametrize("key", ["aa", 256 * "k", "_-", "00", "A-Z_a-z_0-9"])
 def test_a_key_that_matches_the_pattern_is_accepted(api: Api, key: str) -> None:
     assert api.create(key=key)["key"] == key
 
 
+@pytest.mark.clause("2.3-17")
 @pytest.mark.parametrize("escape", ["\\u0000", "\\ud800", "\\udfff", "\\udc00\\ud800"])
 def test_nul_and_lone_surrogates_in_a_text_are_400(api: Api, escape: str) -> None:
     for text, place in (
@@ -272,6 +285,7 @@ def test_a_surrogate_pair_is_decoded_to_one_character(api: Api) -> None:
 # Several faults
 
 
+@pytest.mark.clause("E-13")
 def test_all_faults_of_a_body_are_in_one_answer(api: Api) -> None:
     body = {
         "unknown": 1,
@@ -348,6 +362,7 @@ def test_a_body_with_many_faults_is_refused_within_3_s_by_a_short_answer(
 # Order of errors
 
 
+@pytest.mark.clause("E-17", "E-18", "E-19", "E-20")
 def test_errors_are_answered_in_the_order_401_403_413_415_400_404_412_409(
     app: Flask, api: Api, token_for: TokenFor
 ) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
@@ -15,6 +16,7 @@ def total(api: Api) -> int:
     return api.get("?limit=0").get_json()["total"]
 
 
+@pytest.mark.clause("4.8-1", "4.8-2", "4.8-4", "4.6-11", "H-1")
 def test_put_creates_a_resource_and_then_overwrites_it(api: Api) -> None:
     first = api.put({"version": 1, "objectTypeProperty": EXAMPLE})
     created = first.get_json()
@@ -32,11 +34,13 @@ def test_put_creates_a_resource_and_then_overwrites_it(api: Api) -> None:
     assert api.get(f"/{created['id']}").get_json() == second.get_json()
 
 
+@pytest.mark.clause("4.8-6")
 def test_put_without_a_version_is_accepted(api: Api) -> None:
     assert api.put({"objectTypeProperty": EXAMPLE}).status_code == 201
     assert api.put({"objectTypeProperty": NEW}).get_json()["version"] == 2
 
 
+@pytest.mark.clause("9-12", "9-13")
 def test_put_compares_the_version_only_if_the_resource_exists(api: Api) -> None:
     for name in ({}, {"key": "a-key"}):
         assert api.put({**name, "version": 7, "objectTypeProperty": EXAMPLE}).status_code == 201
@@ -45,6 +49,7 @@ def test_put_compares_the_version_only_if_the_resource_exists(api: Api) -> None:
         assert stale.get_json()["errors"][0]["currentVersion"] == 1
 
 
+@pytest.mark.clause("4.8-4", "4.8-7")
 def test_put_overwrites_the_only_resource_also_if_post_created_it(api: Api) -> None:
     created = api.create(key="a-key")
     answer = api.put({"objectTypeProperty": NEW})
@@ -53,6 +58,7 @@ def test_put_overwrites_the_only_resource_also_if_post_created_it(api: Api) -> N
     assert answer.get_json()["key"] == "a-key"
 
 
+@pytest.mark.clause("4.8-5")
 def test_put_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
     api.put({"objectTypeProperty": EXAMPLE})
     api.create(key="a-key")
@@ -65,6 +71,7 @@ def test_put_without_id_and_key_is_400_if_the_project_has_several_resources(api:
     assert api.get().get_json() == before
 
 
+@pytest.mark.clause("4.8-4")
 def test_put_overwrites_the_only_resource_that_is_left_after_a_deletion(api: Api) -> None:
     first = api.put({"objectTypeProperty": EXAMPLE}).get_json()
     second = api.create()
@@ -75,6 +82,7 @@ def test_put_overwrites_the_only_resource_that_is_left_after_a_deletion(api: Api
     assert total(api) == 1
 
 
+@pytest.mark.clause("4.8-3")
 def test_put_by_key_creates_or_overwrites(api: Api) -> None:
     made = api.put({"key": "a-key", "objectTypeProperty": EXAMPLE})
     assert made.status_code == 201
@@ -87,6 +95,7 @@ def test_put_by_key_creates_or_overwrites(api: Api) -> None:
     assert total(api) == 2
 
 
+@pytest.mark.clause("4.6-7")
 def test_put_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
     for name in ({"id": UNKNOWN_ID}, {"id": "no-uuid"}, {"id": UNKNOWN_ID, "key": "a-key"}):
         answer = api.put({**name, "objectTypeProperty": NEW})
@@ -95,6 +104,7 @@ def test_put_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
     assert total(api) == 0
 
 
+@pytest.mark.clause("2.2-11", "4.6-8")
 def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
     api.create(key="taken")
     created = api.create()
@@ -107,11 +117,13 @@ def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> N
     assert (keyed.status_code, keyed.get_json()["key"], keyed.get_json()["version"]) == (200, "new", 2)
 
 
+@pytest.mark.clause("9-4")
 def test_put_without_a_change_keeps_version_and_time(api: Api) -> None:
     created = api.put({"objectTypeProperty": EXAMPLE}).get_json()
     assert api.put({"objectTypeProperty": EXAMPLE}).get_json() == created
 
 
+@pytest.mark.clause("4.6-10")
 def test_put_accepts_the_body_of_a_get_unchanged(api: Api) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
     answer = api.put(resource)
@@ -119,6 +131,7 @@ def test_put_accepts_the_body_of_a_get_unchanged(api: Api) -> None:
     assert answer.get_json() == resource
 
 
+@pytest.mark.clause("9-16", "9-19")
 def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> None:
     answers = send_concurrently(8, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
@@ -127,6 +140,7 @@ def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> No
     assert total(api) == 1
 
 
+@pytest.mark.clause("9-18")
 def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
     bodies = [{"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
     answers = send_concurrently(8, lambda number: api.put(bodies[number]))
@@ -135,6 +149,7 @@ def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
     assert total(api) == 1
 
 
+@pytest.mark.clause("9-14")
 def test_of_concurrent_puts_with_one_version_one_is_200_and_the_others_are_409(api: Api) -> None:
     api.create()
     answers = send_concurrently(
@@ -145,6 +160,7 @@ def test_of_concurrent_puts_with_one_version_one_is_200_and_the_others_are_409(a
     assert api.get(f"/{winner['id']}").get_json() == winner
 
 
+@pytest.mark.clause("A-10", "A-14")
 def test_put_with_scope_view_test_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
     viewer = Api(app, api.project, token_for(f"view_test:{api.project}"))
     assert viewer.put({"objectTypeProperty": NEW}).status_code == 403

@@ -26,6 +26,7 @@ def send(api: Api, record: dict[str, Any], prefer: str | None = None, query: str
     return api.post(f"/description-with-urn-links{query}", json=record, headers=headers)
 
 
+@pytest.mark.clause("2.4-1", "2.4-2", "4.13-1", "4.13-2")
 def test_description_echoes_query_and_record(api: Api) -> None:
     answer = send(api, RECORD, query="?queryParameterOne=1e1&queryParameterTwo=%C3%BC")
     assert answer.status_code == 200
@@ -38,6 +39,7 @@ def test_description_echoes_query_and_record(api: Api) -> None:
     }
 
 
+@pytest.mark.clause("2.4-4", "4.13-2")
 def test_description_omits_arrays_without_values(api: Api) -> None:
     assert send(api, {}).get_json() == {}
     assert send(api, {"version": 1}).get_json() == {
@@ -47,6 +49,7 @@ def test_description_omits_arrays_without_values(api: Api) -> None:
     }
 
 
+@pytest.mark.clause("2.5-1", "2.5-2", "4.13-1", "4.13-3")
 def test_description_with_prefer_202_answers_last_modified_at_in_every_format(api: Api) -> None:
     answer = send(api, RECORD, "code=202")
     assert answer.status_code == 202
@@ -54,6 +57,7 @@ def test_description_with_prefer_202_answers_last_modified_at_in_every_format(ap
     assert answer.get_json() == TIMES
 
 
+@pytest.mark.clause("2.5-2")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -87,6 +91,7 @@ def test_description_with_prefer_202_falls_back_to_created_at(api: Api, text: st
     assert send(api, {"createdAt": text}, "code=202").get_json() == expected
 
 
+@pytest.mark.clause("4.13-3")
 def test_description_with_prefer_202_and_no_time_is_400(api: Api) -> None:
     answer = send(api, {"id": "x"}, "code=202")
     assert answer.status_code == 400
@@ -94,6 +99,7 @@ def test_description_with_prefer_202_and_no_time_is_400(api: Api) -> None:
     assert "lastModifiedAt" in details(answer)[0]
 
 
+@pytest.mark.clause("4.13-3")
 @pytest.mark.parametrize("prefer", ["code=201", "code=203", "code=400", "", "code=two"])
 def test_description_ignores_an_unknown_status_in_the_prefer_header(api: Api, prefer: str) -> None:
     answer = send(api, {"id": "x"}, prefer)
@@ -102,6 +108,7 @@ def test_description_ignores_an_unknown_status_in_the_prefer_header(api: Api, pr
     assert answer.get_json() == {"arrayOfStringExample": ["x"]}
 
 
+@pytest.mark.clause("4.13-5", "H-18")
 @pytest.mark.parametrize("accept", ["application/x-www-form-urlencoded", "text/html", "application/json;q=0", "*/*"])
 def test_description_answers_json_for_any_accept_header(api: Api, accept: str) -> None:
     for prefer, status in ((None, 200), ("code=200", 200), ("code=202", 202)):
@@ -117,11 +124,13 @@ def test_description_of_a_malformed_request_is_400_for_any_prefer_header(api: Ap
         assert send(api, RECORD, prefer, "?queryParameterOne=x").status_code == 400
 
 
+@pytest.mark.clause("4.13-4")
 def test_description_stores_nothing(api: Api) -> None:
     send(api, RECORD)
     assert api.get().get_json()["total"] == 0
 
 
+@pytest.mark.clause("A-11")
 def test_description_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     assert send(Api(app, api.project, token_for(f"view_test:{api.project}")), {}).status_code == 403
     assert send(Api(app, api.project, None), {}).status_code == 401

@@ -14,12 +14,14 @@ def status(api: Api, query: str = "") -> int:
     return answer.status_code
 
 
+@pytest.mark.clause("4.5-1", "4.5-2")
 def test_existence_check_is_404_for_an_empty_project_and_200_with_a_resource(api: Api) -> None:
     assert status(api) == 404
     api.create({})
     assert status(api) == 200
 
 
+@pytest.mark.clause("4.5-1", "4.5-2", "4.5-3")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -45,6 +47,7 @@ def test_existence_check_applies_the_parameters_of_the_list(api: Api, query: str
     assert status(api, query) == expected
 
 
+@pytest.mark.clause("4.5-4")
 @pytest.mark.parametrize("query", ["limit=0", "offset=10000", "sort=key%20desc", "withTotal=false", "limit=1&offset=1"])
 def test_paging_parameters_do_not_change_the_existence_check(api: Api, query: str) -> None:
     assert status(api, query) == 404
@@ -52,6 +55,7 @@ def test_paging_parameters_do_not_change_the_existence_check(api: Api, query: st
     assert status(api, query) == 200
 
 
+@pytest.mark.clause("4.5-4", "4.5-5")
 @pytest.mark.parametrize(
     "query",
     [
@@ -74,12 +78,14 @@ def test_existence_check_with_a_malformed_query_is_400(api: Api, query: str) -> 
     assert status(api, query) == 400
 
 
+@pytest.mark.clause("2.1-4")
 def test_existence_check_ignores_resources_of_other_projects(app: Flask, api: Api, token_for: TokenFor) -> None:
     api.create()
     other = Api(app, f"{api.project}-2", token_for(f"view_test:{api.project}-2"))
     assert status(other) == 404
 
 
+@pytest.mark.clause("4.5-5", "A-9")
 def test_existence_check_requires_scope_view_test_or_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     api.create()
     for scope, expected in (("view_test", 200), ("manage_test", 200), ("view_products", 403)):

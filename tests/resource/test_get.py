@@ -11,6 +11,7 @@ from tests.conftest import TokenFor
 from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes
 
 
+@pytest.mark.clause("4.2-1", "2.2-1", "2.2-2", "2.2-3", "2.2-4", "2.2-5", "2.2-7", "2.2-10", "4-1", "9-1")
 def test_get_returns_all_fields_of_a_resource(api: Api) -> None:
     created = api.create(key="a-key")
     answer = api.get(f"/{created['id']}")
@@ -34,6 +35,7 @@ def test_get_returns_all_fields_of_a_resource(api: Api) -> None:
     assert timedelta(seconds=-1) < age < timedelta(minutes=1)
 
 
+@pytest.mark.clause("2.2-8", "2.2-9", "2.3-2")
 def test_get_omits_fields_without_a_value(api: Api) -> None:
     resource = api.get(f"/{api.create({})['id']}").get_json()
     assert resource["objectTypeProperty"] == {}
@@ -41,6 +43,7 @@ def test_get_omits_fields_without_a_value(api: Api) -> None:
     assert "someProperty" not in resource
 
 
+@pytest.mark.clause("4.3-1", "4.3-4", "H-1")
 def test_get_by_key_equals_get_by_id_and_is_case_sensitive(api: Api) -> None:
     created = api.create(key="Some_key-1")
     by_key, by_id = api.get("/key=Some_key-1"), api.get(f"/{created['id']}")
@@ -54,6 +57,7 @@ def test_get_finds_a_key_of_256_characters(api: Api) -> None:
     assert api.get(f"/key={256 * 'k'}").get_json() == created
 
 
+@pytest.mark.clause("2.1-7", "4.3-5")
 def test_get_finds_a_key_that_is_a_fixed_word_or_an_id(api: Api) -> None:
     for key in ("searchApiPattern", "sorted-query-parameters", UNKNOWN_ID):
         created = api.create(key=key)
@@ -61,6 +65,7 @@ def test_get_finds_a_key_that_is_a_fixed_word_or_an_id(api: Api) -> None:
         assert api.get(f"/key%3D{key}").get_json() == created
 
 
+@pytest.mark.clause("4.2-3", "2.1-8")
 @pytest.mark.parametrize(
     ("path", "name"),
     [(UNKNOWN_ID, UNKNOWN_ID), ("no-uuid", "no-uuid"), ("1", "1"), ("a%2Fb", "a/b"), ("%C3%A4", "ä"), ("%25", "%")],
@@ -75,6 +80,7 @@ def test_get_by_an_unknown_id_is_404(api: Api, path: str, name: str) -> None:
     }
 
 
+@pytest.mark.clause("4.3-2", "4.3-3")
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -105,12 +111,14 @@ def test_get_with_an_undecodable_or_overlong_path_is_404(api: Api, path: str) ->
     assert codes(answer) == ["ResourceNotFound"]
 
 
+@pytest.mark.clause("2.1-1", "2.1-4")
 def test_get_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
     assert other_project.get(f"/{created['id']}").status_code == 404
     assert other_project.get("/key=a-key").status_code == 404
 
 
+@pytest.mark.clause("4.2-2")
 def test_optional_query_parameters_do_not_change_the_answer_of_get(api: Api) -> None:
     created = api.create()
     query = {"optionalQueryParameter": "a", "secondOptionalQueryParameter": "ü 🐕"}
@@ -132,11 +140,13 @@ def test_get_with_a_malformed_query_is_400_also_for_an_unknown_id(api: Api, quer
     assert codes(answer) == ["InvalidInput"]
 
 
+@pytest.mark.clause("4-4")
 def test_get_by_key_with_a_query_parameter_is_400(api: Api) -> None:
     api.create(key="a-key")
     assert api.get("/key=a-key?optionalQueryParameter=a").status_code == 400
 
 
+@pytest.mark.clause("H-2", "H-11")
 @pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
 @pytest.mark.parametrize("tags", ['"2"', 'W/"2"', '"1", "2"', '"x" ,W/"2","3"', "*", '  "2"  '])
 def test_get_with_a_matching_entity_tag_is_304(api: Api, path: str, tags: str) -> None:
@@ -147,6 +157,7 @@ def test_get_with_a_matching_entity_tag_is_304(api: Api, path: str, tags: str) -
     assert answer.headers["ETag"] == '"2"'
 
 
+@pytest.mark.clause("H-2")
 @pytest.mark.parametrize("path", ["/key=a-key", "/{id}"])
 @pytest.mark.parametrize("tags", ['"1"', 'W/"1"', '"02"', '"2.0"', '""', '"a", "b"', '"22"'])
 def test_get_with_another_entity_tag_is_200(api: Api, path: str, tags: str) -> None:
@@ -157,6 +168,7 @@ def test_get_with_another_entity_tag_is_200(api: Api, path: str, tags: str) -> N
     assert answer.headers["ETag"] == '"2"'
 
 
+@pytest.mark.clause("H-13")
 @pytest.mark.parametrize("tags", ["1", 'w/"1"', '"1', '"1" "2"', '"1", 2', '"1", *', "W/1", ""])
 def test_get_with_a_malformed_entity_tag_is_400(api: Api, tags: str) -> None:
     created = api.create()
@@ -172,6 +184,7 @@ def test_conditional_get_of_an_unknown_resource_is_404(api: Api) -> None:
             assert api.get(path, headers={header: "*"}).status_code == 404
 
 
+@pytest.mark.clause("H-3")
 def test_get_with_if_match_of_another_version_is_412(api: Api) -> None:
     created = api.create()
     stale = api.get(f"/{created['id']}", headers={"If-Match": '"2"'})
@@ -180,6 +193,7 @@ def test_get_with_if_match_of_another_version_is_412(api: Api) -> None:
     assert api.get(f"/{created['id']}", headers={"If-Match": '"1"'}).status_code == 200
 
 
+@pytest.mark.clause("H-14")
 def test_head_has_status_and_entity_tag_of_get_and_no_body(api: Api) -> None:
     created = api.create(key="a-key")
     for path in (f"/{created['id']}", "/key=a-key"):
@@ -191,6 +205,7 @@ def test_head_has_status_and_entity_tag_of_get_and_no_body(api: Api) -> None:
     assert api.head("/key=unknown").status_code == 404
 
 
+@pytest.mark.clause("A-2", "A-9")
 def test_get_requires_scope_view_test_or_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create(key="a-key")
     for path in (f"/{created['id']}", "/key=a-key"):

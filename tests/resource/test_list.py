@@ -37,6 +37,7 @@ def pair(api: Api) -> Api:
     return api
 
 
+@pytest.mark.clause("2.1-3", "4.1-1", "4.1-2")
 def test_list_of_an_empty_project_is_an_empty_page(api: Api) -> None:
     answer = api.get()
     assert answer.status_code == 200
@@ -44,6 +45,7 @@ def test_list_of_an_empty_project_is_an_empty_page(api: Api) -> None:
     assert answer.get_json() == {"limit": 20, "offset": 0, "count": 0, "total": 0, "results": []}
 
 
+@pytest.mark.clause("4.1-3", "4.1-4")
 def test_list_results_have_the_fields_of_the_object_type_beside_id_key_version_and_times(api: Api) -> None:
     plain = api.create()
     keyed = api.update(api.create({}, key="empty-one"), {"action": "changeSomeProperty", "someProperty": "not shown"})
@@ -54,11 +56,13 @@ def test_list_results_have_the_fields_of_the_object_type_beside_id_key_version_a
     ]
 
 
+@pytest.mark.clause("4.1-18")
 def test_list_without_sort_is_ordered_by_id(api: Api) -> None:
     made = [api.create({"arrayOfIntExample": [number]})["id"] for number in range(5)]
     assert [result["id"] for result in api.get().get_json()["results"]] == sorted(made)
 
 
+@pytest.mark.clause("4.1-5", "4.1-6", "4.1-7", "4.1-8", "4.1-9", "4.1-10", "4.1-11", "4.1-15")
 @pytest.mark.parametrize(
     ("query", "keys"),
     [
@@ -108,6 +112,7 @@ def test_each_list_parameter_filters_by_its_array(pair: Api, query: dict[str, An
     assert found(pair, **query) == keys
 
 
+@pytest.mark.clause("4.1-5", "4.1-12", "4.1-13")
 @pytest.mark.parametrize(
     ("contained", "keys"),
     [
@@ -129,6 +134,7 @@ def test_object_parameter_filters_by_containment(pair: Api, contained: dict[str,
     assert found(pair, objectParameter=json.dumps(contained)) == keys
 
 
+@pytest.mark.clause("4-6")
 @pytest.mark.parametrize("name", ["arrayOfString", "arrayOfStringWithDescription"])
 def test_an_empty_value_of_a_repeatable_parameter_is_the_empty_text(api: Api, name: str) -> None:
     empty = api.create({"arrayOfStringExample": ["", "dog"]})
@@ -141,6 +147,7 @@ def test_an_empty_value_of_a_repeatable_parameter_is_the_empty_text(api: Api, na
     assert api.get("?arrayOfStringWithDescription=&arrayOfStringWithDescription=dog").get_json()["total"] == 2
 
 
+@pytest.mark.clause("4-6")
 @pytest.mark.parametrize("query", ["?stringParameter=", "?limit=", "?withTotal=", "?sort=", "?expand=", "?where="])
 def test_an_empty_value_of_any_other_parameter_is_refused(api: Api, query: str) -> None:
     path = "/sorted-query-parameters" if query in ("?sort=", "?expand=") else ""
@@ -150,6 +157,7 @@ def test_an_empty_value_of_any_other_parameter_is_refused(api: Api, query: str) 
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {query[1:-1]}: ")
 
 
+@pytest.mark.clause("4.1-13")
 def test_an_empty_array_in_object_parameter_requires_the_field(api: Api) -> None:
     api.create({"arrayOfIntExample": []}, key="has-it")
     api.create({"arrayOfFloatExample": [1]}, key="has-another")
@@ -172,6 +180,7 @@ def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
             assert found(api, **{name: literal}) == {"zero"}
 
 
+@pytest.mark.clause("4.1-14", "4.1-16", "4-11", "E-5")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -217,6 +226,7 @@ def test_an_invalid_value_of_a_list_parameter_is_400(api: Api, name: str, value:
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
 
 
+@pytest.mark.clause("4.1-2", "4.1-17")
 def test_list_applies_sort_limit_and_offset(api: Api) -> None:
     for number in range(5):
         api.create({"arrayOfIntExample": [number, 7]}, key=f"key-{number}")
@@ -228,6 +238,7 @@ def test_list_applies_sort_limit_and_offset(api: Api) -> None:
     assert "total" not in api.get(query_string={"withTotal": "false"}).get_json()
 
 
+@pytest.mark.clause("2.1-4")
 def test_list_and_total_exclude_other_projects(api: Api, other_project: Api) -> None:
     api.create(key="mine")
     assert other_project.get().get_json()["total"] == 0
@@ -235,6 +246,7 @@ def test_list_and_total_exclude_other_projects(api: Api, other_project: Api) -> 
     assert found(api) == {"mine"}
 
 
+@pytest.mark.clause("A-9", "A-13")
 def test_list_requires_scope_view_test_or_manage_test(app: Flask, project: str, token_for: TokenFor) -> None:
     for scope, status in (
         ("view_test", 200),

@@ -11,6 +11,7 @@ from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
 
+@pytest.mark.clause("4.7-1", "4.7-2", "4.7-3")
 def test_patch_without_id_and_key_overwrites_the_only_resource(api: Api) -> None:
     created = api.create()
     answer = api.patch({"version": 1, "objectTypeProperty": NEW})
@@ -25,6 +26,7 @@ def test_patch_without_id_and_key_overwrites_the_only_resource(api: Api) -> None
     assert api.get(f"/{created['id']}").get_json() == overwritten
 
 
+@pytest.mark.clause("4.7-3")
 def test_patch_by_id_or_key_overwrites_one_of_several_resources(api: Api) -> None:
     first, second = api.create(key="first"), api.create(key="second")
     by_key = api.patch({"key": "first", "version": 1, "objectTypeProperty": NEW})
@@ -36,6 +38,7 @@ def test_patch_by_id_or_key_overwrites_one_of_several_resources(api: Api) -> Non
     assert by_id.get_json()["objectTypeProperty"] == {}
 
 
+@pytest.mark.clause("4.7-4")
 def test_patch_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
     resources = [api.create(), api.create()]
     answer = api.patch({"version": 1, "objectTypeProperty": NEW})
@@ -47,6 +50,7 @@ def test_patch_without_id_and_key_is_400_if_the_project_has_several_resources(ap
         assert api.get(f"/{resource['id']}").get_json() == resource
 
 
+@pytest.mark.clause("4.6-7", "4.7-3", "4.7-5")
 def test_patch_of_an_unknown_resource_is_404_and_creates_nothing(api: Api) -> None:
     for name in ({}, {"key": "unknown"}, {"id": UNKNOWN_ID}, {"id": "no-uuid"}, {"id": UNKNOWN_ID, "key": "unknown"}):
         answer = api.patch({**name, "version": 1, "objectTypeProperty": NEW})
@@ -55,6 +59,7 @@ def test_patch_of_an_unknown_resource_is_404_and_creates_nothing(api: Api) -> No
     assert api.get().get_json()["total"] == 0
 
 
+@pytest.mark.clause("2.1-5")
 def test_patch_of_a_resource_of_another_project_is_404(api: Api, other_project: Api) -> None:
     created = api.create(key="a-key")
     for name in ({}, {"key": "a-key"}, {"id": created["id"]}):
@@ -62,6 +67,7 @@ def test_patch_of_a_resource_of_another_project_is_404(api: Api, other_project: 
     assert api.get("/key=a-key").get_json() == created
 
 
+@pytest.mark.clause("4.7-6")
 def test_patch_without_a_version_is_400(api: Api) -> None:
     for _ in range(2):
         answer = api.patch({"objectTypeProperty": NEW})
@@ -71,6 +77,7 @@ def test_patch_without_a_version_is_400(api: Api) -> None:
         api.create()
 
 
+@pytest.mark.clause("4.7-6", "H-6")
 def test_patch_accepts_if_match_instead_of_a_version(api: Api) -> None:
     api.create()
     answer = api.patch({"objectTypeProperty": NEW}, headers={"If-Match": '"1"'})
@@ -80,6 +87,7 @@ def test_patch_accepts_if_match_instead_of_a_version(api: Api) -> None:
     assert api.patch({"objectTypeProperty": {}}, headers={"If-Match": "*"}).get_json()["version"] == 3
 
 
+@pytest.mark.clause("9-7", "9-10", "9-12")
 @pytest.mark.parametrize("version", [2, 0, -1, 1.5, 0.999, 10**30, 1e300, -(2**70), 2**63])
 def test_patch_with_another_version_is_409(api: Api, version: float) -> None:
     created = api.create()
@@ -91,6 +99,7 @@ def test_patch_with_another_version_is_409(api: Api, version: float) -> None:
     assert api.get(f"/{created['id']}").get_json() == created
 
 
+@pytest.mark.clause("9-9")
 @pytest.mark.parametrize("literal", ["1", "1.0", "1e0", "10e-1", "0.1E+1"])
 def test_patch_accepts_the_current_version_in_any_number_notation(api: Api, literal: str) -> None:
     api.create()
@@ -105,6 +114,7 @@ def test_patch_with_a_version_that_is_not_a_number_is_400(api: Api, literal: str
     assert api.patch(data=body, content_type="application/json").status_code == 400
 
 
+@pytest.mark.clause("9-4")
 def test_patch_without_a_change_keeps_version_and_time(api: Api) -> None:
     created = api.create(key="a-key")
     body = {"version": 1, "objectTypeProperty": dict(reversed(EXAMPLE.items()))}
@@ -117,6 +127,7 @@ def test_patch_with_a_stale_version_is_409_also_without_a_change(api: Api) -> No
     assert api.patch({"version": 2, "objectTypeProperty": EXAMPLE}).status_code == 409
 
 
+@pytest.mark.clause("2.2-11", "4.6-8", "4.7-7")
 def test_patch_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
     api.create(key="taken")
     created = api.create(key="old")
@@ -131,6 +142,7 @@ def test_patch_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) ->
     assert api.patch({"id": created["id"], "version": 2, "objectTypeProperty": {}}).get_json()["key"] == "new"
 
 
+@pytest.mark.clause("4.6-10", "4.7-7")
 def test_patch_accepts_the_body_of_a_get_and_ignores_read_only_fields(api: Api) -> None:
     resource = api.update(api.create(key="a-key"), {"action": "changeSomeProperty", "someProperty": "x"})
     changed = {**resource, "objectTypeProperty": NEW, "someProperty": "ignored", "createdAt": "ignored"}
@@ -142,6 +154,7 @@ def test_patch_accepts_the_body_of_a_get_and_ignores_read_only_fields(api: Api) 
     assert overwritten["createdAt"] == resource["createdAt"]
 
 
+@pytest.mark.clause("A-8", "A-10", "A-14")
 def test_patch_with_scope_view_test_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create()
     viewer = Api(app, api.project, token_for(f"view_test:{api.project}", f"manage_test:{api.project}-2"))

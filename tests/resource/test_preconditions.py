@@ -73,11 +73,13 @@ FAILS = [
 MALFORMED = ["2", 'w/"2"', '"2', '2"', '"1" "2"', '"1"; "2"', "'2'", '"2", *', '"2", 3', "W/2", '" 2"', ",", ""]
 
 
+@pytest.mark.clause("H-4", "H-12")
 @pytest.mark.parametrize("tags", HOLDS)
 def test_a_write_with_a_matching_if_match_is_200(write: Write, resource: dict[str, Any], tags: str) -> None:
     assert write(resource["id"], {"If-Match": tags}).status_code == 200
 
 
+@pytest.mark.clause("H-5", "H-11")
 @pytest.mark.parametrize("tags", FAILS)
 def test_a_write_with_if_match_of_other_versions_is_412(
     api: Api, write: Write, resource: dict[str, Any], tags: str
@@ -88,6 +90,7 @@ def test_a_write_with_if_match_of_other_versions_is_412(
     assert api.get("/key=a-key").get_json() == resource
 
 
+@pytest.mark.clause("H-13")
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("tags", MALFORMED)
 def test_a_write_with_a_malformed_entity_tag_is_400(
@@ -113,6 +116,7 @@ def test_a_write_with_if_none_match_of_other_versions_is_200(write: Write, resou
     assert write(resource["id"], {"If-None-Match": '"1", W/"3"'}).status_code == 200
 
 
+@pytest.mark.clause("E-20", "H-9")
 def test_a_write_to_an_unknown_id_is_404_for_any_precondition(write: Write) -> None:
     for headers in ({"If-Match": '"1"'}, {"If-Match": "*"}, {"If-None-Match": "*"}, {}):
         for resource_id in (UNKNOWN_ID, "no-uuid"):
@@ -121,6 +125,7 @@ def test_a_write_to_an_unknown_id_is_404_for_any_precondition(write: Write) -> N
             assert codes(answer) == ["ResourceNotFound"]
 
 
+@pytest.mark.clause("E-20", "H-7")
 def test_a_failed_precondition_is_412_before_a_stale_version_is_409(write: Write, resource: dict[str, Any]) -> None:
     assert write(resource["id"], {"If-Match": '"1"'}, version=1).status_code == 412
     stale = write(resource["id"], {"If-Match": '"2"'}, version=1)
@@ -130,6 +135,7 @@ def test_a_failed_precondition_is_412_before_a_stale_version_is_409(write: Write
     assert write(resource["id"], {"If-None-Match": '"1"'}, version=1).status_code == 409
 
 
+@pytest.mark.clause("H-4", "H-5")
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_if_match_is_compared_with_the_resource_of_the_key(api: Api, resource: dict[str, Any], method: str) -> None:
     body = {"key": "a-key", "version": 2, "objectTypeProperty": EXAMPLE}
@@ -139,6 +145,7 @@ def test_if_match_is_compared_with_the_resource_of_the_key(api: Api, resource: d
     assert unchanged.get_json() == resource
 
 
+@pytest.mark.clause("H-4", "H-5")
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_if_match_is_compared_with_the_only_resource_of_the_project(
     api: Api, resource: dict[str, Any], method: str
@@ -149,6 +156,7 @@ def test_if_match_is_compared_with_the_only_resource_of_the_project(
     assert api.request(method, json=body, headers={"If-Match": '"2"'}).status_code == 200
 
 
+@pytest.mark.clause("H-8")
 @pytest.mark.parametrize("tags", ["*", '"1"', 'W/"1"'])
 @pytest.mark.parametrize(
     ("method", "name"), [("POST", {}), ("POST", {"key": "a-key"}), ("PUT", {}), ("PUT", {"key": "a-key"})]
@@ -160,6 +168,7 @@ def test_if_match_is_412_where_the_write_would_create(api: Api, method: str, nam
     assert api.get().get_json()["total"] == 0
 
 
+@pytest.mark.clause("H-9")
 def test_if_match_is_404_where_patch_finds_no_resource(api: Api) -> None:
     for name in ({}, {"key": "a-key"}, {"id": UNKNOWN_ID}):
         for tags in ("*", '"1"'):
@@ -167,6 +176,7 @@ def test_if_match_is_404_where_patch_finds_no_resource(api: Api) -> None:
             assert answer.status_code == 404
 
 
+@pytest.mark.clause("H-10")
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 @pytest.mark.parametrize("name", [{}, {"key": "a-key"}])
 def test_if_none_match_creates_a_resource_that_does_not_exist(api: Api, method: str, name: dict[str, str]) -> None:
@@ -176,6 +186,7 @@ def test_if_none_match_creates_a_resource_that_does_not_exist(api: Api, method: 
         api.delete(f"/{answer.get_json()['id']}")
 
 
+@pytest.mark.clause("H-10")
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_if_none_match_star_is_412_for_a_resource_that_exists(api: Api, resource: dict[str, Any], method: str) -> None:
     body = {"key": "a-key", "objectTypeProperty": NEW}
@@ -184,6 +195,7 @@ def test_if_none_match_star_is_412_for_a_resource_that_exists(api: Api, resource
     assert api.get("/key=a-key").get_json() == resource
 
 
+@pytest.mark.clause("9-20")
 def test_of_concurrent_writes_with_if_none_match_star_one_creates(api: Api) -> None:
     for name in ({}, {"key": "a-key"}):
         bodies = [{**name, "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
@@ -203,6 +215,7 @@ def test_of_concurrent_writes_with_one_if_match_one_is_200(api: Api, write: Writ
     assert {answer.status_code for answer in answers} <= {200, 412, 404}
 
 
+@pytest.mark.clause("E-19")
 def test_a_malformed_body_is_400_before_404_and_412(api: Api, resource: dict[str, Any]) -> None:
     for resource_id in (resource["id"], UNKNOWN_ID):
         body = {"version": 1, "actions": "none"}

@@ -47,6 +47,7 @@ def messages(answer: Any, name: str) -> list[str]:
 # Answers
 
 
+@pytest.mark.clause("4.4-4", "4.4-5", "4.14-2", "4.14-3")
 def test_a_result_is_a_flat_projection(api: Api) -> None:
     created = api.create(key="a-key")
     result = {name: created[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
@@ -62,6 +63,7 @@ def test_a_result_is_a_flat_projection(api: Api) -> None:
     assert (shown["someProperty"], shown["version"]) == (changed["someProperty"], 2)
 
 
+@pytest.mark.clause("3-4", "3-5", "4.4-5")
 def test_each_projection_shows_its_own_values(api: Api) -> None:
     resource = api.create({"arrayOfStringExample": ["old"]}, key="a-key")
     staged = {"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [1]}}
@@ -82,6 +84,7 @@ def test_each_projection_shows_its_own_values(api: Api) -> None:
     assert page(api)["results"][0]["hasStagedChanges"] is False
 
 
+@pytest.mark.clause("3-4", "4.14-3", "S-46")
 def test_staged_filters_facets_and_sorting_look_at_the_staged_projection(api: Api) -> None:
     for key, some, staged_some in (("aa", "1", "3"), ("bb", "2", "2"), ("cc", "3", "1")):
         resource = api.create({}, key=key)
@@ -95,6 +98,7 @@ def test_staged_filters_facets_and_sorting_look_at_the_staged_projection(api: Ap
     assert facet == {"someProperty": {"type": "filter", "count": 1}}
 
 
+@pytest.mark.clause("S-28", "S-29")
 def test_an_answer_has_facets_only_if_the_search_has(api: Api) -> None:
     assert "facets" not in page(api)
     assert page(api, facet="key")["facets"] == {
@@ -103,6 +107,7 @@ def test_an_answer_has_facets_only_if_the_search_has(api: Api) -> None:
     assert list(page(api, facet=["version as b", "key", "version as a"])["facets"]) == ["b", "key", "a"]
 
 
+@pytest.mark.clause("S-27")
 def test_without_a_match_there_are_no_results_and_facets_count_nothing(api: Api) -> None:
     api.create(key="a-key")
     for query in ({"text.en": "nowhere"}, {"text.en": "the"}, {"filter.query": 'key:"x"'}):
@@ -117,6 +122,7 @@ def test_without_a_match_there_are_no_results_and_facets_count_nothing(api: Api)
 # Order and paging
 
 
+@pytest.mark.clause("S-45", "S-46")
 def test_results_are_sorted_by_relevance_and_then_by_id(api: Api) -> None:
     api.create({"arrayOfStringExample": ["a cat and a mouse and a bird and a house"]}, key="once")
     api.create({"arrayOfStringExample": ["cat", "cats", "a cat"]}, key="thrice")
@@ -128,6 +134,7 @@ def test_results_are_sorted_by_relevance_and_then_by_id(api: Api) -> None:
     assert found(api, text__en="cat", limit="1", offset="1") == ["once"]
 
 
+@pytest.mark.clause("S-44")
 def test_exact_hits_stand_above_stems_and_these_above_similar_words(api: Api) -> None:
     for key, *texts in (
         ("similar-often", "hourses", "hourses hourses", "hourses"),
@@ -161,6 +168,7 @@ def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
     assert found(api, text__en="garden chairs", fuzzy="true") == expected
 
 
+@pytest.mark.clause("4.4-7", "S-45")
 def test_every_sort_and_page(api: Api) -> None:
     for number in range(4):
         api.create({"arrayOfIntExample": [number]}, key=f"key-{number}")
@@ -180,12 +188,14 @@ def test_every_sort_and_page(api: Api) -> None:
 # Parameters
 
 
+@pytest.mark.clause("4.4-2", "4.4-3")
 @pytest.mark.parametrize("name", ["text.en", "text.en-GB", "text.zz", "textXen", "text-de", "text\nen"])
 def test_the_name_of_a_text_matches_the_whole_pattern(api: Api, name: str) -> None:
     api.create(key="a-key")
     assert api.get(QUERY, query_string={name: "dog"}).get_json()["total"] == 1
 
 
+@pytest.mark.clause("4.4-3")
 @pytest.mark.parametrize(
     "name", ["text.eng", "text.EN", "text.en-gb", "text.en-", "texten", "text", "xtext.en", "text.en-GBR"]
 )
@@ -195,6 +205,7 @@ def test_names_that_do_not_match_are_refused(api: Api, name: str) -> None:
     assert messages(answer, name)[0].startswith("Unknown parameter.")
 
 
+@pytest.mark.clause("S-8")
 def test_blank_texts_are_refused(api: Api) -> None:
     answer = api.get(QUERY, query_string="text.en=&text.de=%20%09&text.fr=chat&text.fr=")
     assert [error["message"] for error in answer.get_json()["errors"]] == [
@@ -204,6 +215,7 @@ def test_blank_texts_are_refused(api: Api) -> None:
     ]
 
 
+@pytest.mark.clause("S-2", "S-3", "S-4")
 def test_all_texts_must_be_found(api: Api) -> None:
     api.create({"arrayOfStringExample": ["red apples", "Äpfel"]}, key="both")
     api.create({"arrayOfStringExample": ["red"]}, key="one")
@@ -214,6 +226,7 @@ def test_all_texts_must_be_found(api: Api) -> None:
     assert found(api, text__en="RED") == ["both", "one"] or found(api, text__en="RED") == ["one", "both"]
 
 
+@pytest.mark.clause("4.4-6", "S-11", "S-12")
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -234,6 +247,7 @@ def test_a_fuzzy_level_above_the_default_is_refused_also_without_fuzzy(
         assert messages(answer, "fuzzyLevel") == [reason]
 
 
+@pytest.mark.clause("S-9", "S-11", "S-12")
 def test_a_fuzzy_level_up_to_the_default_is_taken(api: Api) -> None:
     api.create({"arrayOfStringExample": ["elephants"]}, key="a-key")
     for query in (
@@ -247,6 +261,7 @@ def test_a_fuzzy_level_up_to_the_default_is_taken(api: Api) -> None:
     assert page(api, fuzzyLevel="2", text__en="elephxnts", fuzzy="false")["total"] == 0
 
 
+@pytest.mark.clause("E-13")
 def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
     query = "filter=x&facet=y&facet=key:&filter.query=key:1&staged=maybe&fuzzy=1&limit=501&sort=x&nope=1&text.en="
     answer = api.get(QUERY, query_string=query)
@@ -257,6 +272,7 @@ def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
         assert f"Malformed parameter: {name}: " in texts
 
 
+@pytest.mark.clause("4.4-7")
 def test_a_search_refuses_the_parameters_of_lists(api: Api) -> None:
     for name in ("where", "var.x", "expand", "stringParameter", "markMatchingVariants", "score"):
         assert api.get(QUERY, query_string={name: "1"}).status_code == 400
@@ -265,6 +281,7 @@ def test_a_search_refuses_the_parameters_of_lists(api: Api) -> None:
 # Forms
 
 
+@pytest.mark.clause("4.14-4", "4.14-6", "S-26")
 def test_a_form_and_the_query_string_are_combined(api: Api) -> None:
     for key in ("aa", "bb", "cc"):
         api.create({"arrayOfStringExample": [key]}, key=key)
@@ -277,6 +294,7 @@ def test_a_form_and_the_query_string_are_combined(api: Api) -> None:
     assert api.post(FORM, data="", content_type="application/json").get_json()["total"] == 3
 
 
+@pytest.mark.clause("4.14-4")
 @pytest.mark.parametrize("name", ["limit", "offset", "staged", "fuzzy", "fuzzyLevel", "withTotal"])
 def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: str) -> None:
     value = "true" if name in ("staged", "fuzzy", "withTotal") else "1"
@@ -285,12 +303,14 @@ def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: 
     assert messages(answer, name) == ["The parameter can be given only once."]
 
 
+@pytest.mark.clause("4.14-5")
 def test_undeclared_fields_are_refused(api: Api) -> None:
     answer = api.post(FORM, data={"filtre": "x", "facet": "key"})
     assert answer.status_code == 400
     assert messages(answer, "filtre") == ["Unknown parameter. Did you mean 'filter'?"]
 
 
+@pytest.mark.clause("4.14-8")
 def test_other_bodies_are_refused(api: Api) -> None:
     for content_type in (
         "application/json",
@@ -304,6 +324,7 @@ def test_other_bodies_are_refused(api: Api) -> None:
     assert api.post(FORM, data="facet=key", content_type=f"{FORM_TYPE}; charset=UTF-8").status_code == 200
 
 
+@pytest.mark.clause("4-13")
 def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     for body in (b"facet=k\xffy", b"facet=k%FFy"):
         answer = api.post(FORM, data=body, content_type=FORM_TYPE)
@@ -333,6 +354,7 @@ def test_a_form_can_be_longer_than_a_url(api: Api) -> None:
 # Filters and facets
 
 
+@pytest.mark.clause("S-18")
 def test_quotes_and_special_characters_in_values_have_no_meaning(api: Api) -> None:
     nasty = ["'", '"', "\\", "'; DROP TABLE resource; --", "%s %(x)s", "{}", "$v0", "a\nb", "🐍", "?", ":x"]
     api.create({"arrayOfStringExample": nasty}, key="a-key")
@@ -353,6 +375,7 @@ def test_numbers_are_exact(api: Api) -> None:
     assert found(api, filter=f"arrayOfIntExample:range({2**53 + 2} to {2**63 - 2})") == []
 
 
+@pytest.mark.clause("S-17")
 def test_one_element_is_within_both_bounds(api: Api) -> None:
     api.create({"arrayOfIntExample": [1, 9], "arrayOfStringExample": ["a", "z"]}, key="apart")
     api.create({"arrayOfIntExample": [5], "arrayOfStringExample": ["m"]}, key="between")
@@ -363,6 +386,7 @@ def test_one_element_is_within_both_bounds(api: Api) -> None:
     assert found(api, filter="arrayOfObjectType.integerExample:range(2 to 9)") == ["objects-apart"]
 
 
+@pytest.mark.clause("S-31", "S-32")
 def test_at_most_200_terms_are_listed_and_the_others_counted(api: Api) -> None:
     api.create({"arrayOfIntExample": list(range(250))})
     api.create({"arrayOfIntExample": [249, 249, 248]})
@@ -372,6 +396,7 @@ def test_at_most_200_terms_are_listed_and_the_others_counted(api: Api) -> None:
     assert [term["count"] for term in facet["terms"]] == [2, 2] + [1] * 198
 
 
+@pytest.mark.clause("S-22", "S-25", "S-26")
 def test_filters_on_the_field_of_a_facet_do_not_narrow_it_whichever_path_they_use(api: Api) -> None:
     api.create({"arrayOfIntExample": [1]}, key="aa")
     api.create({"arrayOfIntExample": [2]}, key="bb")
@@ -386,6 +411,7 @@ def test_filters_on_the_field_of_a_facet_do_not_narrow_it_whichever_path_they_us
     assert [term["term"] for term in answered["facets"]["key"]["terms"]] == ["aa"]
 
 
+@pytest.mark.clause("S-54")
 def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
     def refused(**query: Any) -> list[str]:
         ((name, value),) = query.items()
@@ -409,6 +435,7 @@ def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
     ]
 
 
+@pytest.mark.clause("S-48", "S-51", "S-53")
 @pytest.mark.parametrize(
     ("facet", "message"),
     [

@@ -29,6 +29,7 @@ def published(api: Api, resource: dict[str, Any]) -> dict[str, Any]:
     return api.update(resource, PUBLISH)["objectTypeProperty"]
 
 
+@pytest.mark.clause("3-3", "3-6", "3-10")
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_what_is_created_staged_is_empty_until_it_is_published(api: Api, method: str) -> None:
     answer = api.request(method, query_string={"staged": "true"}, json={"key": "a-key", "objectTypeProperty": EXAMPLE})
@@ -51,11 +52,13 @@ def test_a_body_without_id_and_key_is_created_staged_too(api: Api) -> None:
     assert published(api, created) == EXAMPLE
 
 
+@pytest.mark.clause("3-9")
 def test_creating_an_empty_object_staged_leaves_nothing_to_publish(api: Api) -> None:
     created = api.post("?staged=true", json={"objectTypeProperty": {}}).get_json()
     assert api.update(created, PUBLISH) == created
 
 
+@pytest.mark.clause("3-1", "3-2", "3-10", "3-11")
 @pytest.mark.parametrize(("method", "expected"), [("POST", EXAMPLE | NEW), ("PUT", NEW), ("PATCH", NEW)])
 def test_a_staged_write_changes_the_staged_projection_only(api: Api, method: str, expected: dict[str, Any]) -> None:
     created = api.create(key="a-key")
@@ -73,6 +76,7 @@ def test_a_staged_write_changes_the_staged_projection_only(api: Api, method: str
     assert api.update(updated, REVERT) == updated
 
 
+@pytest.mark.clause("3-7")
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_a_staged_write_can_be_reverted(api: Api, method: str) -> None:
     api.create(key="a-key")
@@ -92,6 +96,7 @@ def test_a_staged_write_that_changes_nothing_keeps_the_version(api: Api, method:
     assert staged_write(api, method, body | {"version": 2}) == staged
 
 
+@pytest.mark.clause("3-1")
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_a_write_without_staged_changes_both_projections(api: Api, method: str) -> None:
     api.create(key="a-key")
@@ -104,6 +109,7 @@ def test_a_write_without_staged_changes_both_projections(api: Api, method: str) 
     assert api.update(written, PUBLISH) == written
 
 
+@pytest.mark.clause("3-11")
 def test_a_merge_adds_the_sent_fields_to_each_projection(api: Api) -> None:
     api.create({"arrayOfIntExample": [1]}, key="a-key")
     staged_write(api, "POST", {"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [2]}})
@@ -134,6 +140,7 @@ def test_a_merge_can_change_the_staged_projection_alone(api: Api) -> None:
     assert api.update(merged, PUBLISH) == merged
 
 
+@pytest.mark.clause("3-6", "3-8")
 def test_some_property_is_staged_and_published(api: Api) -> None:
     resource = api.update(api.create(), change("old", staged=False))
     staged = api.update(resource, change("new", staged=True))
@@ -144,6 +151,7 @@ def test_some_property_is_staged_and_published(api: Api) -> None:
     assert (updated["version"], updated["someProperty"]) == (4, "new")
 
 
+@pytest.mark.clause("3-7", "3-8")
 def test_some_property_staged_for_the_first_time_stays_absent_until_published(api: Api) -> None:
     staged = api.update(api.create(), change("new", staged=True))
     assert "someProperty" not in staged
@@ -159,6 +167,7 @@ def test_staging_back_to_the_current_value_leaves_nothing_to_publish(api: Api) -
     assert api.update(back, PUBLISH) == back
 
 
+@pytest.mark.clause("3-6")
 def test_both_values_of_a_projection_are_published_together(api: Api) -> None:
     api.create(key="a-key")
     staged = staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})
@@ -204,12 +213,14 @@ def test_a_key_is_never_staged(api: Api) -> None:
     assert api.get("/key=a-key").get_json()["objectTypeProperty"] == EXAMPLE
 
 
+@pytest.mark.clause("4-8")
 @pytest.mark.parametrize("staged", ["true", "True", "TRUE"])
 def test_the_letter_case_of_the_parameter_does_not_matter(api: Api, staged: str) -> None:
     api.create(key="a-key")
     assert staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": {}}, staged)["objectTypeProperty"] == EXAMPLE
 
 
+@pytest.mark.clause("4-8")
 @pytest.mark.parametrize("query", ["staged=1", "staged=", "staged=yes", "staged=true&staged=true", "Staged=true"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_a_value_that_is_no_boolean_is_refused(api: Api, method: str, query: str) -> None:

@@ -22,6 +22,7 @@ def send(api: Api, resource: dict[str, Any], *actions: Any, **fields: Any) -> An
     return api.post(f"/{resource['id']}", json=body)
 
 
+@pytest.mark.clause("2.2-6", "2.6-1", "2.6-3", "4.10-1", "4.10-2", "9-2", "9-3")
 def test_the_example_of_the_interface_raises_the_version_by_one(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create(key="a-key")
     other = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id="other-client"))
@@ -40,6 +41,7 @@ def test_the_example_of_the_interface_raises_the_version_by_one(app: Flask, api:
     assert api.get("/key=a-key").get_json() == updated
 
 
+@pytest.mark.clause("2.6-2")
 def test_do_some_thing_counts_as_a_change(api: Api) -> None:
     resource = api.create()
     for version in (2, 3):
@@ -47,18 +49,21 @@ def test_do_some_thing_counts_as_a_change(api: Api) -> None:
         assert resource["version"] == version
 
 
+@pytest.mark.clause("4.10-1", "9-3")
 def test_actions_apply_in_their_order(api: Api) -> None:
     resource = api.update(api.create(), change("first"), change("second"), change("third"))
     assert resource["someProperty"] == "third"
     assert resource["version"] == 2
 
 
+@pytest.mark.clause("2.6-3", "2.6-7")
 @pytest.mark.parametrize("text", ["", " ", "ü 🐕 \u2028 \\ \" ' \x7f \ufeff\ufffe", "null", 100_000 * "x"])
 def test_any_text_is_kept(api: Api, text: str) -> None:
     resource = api.update(api.create(), change(text))
     assert api.get(f"/{resource['id']}").get_json()["someProperty"] == text
 
 
+@pytest.mark.clause("3-9", "4.10-7", "4.10-8", "4.10-9", "9-4")
 @pytest.mark.parametrize(
     "actions",
     [
@@ -82,6 +87,7 @@ def test_actions_that_change_nothing_keep_version_and_time(api: Api, actions: li
     assert with_a_trace["someProperty"] == "a"
 
 
+@pytest.mark.clause("4.10-6", "9-5", "9-6", "9-7", "9-10")
 @pytest.mark.parametrize("version", [1, 3, 2.5, 0, -2, 10**25, 1e300])
 @pytest.mark.parametrize("actions", [[], [DO], [change("a")]])
 def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions: list[dict[str, Any]]) -> None:
@@ -95,6 +101,7 @@ def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions:
     assert api.get(f"/{resource['id']}").get_json() == resource
 
 
+@pytest.mark.clause("9-6")
 def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
     created = api.create()
     message = f"Object {created['id']} has a different version than expected. Expected: 7 - Actual: 1."
@@ -105,6 +112,7 @@ def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
     }
 
 
+@pytest.mark.clause("9-9")
 def test_a_version_may_be_written_as_a_float(api: Api) -> None:
     resource = api.create()
     for literal in ("1.0", "2e0", "0.3e1"):
@@ -113,6 +121,7 @@ def test_a_version_may_be_written_as_a_float(api: Api) -> None:
         assert answer.status_code == 200
 
 
+@pytest.mark.clause("4.10-3", "4.10-10")
 def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None:
     created = api.create()
     actions = [change(str(number)) for number in range(501)]
@@ -127,6 +136,7 @@ def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None
     assert accepted.get_json()["version"] == 2
 
 
+@pytest.mark.clause("2.6-4", "2.6-5", "2.6-6", "4-17", "4.10-5", "9-11", "E-8")
 @pytest.mark.parametrize(
     ("body", "found"),
     [
@@ -169,6 +179,7 @@ def test_the_message_for_a_malformed_body_has_the_path(api: Api, body: dict[str,
     assert api.get(f"/{created['id']}").get_json() == created
 
 
+@pytest.mark.clause("2.6-6", "4.10-3")
 @pytest.mark.parametrize("name", ["doSomething", "", "publish ", "setKey", 300 * "x"])
 def test_the_message_for_an_unknown_action_lists_the_known_ones(api: Api, name: str) -> None:
     created = api.create()
@@ -182,6 +193,7 @@ def test_the_message_for_an_unknown_action_lists_the_known_ones(api: Api, name: 
     assert api.get(f"/{created['id']}").get_json() == created
 
 
+@pytest.mark.clause("4-16")
 @pytest.mark.parametrize(
     ("action", "place"),
     [
@@ -197,6 +209,7 @@ def test_an_unknown_field_of_an_action_is_refused(api: Api, action: dict[str, An
     assert detail.startswith(place)
 
 
+@pytest.mark.clause("4-16")
 def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
     created = api.create()
     answer = send(api, created, key="a-key", action=[])
@@ -205,6 +218,7 @@ def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
     assert "'actions'" in answer.text
 
 
+@pytest.mark.clause("2.3-17", "4.10-3")
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800", "a\udfff"])
 def test_a_text_that_cannot_be_stored_is_refused(api: Api, text: str) -> None:
     created = api.create()
@@ -215,6 +229,7 @@ def test_a_text_that_cannot_be_stored_is_refused(api: Api, text: str) -> None:
     assert api.get(f"/{created['id']}").get_json() == created
 
 
+@pytest.mark.clause("E-13")
 def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     answer = send(api, api.create(), {"action": "nothing"}, DO, change("\x00"), {"action": "changeSomeProperty"})
     assert answer.status_code == 400
@@ -226,6 +241,7 @@ def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     ]
 
 
+@pytest.mark.clause("4.10-4")
 @pytest.mark.parametrize("resource_id", [UNKNOWN_ID, "no-uuid", "a%2Fb"])
 def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
     for actions in ([], [DO]):
@@ -234,12 +250,14 @@ def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
         assert codes(answer) == ["ResourceNotFound"]
 
 
+@pytest.mark.clause("2.1-5")
 def test_a_resource_of_another_project_is_not_found(api: Api, other_project: Api) -> None:
     created = api.create()
     assert send(other_project, created, DO).status_code == 404
     assert api.get(f"/{created['id']}").get_json() == created
 
 
+@pytest.mark.clause("9-14")
 def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(8, lambda number: send(api, created, change(str(number))))
@@ -248,12 +266,14 @@ def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) 
     assert api.get(f"/{created['id']}").get_json() == winner
 
 
+@pytest.mark.clause("4-4")
 def test_a_query_is_refused(api: Api) -> None:
     answer = api.post(f"/{api.create()['id']}?staged=true", json={"version": 1, "actions": []})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
 
 
+@pytest.mark.clause("A-2", "A-11")
 def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
     created = api.create()
     for token, status in ((token_for(f"view_test:{api.project}"), 403), (None, 401)):

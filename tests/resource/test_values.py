@@ -70,6 +70,7 @@ def stored(api: Api, resource: dict[str, Any]) -> Any:
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
+@pytest.mark.clause("2.3-1", "2.3-3", "2.3-4", "2.3-5", "2.3-6", "2.3-16", "2.3-18")
 @generated
 @given(OBJECT_TYPES)
 def test_created_values_are_returned_exactly(fresh: Any, value: dict[str, Any]) -> None:
@@ -120,6 +121,7 @@ def test_object_parameter_finds_a_resource_by_its_own_object_type(fresh: Any, va
     assert api.get(query_string={"objectParameter": json.dumps(value)}).get_json()["total"] == 1
 
 
+@pytest.mark.clause("2.3-16")
 @generated
 @given(TEXTS)
 def test_any_text_is_stored_exactly_and_found_by_string_parameter(fresh: Any, text: str) -> None:
@@ -131,6 +133,7 @@ def test_any_text_is_stored_exactly_and_found_by_string_parameter(fresh: Any, te
         assert api.get(query_string={"stringParameter": text}).get_json()["total"] == 1
 
 
+@pytest.mark.clause("2.3-5", "2.3-6", "2.3-11")
 @pytest.mark.parametrize("name", ["arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"])
 @pytest.mark.parametrize(
     ("literal", "value"),
@@ -177,6 +180,7 @@ def test_a_number_in_any_notation_is_stored_as_its_int64_or_double_value(
     assert same(merged["objectTypeProperty"], {name: [value, value], "arrayOfStringExample": []})
 
 
+@pytest.mark.clause("2.3-7")
 @pytest.mark.parametrize(
     ("literal", "value"),
     [("3.0", 3), ("1e2", 100), ("-2.50e1", -25), ("-0.0", 0), ("-0", 0), ("0e99999999999999999999", 0),
@@ -191,6 +195,7 @@ def test_an_integer_in_any_notation_is_stored_as_an_integer(api: Api, literal: s
     assert isinstance(kept["arrayOfIntExample"][0], int)
 
 
+@pytest.mark.clause("2.3-19")
 def test_long_arrays_are_returned_exactly(api: Api) -> None:
     value = {
         "arrayOfIntExample": [number % 7 - 3 for number in range(10_000)],
@@ -255,6 +260,7 @@ def array_with_a_fault(draw: st.DrawFn, *, of_value: bool) -> tuple[str, list[An
     return name, items, position
 
 
+@pytest.mark.clause("2.3-8", "2.3-13", "E-7")
 @generated
 @given(OBJECT_TYPES, array_with_a_fault(of_value=False))
 def test_an_array_item_of_a_wrong_type_is_400_with_its_index(
@@ -270,6 +276,7 @@ def test_an_array_item_of_a_wrong_type_is_400_with_its_index(
     assert api.head().status_code == 404
 
 
+@pytest.mark.clause("2.3-9", "2.3-12", "2.3-17")
 @generated
 @given(OBJECT_TYPES, array_with_a_fault(of_value=True))
 def test_an_array_item_out_of_range_is_400_with_its_index(
@@ -286,6 +293,7 @@ def test_an_array_item_out_of_range_is_400_with_its_index(
     assert api.head().status_code == 404
 
 
+@pytest.mark.clause("2.3-14")
 @generated
 @given(st.lists(INT64, min_size=1, max_size=6, unique=True), st.data())
 def test_a_repeated_item_at_any_index_of_a_unique_array_is_400(
@@ -317,6 +325,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.clause("E-27")
 @generated
 @given(JSON)
 def test_no_json_body_of_any_shape_is_a_server_error(fresh: Any, body: Any) -> None:

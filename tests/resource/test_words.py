@@ -55,6 +55,7 @@ def keep(api: Api, **texts: str | list[str]) -> None:
 # Languages
 
 
+@pytest.mark.clause("S-4", "S-5", "S-6")
 def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> None:
     keep(api, one="a dog runs", two="running dogs", three="Katzen laufen", four="cats")
     assert find("dog") == ["k-one", "k-two"]
@@ -66,6 +67,7 @@ def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> N
     assert find("Cats", "xx") == ["k-four"]
 
 
+@pytest.mark.clause("S-1")
 def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
     created = api.create({"arrayOfStringExample": ["red"]}, key="k-1")
     api.update(created, {"action": "changeSomeProperty", "someProperty": "garden chairs"})
@@ -73,6 +75,7 @@ def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
     assert find("garden") == ["k-1"]
 
 
+@pytest.mark.clause("S-5")
 @pytest.mark.parametrize(
     ("language", "stored", "asked"),
     [
@@ -106,6 +109,7 @@ def test_every_configuration_exists(connection: Connection) -> None:
     assert missing <= {"estonian"}  # since PostgreSQL 18
 
 
+@pytest.mark.clause("S-7")
 def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: Api, find: Find) -> None:
     keep(api, one="the dog and the cat", two="die Katze")
     assert find("the") == []
@@ -117,6 +121,7 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
     assert find("...") == []
 
 
+@pytest.mark.clause("S-2", "S-3")
 def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
     keep(api, one=["dog house", "Katze"], two=["dog", "cat"])
     assert find("dog", more=[SearchText("de", "Katzen")]) == ["k-one"]
@@ -133,6 +138,7 @@ def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, te
     assert find(f"{text} zebra", "xx") == ["k-there"]
 
 
+@pytest.mark.clause("S-1")
 def test_each_projection_has_its_words(api: Api, find: Find) -> None:
     api.create({"arrayOfStringExample": ["old"]}, key="k-1")
     api.post("?staged=true", json={"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": ["new"]}})
@@ -190,6 +196,7 @@ def vocabulary(database_url: str) -> Iterator[tuple[Connection, str, list[str]]]
         connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
 
 
+@pytest.mark.clause("S-9", "S-10", "S-11")
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     vocabulary: tuple[Connection, str, list[str]], level: int
@@ -247,6 +254,7 @@ def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, f
 # Bounds
 
 
+@pytest.mark.clause("S-54")
 def test_words_and_characters_are_bounded(connection: Connection, project: str) -> None:
     def refused(*texts: SearchText) -> str:
         with pytest.raises(ApiError) as error:

@@ -4,10 +4,13 @@ import contextlib
 import http.client
 import json
 
+import pytest
+
 from tests.conftest import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
 
 
+@pytest.mark.clause("H-14", "H-20", "H-22")
 def test_all_kinds_of_answers_on_one_connection(
     start_gunicorn: StartGunicorn, database_url: str, token_for: TokenFor, project: str
 ) -> None:
@@ -35,7 +38,10 @@ def test_all_kinds_of_answers_on_one_connection(
             assert (status, int(head["Content-Length"]) > 200_000, text) == (200, True, b"")
             assert ask("GET", path, If_None_Match=head["ETag"])[::2] == (304, b"")
             assert json.loads(ask("GET", path)[2]) == created
+            assert ask("GET", path, iF_nOnE_mAtCh=head["ETag"])[0] == 304
             assert ask("GET", f"{path}0")[0] == 404
+            assert ask("GET", f"{path}?nothing=1")[0] == 400
+            assert ask("GET", path, Authorization="Bearer x")[0] == 401
             status, head, text = ask("GET", "/docs")
             assert (status, len(text)) == (200, int(head["Content-Length"]))
             assert ask("OPTIONS", path)[::2] == (200, b"")

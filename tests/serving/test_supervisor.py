@@ -345,6 +345,7 @@ def shared(new_cluster: Path) -> Generator[Service]:
         service.stop()
 
 
+@pytest.mark.clause("E-3", "E-24", "E-25", "E-30")
 @pytest.mark.parametrize(
     ("request_bytes", "status", "code"),
     [
@@ -354,10 +355,11 @@ def shared(new_cluster: Path) -> Generator[Service]:
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
         (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
         (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
         (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
     ],
-    ids=["line", "version", "name", "coding", "lengths", "long-line", "long-header", "many-headers"],
+    ids=["line", "version", "name", "coding", "lengths", "long-line", "header", "long-header", "many-headers"],
 )
 def test_requests_that_cannot_be_parsed_are_refused_in_json(
     shared: Service, request_bytes: bytes, status: int, code: str

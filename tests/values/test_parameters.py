@@ -16,6 +16,7 @@ def refused(api: Api, query: str, path: str = "") -> list[str]:
     return details(answer)
 
 
+@pytest.mark.clause("4-4")
 @pytest.mark.parametrize(
     ("path", "given", "nearest"),
     [
@@ -36,6 +37,7 @@ def test_an_undeclared_parameter_is_400_and_suggests_the_nearest_name(
     assert f"'{nearest}'" in message
 
 
+@pytest.mark.clause("4-4", "4-13")
 @pytest.mark.parametrize(
     ("method", "path"),
     [
@@ -75,6 +77,7 @@ def test_a_parameter_of_another_endpoint_is_400(api: Api) -> None:
     refused(api, "version=1", f"/{UNKNOWN_ID}")
 
 
+@pytest.mark.clause("4-6")
 @pytest.mark.parametrize(
     "query",
     ["limit", "limit=", "limit=&offset=1", "stringParameter="],
@@ -84,6 +87,7 @@ def test_a_parameter_with_an_empty_value_is_400(api: Api, query: str) -> None:
     assert message.startswith(f"Malformed parameter: {query.split('=', maxsplit=1)[0]}: ")
 
 
+@pytest.mark.clause("4-5")
 @pytest.mark.parametrize(
     "query",
     ["limit=1&limit=2", "limit=1&limit=1", "stringParameter=a&stringParameter=b", "withTotal=true&withTotal=false",
@@ -98,6 +102,7 @@ def test_empty_pairs_in_a_query_string_are_ignored(api: Api) -> None:
         assert api.get(f"?{query}").status_code == 200
 
 
+@pytest.mark.clause("4.1-5")
 def test_repeatable_parameters_may_be_repeated(api: Api) -> None:
     api.create()
     query = "arrayOfString=dog&sort=key&arrayOfString=cat&sort=id%20desc"
@@ -105,18 +110,21 @@ def test_repeatable_parameters_may_be_repeated(api: Api) -> None:
     assert api.get(f"?{query}").get_json()["total"] == 1
 
 
+@pytest.mark.clause("4-7", "4-8")
 @pytest.mark.parametrize("text", ["true", "True", "TRUE", "tRuE", "false", "False", "FALSE"])
 def test_boolean_parameters_are_case_insensitive(api: Api, text: str) -> None:
     page = api.get(f"?withTotal={text}").get_json()
     assert ("total" in page) == (text.lower() == "true")
 
 
+@pytest.mark.clause("4-8")
 @pytest.mark.parametrize("text", ["1", "0", "yes", "on", "t", "%20true", "true%20", '"true"', "null", "ｔrue"])
 def test_a_boolean_parameter_with_another_word_is_400(api: Api, text: str) -> None:
     [message] = refused(api, f"withTotal={text}")
     assert message.startswith("Malformed parameter: withTotal: ")
 
 
+@pytest.mark.clause("4-9")
 @pytest.mark.parametrize(
     "text", ["20", "20.0", "20.000", "2e1", "2E1", "2e%2B1", "2.0e+1".replace("+", "%2B"), "200e-1", "0.2E2"]
 )
@@ -124,6 +132,7 @@ def test_number_parameters_accept_any_json_notation(api: Api, text: str) -> None
     assert api.get(f"?limit={text}").get_json()["limit"] == 20
 
 
+@pytest.mark.clause("4-10", "4.1-16")
 @pytest.mark.parametrize(
     "text",
     ["%2B20", "+20", "020", "0x14", ".5", "20.", "1_0", "%D9%A2%D9%A0", "20%20", "%2020", "2e", "2e1.0", "1,0", "--1",
@@ -143,6 +152,7 @@ def test_number_parameters_accept_exponents_of_any_size(api: Api, exponent: str)
     assert api.get(f"?floatParameter={exponent}").get_json()["total"] == 1
 
 
+@pytest.mark.clause("4-13")
 @pytest.mark.parametrize(
     "query",
     ["stringParameter=%FF", "stringParameter=a%C3", "stringParameter=%ED%A0%80", "stringParameter=%C0%80",
@@ -152,12 +162,14 @@ def test_a_query_string_that_is_not_utf_8_is_400(api: Api, query: str) -> None:
     assert refused(api, query)
 
 
+@pytest.mark.clause("4-13")
 @pytest.mark.parametrize("name", ["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
 def test_a_text_parameter_with_nul_is_400(api: Api, name: str) -> None:
     [message] = refused(api, f"{name}=a%00b")
     assert message.startswith(f"Malformed parameter: {name}: ")
 
 
+@pytest.mark.clause("4-12")
 @pytest.mark.parametrize(
     "text",
     [
@@ -182,11 +194,13 @@ def test_text_parameters_are_decoded_exactly(api: Api, text: str) -> None:
         assert [result["key"] for result in api.get(f"?{query}").get_json()["results"]] == ["a-key"]
 
 
+@pytest.mark.clause("4-12")
 def test_a_plus_sign_in_a_query_string_is_a_space(api: Api) -> None:
     api.create({"arrayOfStringExample": ["a b"]})
     assert api.get("?stringParameter=a+b").get_json()["total"] == 1
 
 
+@pytest.mark.clause("E-13")
 def test_all_faults_of_a_query_string_are_in_one_answer(api: Api) -> None:
     messages = refused(api, "limt=1&offset=x&withTotal=2&integerParameter=1.5&sort=&stringParameter=a")
     assert sorted(message.split(":")[1].strip() for message in messages) == [
@@ -208,6 +222,7 @@ def test_an_error_about_a_long_parameter_is_short(api: Api) -> None:
         assert len(api.get(f"?{query}").data) < 10_000
 
 
+@pytest.mark.clause("4-4")
 def test_a_write_with_an_invalid_parameter_is_400_and_writes_nothing(api: Api) -> None:
     body = {"objectTypeProperty": EXAMPLE, "version": 1}
     assert api.post("?stagd=true", json=body).status_code == 400

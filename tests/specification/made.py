@@ -1,0 +1,15 @@
+"""The files that are made from the specification, and what has to be in them."""
+
+from pathlib import Path
+
+from tests.specification import marks, page
+from tests.specification.clauses import CLAUSES, DATA, DOCUMENT, as_json
+
+
+def files() -> dict[Path, str]:
+    """Each file and its text."""
+    return {
+        **dict.fromkeys(DATA, as_json(CLAUSES)),
+        page.PAGE: page.made_from(DOCUMENT.read_text("utf-8")),
+        marks.TABLE: marks.table(CLAUSES, marks.all_marks()),
+    }

@@ -1,0 +1,138 @@
+"""The specification is well formed, what is made from it is current, and tests hold every clause."""
+
+from itertools import groupby
+
+import pytest
+
+from tests.specification import made
+from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
+from tests.specification.marks import Mark, UnreadableMark, all_marks, held_by, marks_in, table
+from tests.specification.page import made_from
+
+KNOWN = {clause.clause for clause in CLAUSES}
+
+
+def test_what_is_made_from_the_specification_is_current() -> None:
+    different = [
+        path.relative_to(ROOT).as_posix() for path, text in made.files().items() if path.read_text("utf-8") != text
+    ]
+    assert different == [], "'make specification' writes these files anew"
+
+
+def test_the_package_contains_the_same_clauses_as_the_repository() -> None:
+    assert len({path.read_bytes() for path in DATA}) == 1
+
+
+def test_numbers_count_within_their_theme_without_a_gap() -> None:
+    for theme, clauses in groupby(CLAUSES, key=lambda clause: clause.theme):
+        numbers = [clause.clause for clause in clauses]
+        assert numbers == [f"{theme}-{count}" for count in range(1, len(numbers) + 1)]
+    assert len(KNOWN) == len(CLAUSES)
+
+
+def test_every_clause_has_a_number_a_level_a_profile_and_a_source() -> None:
+    for clause in CLAUSES:
+        assert NUMBER.fullmatch(clause.clause)
+        assert clause.level in LEVELS
+        assert clause.profile in PROFILES
+        assert clause.source.startswith(("interface ", "RFC ")) or clause.source in ("platform", "decided here")
+
+
+def test_what_was_decided_here_is_no_must_and_what_the_interface_says_is() -> None:
+    for clause in CLAUSES:
+        if clause.source == "decided here":
+            assert clause.level == "should", clause.clause
+        if clause.source.startswith("interface") or clause.source == "platform":
+            assert clause.level == "must", clause.clause
+
+
+def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:
+    named = {
+        match.group()
+        for clause in CLAUSES
+        for match in NUMBER.finditer(clause.text)
+        if f"`{match.group()}`" in clause.text
+    }
+    assert named
+    assert named <= KNOWN
+
+
+def test_every_clause_is_held_by_a_test() -> None:
+    held = held_by(all_marks())
+    assert [clause.clause for clause in CLAUSES if clause.clause not in held] == []
+
+
+def test_marks_name_only_clauses_that_there_are() -> None:
+    assert [mark for mark in all_marks() if mark.clause not in KNOWN] == []
+
+
+def test_no_test_names_a_clause_twice() -> None:
+    marks = all_marks()
+    assert len(set(marks)) == len(marks)
+
+
+CLAUSE = '<a id="{0}"></a>**{0}** · must · core · platform\\\nIt is so,\nand `no` other. See `4-1`.\n'
+DOCUMENT = f"# Title\n\n## Words\n\nText.\n\n## All (`4`)\n\nMore.\n\n{CLAUSE.format('4-1')}"
+
+
+def test_a_clause_is_read_with_its_heading_and_its_text_on_one_line() -> None:
+    (clause,) = read(DOCUMENT)
+    assert (clause.clause, clause.theme, clause.heading) == ("4-1", "4", "All")
+    assert (clause.level, clause.profile, clause.source) == ("must", "core", "platform")
+    assert clause.text == "It is so, and `no` other. See `4-1`."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        CLAUSE.format("5-1"),
+        CLAUSE.format("4-2").replace('id="4-2"', 'id="4-3"'),
+        CLAUSE.format("4-2").partition("\n")[0],
+        CLAUSE.format("4-2").replace("\\", ""),
+        CLAUSE.format("4-2").replace(" · platform", ""),
+        "## A theme without its number",
+    ],
+)
+def test_what_looks_like_a_clause_and_is_none_is_refused(wrong: str) -> None:
+    with pytest.raises(NotAClause):
+        list(read(f"{DOCUMENT}\n{wrong}\n"))
+
+
+def test_the_page_has_an_anchor_a_link_and_escaped_text() -> None:
+    page = made_from(DOCUMENT.replace("It is so", "`<b>` & [this](other.md) or [that](https://a.test/)"))
+    assert '<article id="4-1">' in page
+    assert '<a href="#4-1"><code>4-1</code></a>' in page
+    assert '<code>&lt;b&gt;</code> &amp; this or <a href="https://a.test/">that</a>' in page
+    assert '<a href="#theme-4">' in page
+
+
+def test_marks_of_tests_and_modules_are_read() -> None:
+    source = """
+pytestmark = [pytest.mark.slow, pytest.mark.clause("4-2")]
+
+@pytest.mark.clause("4-1", "4-3")
+@pytest.mark.parametrize("x", [1])
+def test_one(x): ...
+
+def test_two(): ...
+
+def helper(): ...
+"""
+    found = held_by(list(marks_in(source, "tests/test_it.py")))
+    assert found == {
+        "4-1": ["tests/test_it.py::test_one"],
+        "4-2": ["tests/test_it.py::test_one", "tests/test_it.py::test_two"],
+        "4-3": ["tests/test_it.py::test_one"],
+    }
+
+
+@pytest.mark.parametrize("mark", ["pytest.mark.clause()", "pytest.mark.clause(NUMBER)", "pytest.mark.clause(4)"])
+def test_a_mark_without_literal_numbers_is_refused(mark: str) -> None:
+    with pytest.raises(UnreadableMark):
+        list(marks_in(f"@{mark}\ndef test_one(): ...\n", "tests/test_it.py"))
+
+
+def test_the_table_has_a_row_for_each_clause_with_its_tests() -> None:
+    rows = table(list(read(DOCUMENT)), [Mark("tests/b.py::test_b", "4-1"), Mark("tests/a.py::test_a", "4-1")])
+    assert "## All (`4`)" in rows
+    assert "| [4-1](specification.md#4-1) | `tests/a.py::test_a`<br>`tests/b.py::test_b` |\n" in rows
