@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.sandbox.coverage import clauses
 from app.sandbox.findings import FINDINGS
 from app.sandbox.observer import KEPT_ALIVE_S
 from tests.support.pages import ROOT, Page
@@ -296,6 +297,11 @@ def test_a_narrowed_list_has_the_findings_that_need_the_other_entries(throwaway:
         retry_at_once(client)
     (entry,) = throwaway.entries("?status=200")
     assert [found["id"] for found in entry["findings"]] == ["retryBeforeRetryAfter"]
+
+
+def test_the_clauses_that_they_name_are_there() -> None:
+    named = {number for finding in FINDINGS for number in finding.clauses}
+    assert named <= {clause.number for clause in clauses()}
 
 
 def test_idle_connections_are_kept_as_long_as_the_finding_says() -> None:
