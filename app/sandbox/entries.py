@@ -55,7 +55,7 @@ class Entry:
         """The id of the API client; None if the request had no valid token."""
         return self.data["clientId"]
 
-    @property
+    @cached_property
     def operation(self) -> str | None:
         """The operationId; None for an unknown URL or method."""
         return self.data["operationId"]
@@ -164,7 +164,7 @@ class Entry:
     def answer(self) -> Mapping[str, Any] | None:
         return self.data["response"]
 
-    @property
+    @cached_property
     def status(self) -> int | None:
         """The status; None if nothing was answered."""
         return None if self.answer is None else self.answer["status"]

@@ -3,25 +3,42 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from app.sandbox.entries import Entry
 
 ENOUGH = 20
 """Requests that are named for one clause."""
 
+Known = TypeVar("Known")
+
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition that one entry fulfils by itself."""
+    """A condition that one entry fulfils by itself.
+
+    :param holds: whether it does.
+    :param operations: outside of which it never does; None: that is not known.
+    :param statuses: the same for statuses. Both let most conditions pass over most entries of a journal at once.
+    """
 
     holds: Callable[[Entry], bool]
+    operations: frozenset[str | None] | None = None
+    statuses: frozenset[int | None] | None = None
 
     def __and__(self, other: "When") -> "When":
-        return When(lambda entry: self.holds(entry) and other.holds(entry))
+        return When(
+            lambda entry: self.holds(entry) and other.holds(entry),
+            _both(self.operations, other.operations),
+            _both(self.statuses, other.statuses),
+        )
 
     def __or__(self, other: "When") -> "When":
-        return When(lambda entry: self.holds(entry) or other.holds(entry))
+        return When(
+            lambda entry: self.holds(entry) or other.holds(entry),
+            _either(self.operations, other.operations),
+            _either(self.statuses, other.statuses),
+        )
 
     def __invert__(self) -> "When":
         return When(lambda entry: not self.holds(entry))
@@ -29,12 +46,25 @@ class When:
     def numbers(self, entries: Sequence[Entry]) -> tuple[int, ...]:
         """The numbers of the first entries that fulfil it."""
         found: list[int] = []
+        operations, statuses = self.operations, self.statuses
         for entry in entries:
+            if operations is not None and entry.operation not in operations:
+                continue
+            if statuses is not None and entry.status not in statuses:
+                continue
             if self.holds(entry):
                 found.append(entry.number)
                 if len(found) == ENOUGH:
                     break
         return tuple(found)
+
+
+def _both(some: frozenset[Known] | None, others: frozenset[Known] | None) -> frozenset[Known] | None:
+    return others if some is None else some if others is None else some & others
+
+
+def _either(some: frozenset[Known] | None, others: frozenset[Known] | None) -> frozenset[Known] | None:
+    return None if some is None or others is None else some | others
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +120,7 @@ def _named(patterns: Iterable[str]) -> Callable[[str], bool]:
 def op(*ids: str) -> When:
     """One of the operations."""
     known = frozenset(ids)
-    return When(lambda entry: entry.operation in known)
+    return When(lambda entry: entry.operation in known, frozenset[str | None](known))
 
 
 def method(*names: str) -> When:
@@ -171,13 +201,18 @@ def action(pattern: str) -> When:
 def status(*codes: int) -> When:
     """One of the statuses."""
     known = frozenset(codes)
-    return When(lambda entry: entry.status in known)
+    return _among(known)
+
+
+def _among(statuses: Iterable[int]) -> When:
+    known = frozenset[int | None](statuses)
+    return When(lambda entry: entry.status in known, statuses=known)
 
 
 def code(*names: str) -> When:
     """An error with one of the codes."""
     known = frozenset(names)
-    return When(lambda entry: (entry.status or 0) >= 400 and not known.isdisjoint(entry.error_codes))
+    return refused & When(lambda entry: not known.isdisjoint(entry.error_codes))
 
 
 def said(pattern: str) -> When:
@@ -192,7 +227,7 @@ def told(name: str) -> When:
 
 
 any_request = When(lambda entry: entry.is_resource)
-ok = When(lambda entry: entry.status is not None and entry.status < 300)
-refused = When(lambda entry: entry.status is not None and entry.status >= 400)
+ok = _among(range(200, 300))
+refused = _among(range(400, 600))
 faulty = status(400)
 """The answers are those that the client met, ordered ones included: it has dealt with them all the same."""
