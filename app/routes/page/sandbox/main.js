@@ -116,6 +116,7 @@ function Sandbox() {
       <${Link} to=${{ view: name === "requests" ? "" : name }} aria-current=${view === name ? "page" : null}>${title}${
         name === "requests" && journal.found ? html` <span class="count" title="with findings">${journal.found}</span>` : ""}</${Link}>`)}</nav>`}
     <main id="main" class="view-${key ? view : "start"}" tabindex="-1">
+      ${key && html`<h2 class="hidden">${VIEWS[view]}</h2>`}
       <${Fault} error=${error} />
       ${!key ? html`<${Start} known=${known} onMake=${make} />`
         : journal.state === "gone" ? html`<${Empty} title="There is no project ${key}">
@@ -153,7 +154,7 @@ function Start({ known, onMake }) {
     <p>Make a throwaway project, point your client at it, and watch what it sends. Then order faults: a 503, a lost answer, an expired token.</p>
     <form class="card" onSubmit=${submit}>
       <div class="row">
-        <label>Key <input name="key" placeholder="made for you" pattern="[A-Za-z0-9_-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck="false" /></label>
+        <label>Key <input name="key" placeholder="made for you" pattern="[A-Za-z0-9_\\-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck=${false} /></label>
         <label>Resources <input type="number" min="0" max="10000" value=${resources} onInput=${(event) => setResources(event.target.value)} /></label>
         <button class="primary">Make a project</button>
       </div>

@@ -55,7 +55,7 @@ export function Copy({ read, label, name = "Copy", onRefused }) {
     }
     setTimeout(() => setDone(""), 2000);
   };
-  return html`<button type="button" class="quiet" onClick=${copy} aria-label=${done ? null : label}>
+  return html`<button type="button" class="quiet" onClick=${copy} aria-label=${done ? null : label ?? null}>
     <span aria-live="polite">${done || name}</span></button>`;
 }
 
@@ -64,7 +64,7 @@ export function Field({ label, text, code = true }) {
   const id = `field-${label.toLowerCase().replace(/[^a-z]+/g, "-")}`;
   return html`<div class="field"><label for=${id}>${label}</label>
     <div class="with-button"><input id=${id} class=${code ? "code" : ""} readonly value=${text}
-      onFocus=${(event) => event.target.select()} spellcheck="false" />
+      onFocus=${(event) => event.target.select()} spellcheck=${false} />
       <${Copy} read=${() => text} label="Copy ${label}" /></div></div>`;
 }
 

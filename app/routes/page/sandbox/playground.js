@@ -60,18 +60,17 @@ export function Playground({ project }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
   };
   const fault = error?.errors.find((each) => each.parameter === kind && each.line);
-  return html`<h2 class="hidden">Playground</h2>
-    <div class="columns">
+  return html`<div class="columns">
       <section aria-label="Expression">
         <div class="kinds" role="group" aria-label="Parameter">${Object.entries(KINDS).map(([name, { title }]) => html`
           <button type="button" aria-pressed=${String(name === kind)} onClick=${() => setKind(name)}>${title}</button>`)}</div>
         <label for="expression" class="hidden">Expression</label>
-        <textarea id="expression" rows="4" spellcheck="false" value=${text} aria-invalid=${String(Boolean(error))} aria-describedby="verdict"
+        <textarea id="expression" rows="4" spellcheck=${false} value=${text} aria-invalid=${String(Boolean(error))} aria-describedby="verdict"
           onInput=${(event) => setTexts({ ...texts, [kind]: event.target.value })} onKeyDown=${runOnKey}></textarea>
         <div id="verdict" aria-live="polite">${error ? (fault ? html`<${Caret} text=${text} fault=${fault} />` : html`<${Fault} error=${error} />`)
           : found ? html`<p class="good">It is understood.</p>` : html`<p class="soft">…</p>`}</div>
         <label for="more">Other parameters</label>
-        <input id="more" class="code" value=${more} spellcheck="false" placeholder="var.word=dog&sort=version desc&limit=5" onInput=${(event) => setMore(event.target.value)} />
+        <input id="more" class="code" value=${more} spellcheck=${false} placeholder="var.word=dog&sort=version desc&limit=5" onInput=${(event) => setMore(event.target.value)} />
         <div class="row middle"><button type="button" class="primary" onClick=${run} disabled=${Boolean(error)}>Run it</button>
           <span class="soft">or Ctrl+Enter</span></div>
         ${answer && html`<${Answer} answer=${answer} />`}

@@ -24,8 +24,7 @@ export function Project({ project, credentials, journal, onGone }) {
     }
   };
   if (!about) return html`<p class="soft pad">Loading …</p>`;
-  return html`<h2 class="hidden">Project</h2>
-    <${Fault} error=${error} /><p class="said good" role="status">${said}</p>
+  return html`<${Fault} error=${error} /><p class="said good" role="status">${said}</p>
     <div class="columns">
       <div>
         <${Credentials} project=${project} credentials=${credentials} onRefused=${setError} />
@@ -45,7 +44,7 @@ export function Project({ project, credentials, journal, onGone }) {
             <button type="button" onClick=${run(() => projects.restore(project, name), `The project holds what it held at ${name}.`)}>Restore ${name}</button></li>`)}</ul>`
             : html`<p class="soft">None. A snapshot keeps what the project holds, and brings it back to the byte.</p>`}
           <form class="row" onSubmit=${run((form) => projects.save(project, form.get("name")), "Saved.")}>
-            <label>Name <input name="name" required pattern="[A-Za-z0-9_-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck="false" /></label><button>Save a snapshot</button></form></section>
+            <label>Name <input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck=${false} /></label><button>Save a snapshot</button></form></section>
         <${Clock} clock=${about.clock} set=${(order, done) => run(() => projects.clock(project, order), done)} />
         <section class="card"><h3>Ids</h3>
           <p class="soft">${"seed" in about.ids ? `New resources get the ids of seed ${about.ids.seed}.` : "New resources get random ids."}</p>
@@ -93,7 +92,7 @@ function Credentials({ project, credentials, onRefused }) {
     }
   };
   const secret = (name, title, read) => html`<div class="field"><span class="name">${title}</span><div class="row">
-    <${Copy} read=${read} label="Copy the ${title.toLowerCase()}" name="Copy ${title.toLowerCase()}" onRefused=${show(name)} />
+    <${Copy} read=${read} name="Copy the ${title.toLowerCase()}" onRefused=${show(name)} />
     <button type="button" class="quiet" aria-expanded=${String(shown === name)} onClick=${show(name)}>${shown === name ? "Hide" : "Show"}</button></div>
     ${shown === name && html`<${Field} label="${title} to copy" text=${credentials.get(project)?.[name === "token" ? "accessToken" : "clientSecret"] ?? ""} />`}</div>`;
   return html`<section class="card"><h3>Credentials</h3>
@@ -106,5 +105,5 @@ function Credentials({ project, credentials, onRefused }) {
     ${secret("token", "Access token", token)}
     <h4>Try it</h4>
     <code class="line" tabindex="0">${line("$TOKEN")}</code>
-    <${Copy} read=${async () => line(await token())} label="Copy the curl line with a token" name="Copy with token" onRefused=${show("token")} /></section>`;
+    <${Copy} read=${async () => line(await token())} name="Copy the curl line with a token" onRefused=${show("token")} /></section>`;
 }

@@ -20,7 +20,7 @@ export function Report({ project, journal }) {
   const { specification, recovery } = report;
   const save = () => projects.saveReport(project).catch(setError);
   const clauses = specification.clauses.filter((each) => each.state === only);
-  return html`<h2 class="hidden">Report</h2><${Fault} error=${error} />
+  return html`<${Fault} error=${error} />
     <dl class="sums">
       <div><dt>Specification</dt><dd>${specification.percent} %</dd><dd class="soft">${specification.exercised} of ${specification.observable} clauses</dd></div>
       <div><dt>Requests</dt><dd>${report.requests.total}</dd><dd class="soft">${report.requests.kept} kept</dd></div>

@@ -12,8 +12,7 @@ export function Requests({ journal, project, place }) {
   const chosen = entries.find((entry) => entry.number === Number(place.entry));
   if (journal.state === "loading") return html`<p class="soft pad">Loading the journal …</p>`;
   if (!entries.length) return html`<${NoRequests} project=${project} />`;
-  return html`<h2 class="hidden">Requests</h2>
-    <${Filters} entries=${entries} shown=${shown} place=${place} project=${project} />
+  return html`<${Filters} entries=${entries} shown=${shown} place=${place} project=${project} />
     <div class="split ${chosen ? "has-choice" : ""}">
       <${List} entries=${shown} chosen=${chosen?.number} />
       <section class="detail" aria-label="Request and answer">${chosen
@@ -50,7 +49,7 @@ function Filters({ entries, shown, place, project }) {
   const group = (entry) => (entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
   const some = ["status", "operation", "method", "only", "text"].some((name) => place[name]);
   return html`<form class="filters" role="search" aria-label="Requests" onSubmit=${(event) => event.preventDefault()}>
-    <label class="text"><span>Find</span><input type="search" value=${place.text ?? ""} placeholder="target or correlation id" spellcheck="false"
+    <label class="text"><span>Find</span><input type="search" value=${place.text ?? ""} placeholder="target or correlation id" spellcheck=${false}
       onInput=${(event) => go({ text: event.target.value }, { replace: true })} /></label>
     ${choice("status", "Status", among(group).map((each) => [each, each]))}
     ${choice("method", "Method", among((entry) => entry.request.method).map((each) => [each, each]))}

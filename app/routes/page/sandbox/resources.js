@@ -56,12 +56,11 @@ export function Resources({ project }) {
   }));
   const isNarrowed = Boolean(text.trim()) || Object.values(chosen).some((terms) => terms.length);
   if (found && !found.total && !isNarrowed && !staged) {
-    return html`<h2 class="hidden">Resources</h2><${Empty} title="The project holds nothing">
+    return html`<${Empty} title="The project holds nothing">
       <p>Create a resource with your client, or make a project with made-up ones: <${Link} to=${{ project: "", view: "" }}>New project</${Link}>.</p></${Empty}>`;
   }
   const last = Math.min(offset + PAGE, found?.total ?? 0);
-  return html`<h2 class="hidden">Resources</h2>
-    <form class="filters" role="search" aria-label="Resources" onSubmit=${(event) => event.preventDefault()}>
+  return html`<form class="filters" role="search" aria-label="Resources" onSubmit=${(event) => event.preventDefault()}>
       <label class="text"><span>Words</span><input type="search" value=${text} onInput=${(event) => narrow(() => setText(event.target.value))} placeholder="dog, or yelow with fuzzy" /></label>
       <label><span>Language</span><select value=${language} onChange=${(event) => narrow(() => setLanguage(event.target.value))}>${LANGUAGES.map((each) => html`<option value=${each}>${each}</option>`)}</select></label>
       <label class="check"><input type="checkbox" checked=${fuzzy} onChange=${(event) => narrow(() => setFuzzy(event.target.checked))} /> fuzzy</label>

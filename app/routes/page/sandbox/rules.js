@@ -51,8 +51,7 @@ export function Rules({ project, journal }) {
     }
   };
   const names = new Set((rules ?? []).map((rule) => rule.name));
-  return html`<h2 class="hidden">Rules</h2>
-    <${Fault} error=${error} />
+  return html`<${Fault} error=${error} />
     <div class="columns">
       <section aria-labelledby="usual"><h3 id="usual">The usual ones</h3>
         <ul class="switches">${USUAL.map(({ about, rule }) => {
@@ -71,7 +70,7 @@ export function Rules({ project, journal }) {
           <pre tabindex="0" aria-label="Rule as JSON">${JSON.stringify(asSent(rule), null, 1).replace(/\n\s*/g, " ")}</pre></li>`)}</ol>
         ${rules?.length > 0 && html`<button type="button" onClick=${() => change([])}>End all rules</button>`}
         <form class="card" onSubmit=${add}><label for="own">A rule of your own, as JSON</label>
-          <textarea id="own" rows="4" spellcheck="false" value=${own} onInput=${(event) => setOwn(event.target.value)}></textarea>
+          <textarea id="own" rows="4" spellcheck=${false} value=${own} onInput=${(event) => setOwn(event.target.value)}></textarea>
           <button class="primary">Add the rule</button></form>
       </section>
     </div>`;
