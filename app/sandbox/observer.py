@@ -130,7 +130,9 @@ def _keep(remembered: dict[Any, Entry], key: object, entry: Entry) -> None:
 def _needed_new_connection(last: Entry, entry: Entry) -> bool:
     """Whether the connection of the entry before could not be used: it was busy, idle for too long, or closed."""
     return (
-        not entry.follows(last)
+        # Another program: the user of a client also sends requests by hand.
+        entry.headers.get("user-agent") != last.headers.get("user-agent")
+        or not entry.follows(last)
         or entry.began - last.ended > KEPT_ALIVE_S
         or last.is_lost
         or last.answer_headers.get("connection", "").lower() == "close"

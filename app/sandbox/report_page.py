@@ -128,7 +128,8 @@ def _section(title: str, heads: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
         for row in made
     )
     return Markup(
-        '<h2>{0}</h2>\n<div class="wide" tabindex="0" role="group" aria-label="{0}"><table>\n<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody>\n</table></div>\n'
+        '<h2>{0}</h2>\n<div class="wide" tabindex="0" role="group" aria-label="{0}"><table>\n'
+        "<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody>\n</table></div>\n"
     ).format(title, head, body)
 
 

@@ -154,6 +154,13 @@ await page.getByRole("button", { name: "Add the rule" }).click();
 await page.getByRole("alert").getByText("rules -> 1 -> status").first().waitFor();
 await page.getByRole("switch", { name: /503 twice, then fine/ }).click();
 await page.getByRole("heading", { name: "No rules" }).waitFor();
+for (const usual of await page.getByRole("switch").all()) { // the service takes each of them
+  await usual.click();
+  await usual.and(page.locator('[aria-checked="true"]')).waitFor();
+}
+equal(await page.getByRole("alert").count(), 0);
+await page.getByRole("button", { name: "End all rules" }).click();
+await page.getByRole("heading", { name: "No rules" }).waitFor();
 
 await show(page, "Requests");
 await page.getByRole("link", { name: "POST /resource" }).nth(1).click();

@@ -284,6 +284,14 @@ def test_a_finding_stands_in_the_entry_that_it_is_about(throwaway: Project) -> N
     assert [each["_findings"] for each in archived if each["_number"] == 9] == [found[9]]
 
 
+def test_connections_of_different_programs_are_told_apart(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        for program in ("curl", "my-client", "curl"):
+            client.send("GET", "?limit=0", User_Agent=program)
+            client.reconnect()
+    assert [entry["findings"] for entry in throwaway.entries()] == [[], [], []]
+
+
 def test_an_entry_names_the_request_that_it_repeats(throwaway: Project) -> None:
     with steady_client(throwaway) as client:
         retry_at_once(client)
