@@ -27,10 +27,10 @@ DISTRIBUTED = (
 )
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 
-REFERENCE = ("api_client", "signing_key", "revoked_token", "removed_client", "sandbox_project")
-"""Tables of the service."""
+REFERENCE = ("api_client", "signing_key", "revoked_token", "removed_client", "sandbox_project", "_yoyo_migration")
+"""Tables of the service, and the list of applied migrations, which each machine is asked for by readiness probes."""
 
-LOCAL = ("_yoyo_log", "_yoyo_migration", "_yoyo_version", "yoyo_lock")
+LOCAL = ("_yoyo_log", "_yoyo_version", "yoyo_lock")
 """Tables that only the migrations use; they stay on the coordinator alone."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
@@ -93,6 +93,13 @@ DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
 DELETE FROM resource_count"""
 
+# A shard is moved together with those of the other tables of its projects, by logical replication. That refuses
+# unlogged tables.
+_UNLOGGED: LiteralString = """
+SELECT c.relname FROM pg_class c
+WHERE c.relname = ANY (%(tables)s) AND c.relnamespace = current_schema()::regnamespace AND c.relpersistence = 'u'
+ORDER BY c.relname"""
+
 _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distributing_table(%(table)s)"
 
 
@@ -136,6 +143,9 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
         raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
     yield from _create_on_workers(connection)
+    for (table,) in connection.execute(_UNLOGGED, {"tables": list(DISTRIBUTED)}).fetchall():
+        connection.execute(sql.SQL("ALTER TABLE {} SET LOGGED").format(sql.Identifier(table)))
+        yield Step(table, "is logged now, so that its shards can be moved")
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.
     for table in REFERENCE:
         if table not in placements:

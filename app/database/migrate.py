@@ -9,14 +9,14 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from yoyo import read_migrations  # pyright: ignore[reportUnknownVariableType] -- yoyo has no types
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
-from yoyo.migrations import default_migration_table, topological_sort
+from yoyo.migrations import default_migration_table
 
 from app.database import migration_files
 
@@ -27,6 +27,12 @@ _LOCK_ID = 0x5265736F75726365
 """"Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
 
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
+
+_HAS_TABLE: LiteralString = "SELECT to_regclass(%(table)s) IS NOT NULL"
+
+_APPLIED: LiteralString = "SELECT migration_id FROM _yoyo_migration"
+
+_IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +67,59 @@ def _ensure_account_name() -> None:
         os.environ["LOGNAME"] = str(os.getuid())
 
 
-def _migrations() -> Any:
-    return read_migrations(str(migration_files.FOLDER))
-
-
 def upgrade(url: str) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
     migration runs in a transaction of its own, so one that fails leaves no trace.
 
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`; nothing is changed then.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, or migrations are missing and it is a
+        worker of a Citus cluster; nothing is changed then.
     """
+    url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_too_old(lock.info.server_version)
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
+        if migration_files.migration_ids() <= _applied(lock):
+            return []
+        _raise_if_worker(lock)
         with _backend(url) as backend:
-            missing = backend.to_apply(_migrations())
+            missing = backend.to_apply(read_migrations(str(migration_files.FOLDER)))
             _ensure_account_name()
             names = [str(migration.id) for migration in missing]
             backend.apply_migrations(missing)
             return names
+
+
+def _without_load_balancing(url: str) -> str:
+    """The connection string without ``load_balance_hosts``: of several hosts, the first that answers is taken.
+
+    With Citus that is the coordinator, if it is named first.
+    """
+    parameters = conninfo_to_dict(url)
+    parameters.pop("load_balance_hosts", None)
+    return make_conninfo("", **parameters)
+
+
+def _applied(connection: psycopg.Connection[Any]) -> set[str]:
+    """The migrations that a database has, also those of a newer version."""
+    if not _one(connection, _HAS_TABLE, table="_yoyo_migration"):
+        return set()
+    return {name for (name,) in connection.execute(_APPLIED)}
+
+
+def _raise_if_worker(connection: psycopg.Connection[Any]) -> None:
+    """Refuse to migrate a worker of a Citus cluster: its tables are shards that the coordinator has made."""
+    if _one(connection, _HAS_TABLE, table="pg_dist_local_group") and _one(connection, _IS_WORKER):
+        raise migration_files.UnsupportedServer(
+            "Migrations are missing, and the server is a worker of a Citus cluster. "
+            "Name the coordinator first in DATABASE_URL, or run 'sample-resource db upgrade' there."
+        )
+
+
+def _one(connection: psycopg.Connection[Any], query: LiteralString, **parameters: str) -> bool:
+    row = connection.execute(query, parameters).fetchone()
+    return row is not None and bool(row[0])
 
 
 def raise_if_too_old(server_version: int) -> None:
@@ -98,9 +136,7 @@ def raise_if_too_old(server_version: int) -> None:
 
 
 def status(url: str) -> list[MigrationStatus]:
-    """All migrations in the order in which they are applied."""
-    with _backend(url) as backend:
-        migrations = _migrations()
-        ids = [str(cast(Any, migration).id) for migration in topological_sort(migrations)]
-        missing = {str(migration.id) for migration in backend.to_apply(migrations)}
-        return [MigrationStatus(name, name not in missing) for name in ids]
+    """All migrations in the order in which they are applied, which is that of their names."""
+    with psycopg.connect(_without_load_balancing(url)) as connection:
+        applied = _applied(connection)
+    return [MigrationStatus(name, name in applied) for name in sorted(migration_files.migration_ids())]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class UnsupportedServer(Exception):
-    """The database server is older than :data:`OLDEST_SERVER`."""
+    """The server cannot be migrated: it is too old, or a worker of a Citus cluster."""
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -133,6 +133,17 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert "words_of(text,text)  is on the workers now" in output.splitlines()
 
 
+def test_no_table_stays_unlogged(url: str, citus: Connection) -> None:
+    unlogged = "SELECT relname FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r' ORDER BY relname"
+    before = [name for (name,) in citus.execute(unlogged).fetchall()]
+    assert before
+    lines = run(url)[1].splitlines()
+    assert citus.execute(unlogged).fetchall() == []
+    assert [line for line in lines if "is logged now" in line] == [
+        f"{table}  is logged now, so that its shards can be moved" for table in before
+    ]
+
+
 def test_extensions_are_created_on_the_workers_unless_they_are_there(url: str, citus: Connection) -> None:
     citus.execute(
         "INSERT INTO standin.pg_dist_object"

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.database import migrate, migration_files
 from app.database.migration_files import UnsupportedServer
@@ -63,3 +64,38 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
         migrate.raise_if_too_old(140_011)
     migrate.raise_if_too_old(150_000)
+
+
+def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    listed = migrate.status(url)
+    assert [f"{migration.id}.sql" for migration in listed] == FILES
+    assert not any(migration.applied for migration in listed)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+
+
+def test_a_worker_of_a_cluster_is_not_migrated(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    with psycopg.connect(url) as connection:  # Citus' own table: which node this is; the coordinator is 0
+        connection.execute("CREATE TABLE pg_dist_local_group AS SELECT 2 AS groupid")
+    with pytest.raises(UnsupportedServer, match=r"a worker of a Citus cluster\. Name the coordinator first"):
+        migrate.upgrade(url)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone() == (None,)
+        connection.execute("UPDATE pg_dist_local_group SET groupid = 0")
+    assert len(migrate.upgrade(url)) == len(FILES)
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE pg_dist_local_group SET groupid = 2")
+    assert migrate.upgrade(url) == []  # a worker serves, once the coordinator is migrated
+
+
+def test_of_several_hosts_the_first_one_is_migrated(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    parameters = conninfo_to_dict(url)
+    host, port = parameters["host"], parameters["port"]
+    nowhere = make_conninfo(
+        url, host=f"{host},{host}", port=f"{port},1", load_balance_hosts="random", connect_timeout=5
+    )
+    assert len(migrate.upgrade(nowhere)) == len(FILES)
+    assert all(migration.applied for migration in migrate.status(nowhere))

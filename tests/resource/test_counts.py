@@ -228,3 +228,22 @@ def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, pro
         assert kept(connection, "a") is None
         insert(connection, "a", 2)
         assert kept(connection, "a") == 2
+
+
+def test_data_of_a_dump_are_counted_although_it_empties_the_search_path(
+    cluster: EmbeddedPostgres, project: str
+) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        insert(connection, "a", 1)
+        connection.execute("SET search_path = ''")
+        connection.execute(
+            "INSERT INTO public.resource (project_key, id, version, created_at, last_modified_at, created_by,"
+            " last_modified_by, object_type)"
+            " SELECT 'b', gen_random_uuid(), version, created_at, last_modified_at, 'c', 'c', object_type"
+            " FROM public.resource"
+        )
+        connection.execute("DELETE FROM public.resource WHERE project_key = 'a'")
+        connection.execute("RESET search_path")
+        assert (kept(connection, "a"), kept(connection, "b")) == (0, 1)
