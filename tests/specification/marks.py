@@ -7,7 +7,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 
 from tests.specification.clauses import ROOT, Clause
 
@@ -74,10 +74,14 @@ def _numbers(marks: Sequence[ast.expr], path: str) -> Iterator[str]:
             yield argument.value
 
 
-def all_marks() -> list[Mark]:
+@cache
+def all_marks() -> Sequence[Mark]:
     """The marks of all files that pytest collects."""
-    paths: list[Path] = sorted((ROOT / "tests").rglob("test_*.py"))
-    return [mark for path in paths for mark in marks_in(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())]
+    return tuple(
+        mark
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for mark in marks_in(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
+    )
 
 
 def held_by(marks: Sequence[Mark]) -> Mapping[str, Sequence[str]]:
