@@ -297,6 +297,7 @@ def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
         "PROJECT": project,
         "CLIENT_ID": made["client_id"],
         "CLIENT_SECRET": made["client_secret"],
+        "CLIENT_NAME": "contract",
         "TOKEN": command("token").strip(),
     }
 

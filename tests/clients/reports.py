@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from app.sandbox.projects import CLIENT_NAME
 from tests.clients.faults import Client
 from tests.clients.tables import Table
 from tests.support.sandbox import Project, Service
@@ -49,20 +50,24 @@ def environment_of(project: Project) -> dict[str, str]:
         "PROJECT": project.key,
         "CLIENT_ID": project.made["clientId"],
         "CLIENT_SECRET": project.made["clientSecret"],
+        "CLIENT_NAME": CLIENT_NAME,
         "TOKEN": project.token,
     }
 
 
 def _report(service: Service, client: Client) -> dict[str, Any]:
     project = service.make()
-    subprocess.run(
+    ran = subprocess.run(
         [str(word) for word in client.command],
         cwd=Path(__file__).parent,
         env=os.environ | environment_of(project) | client.environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         timeout=120,
-        check=True,
+        check=False,
     )
+    assert ran.returncode == 0, ran.stdout
     return project.order("GET", "/report").json
 
 
