@@ -114,8 +114,8 @@ _OPERATIONS = (
     _Operation("delete", f"{_ONE}/rules", "endRules", "Faults", "End all rules", "As an empty list does."),
     _Operation(
         "get", f"{_ONE}/requests", "listRequests", "Journal", "List requests",
-        f"The last {KEPT:,} requests, newest first; with `Accept: text/event-stream` each as it is answered, as an event `request`, and an"
-        " event `finding` for what a later request shows of an earlier one.",
+        f"The last {KEPT:,} requests, newest first. With `Accept: text/event-stream` each as it is answered, as an"
+        " event `request`, and an event `finding` for what a later request shows of an earlier one.",
         answer="EntryPage", media_types=("application/json", "text/event-stream"),
         parameters=("limit", "offset", "status", "operationId", "method", "Last-Event-ID"),
     ),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import fill, indent
 from typing import Any
 
 from app.sandbox.coverage import State, covered
@@ -106,7 +107,8 @@ def as_text(made: Mapping[str, Any]) -> str:
     ]
     missing = [each for each in specification["clauses"] if each["state"] == State.NOT_EXERCISED]
     if missing:
-        lines += ["Not exercised:", *(f"  {each['number']:<10} {_cut(each['text'])}" for each in missing)]
+        numbers = fill(", ".join(each["number"] for each in missing), 100, break_on_hyphens=False)
+        lines += ["Not exercised (docs/specification.md):", indent(numbers, "  ")]
     lines += ["", "Notations:"]
     lines += [f"  {each['count']:>5}  {each['title']}" for each in made["notations"]]
     lines += ["", "Recovery:               recovered  gave up  made it worse"]
@@ -119,7 +121,3 @@ def as_text(made: Mapping[str, Any]) -> str:
             f"  {each['count']:>5}  {each['title']}, first in request {each['requests'][0]}. {each['instead']}"
         )
     return "\n".join(lines)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 100 else text[:97] + "..."

@@ -141,6 +141,15 @@ def _rows_of(counted: Iterable[Mapping[str, Any]], name: str, nothing: str = "")
     return [(nothing if each[name] == "none" else each[name], each["count"]) for each in counted]
 
 
+def _with_code(text: str) -> Markup:
+    """Text of Markdown in which only code is marked."""
+    parts = [
+        Markup("<code>{}</code>").format(part) if at % 2 else Markup("{}").format(part)
+        for at, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
+
+
 def _numbers(numbers: Iterable[int]) -> str:
     return ", ".join(str(number) for number in numbers)
 
@@ -149,7 +158,7 @@ def _findings(findings: Iterable[Mapping[str, Any]]) -> Markup:
     rows = [
         (
             Markup("<strong>{}</strong><br>{}<br><span class=soft>{}</span>").format(
-                each["title"], each["detail"], each["instead"]
+                each["title"], each["detail"], _with_code(each["instead"])
             ),
             _cut(each["requests"]),
             each["count"],
@@ -194,7 +203,7 @@ def _clauses(clauses: Iterable[Mapping[str, Any]]) -> Markup:
     rows = [
         (
             Markup("{} <span class=soft>{} {}</span><br>{}").format(
-                each["number"], each["level"], each["profile"], each["text"]
+                each["number"], each["level"], each["profile"], _with_code(each["text"])
             ),
             _STATES[State(each["state"])],
             _cut(each["requests"]),

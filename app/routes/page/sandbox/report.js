@@ -3,7 +3,7 @@
 import { html, useState } from "./preact.js";
 import { projects, root } from "./api.js";
 import { Empty, Fault, useEvery } from "./parts.js";
-import { Finding } from "./requests.js";
+import { Finding, marked } from "./requests.js";
 
 const TROUBLES = { 401: "401: token refused", 409: "409: version refused", 429: "429: too many requests", 503: "503: not available", lost: "Answer lost" };
 const OUTCOMES = { recovered: ["recovered", "good"], gaveUp: ["gave up", "some"], madeWorse: ["made it worse", "bad"] };
@@ -39,5 +39,5 @@ export function Report({ project, journal }) {
     <section><h3 id="clauses">Specification</h3>
       <div class="kinds" role="group" aria-labelledby="clauses">${[["notExercised", "Not exercised"], ["exercised", "Exercised"], ["notObservable", "Not observable"]].map(([state, title]) => html`
         <button type="button" aria-pressed=${String(only === state)} onClick=${() => setOnly(state)}>${title}</button>`)}</div>
-      <ul class="clauses">${clauses.map((each) => html`<li><a href="${root}/docs/specification#${each.number}">${each.number}</a> <span>${each.text}</span></li>`)}</ul></section>`;
+      <ul class="clauses">${clauses.map((each) => html`<li><a href="${root}/docs/specification#${each.number}">${each.number}</a> <span>${marked(each.text)}</span></li>`)}</ul></section>`;
 }
