@@ -9,6 +9,7 @@
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make conformance    the testkit against this service: every clause of the specification
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
+# make page-test      of that only the page of the sandbox in a browser
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
 # make compose-test   docker-compose.yml on this machine's container engine: start, requests, outages, recovery
@@ -24,7 +25,7 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract bench faults compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -38,6 +39,7 @@ help:
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
+	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
@@ -100,6 +102,10 @@ conformance: install-dev
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients
+
+# A part of contract.
+page-test: install-dev
+	@$(BIN)/python -m tests.clients --page
 
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
