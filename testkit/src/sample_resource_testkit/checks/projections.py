@@ -239,6 +239,15 @@ def publish_applies_to_the_actions_before_it(world: World) -> None:
     world.post(f"/{made.id}", update_body(made.version, *actions)).expect_success().expect_json("someProperty", "first")
 
 
+@check("3-7", needs=["3-2", "3-6"], cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
+def revert_makes_the_current_projection_staged(world: World, fields: dict[str, Any]) -> None:
+    made = staged_change(world, fields)
+    body = reverted(world, made)
+    world.expect(body.get("objectTypeProperty") == BEFORE, "the current projection as it was", body)
+    after = published(world, made)
+    world.expect(after.get("objectTypeProperty") == BEFORE, "no staged changes", after)
+
+
 @check("3-7", needs=["3-8", "3-6"])
 def revert_takes_back_some_property(world: World) -> None:
     made = world.update(world.make(), change("current"))
