@@ -9,6 +9,7 @@
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make conformance    the testkit against this service: every clause of the specification
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
+# make page-test      of that only the page of the sandbox in a browser
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
 # make compose-test   docker-compose.yml on this machine's container engine: start, requests, outages, recovery
@@ -24,7 +25,7 @@ BIN := $(VENV)/bin
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract bench faults compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -38,6 +39,7 @@ help:
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
+	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
@@ -81,8 +83,8 @@ matrix:
 lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
 	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make lock'
 lock: install-dev
-	$(lock_of) setup.cfg --output-file ops/image/lean.txt
-	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
+	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
 	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
 	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
 
@@ -102,9 +104,14 @@ conformance: install-dev
 contract: install-dev
 	@$(BIN)/python -m tests.clients
 
+# A part of contract.
+page-test: install-dev
+	@$(BIN)/python -m tests.clients --page
+
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
-	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py tests/compose/monitoring.py tests/compose/cluster.py
+	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py \
+		tests/compose/proxy.py tests/compose/recovery.py tests/compose/monitoring.py tests/compose/cluster.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
@@ -130,7 +137,7 @@ install:
 	@$(call ensure,run,.[embedded])
 
 install-dev:
-	@$(call ensure,dev,.[dev$(comma)embedded],./testkit[pytest])
+	@$(call ensure,dev,.[dev$(comma)embedded$(comma)otel],./testkit[pytest])
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

@@ -12,7 +12,8 @@ def create_app(settings: "Settings | None" = None) -> "Flask":
     """Make the WSGI application.
 
     :param settings: read from the environment if not given.
-    :raises ValueError: if there is no ``DATABASE_URL``: only ``sample-resource serve`` starts a database of its own.
+    :raises InvalidSetting: for a setting that does not fit, or without ``DATABASE_URL``: only ``sample-resource serve``
+        starts a database of its own.
     """
     # Not with the package: what supervises the service would hold all of it in its memory, and never use it.
     from app import application

@@ -1,13 +1,15 @@
 """The WSGI application: here the parts of the service are made and joined, and nowhere else."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app.config import Settings
+from app.config import InvalidSetting, Settings
+from app.database.connection import check_conninfo
 from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
@@ -24,6 +26,7 @@ from app.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
     from app.sandbox.service import Sandbox
+    from app.telemetry.tracing import Tracing
 
 
 class _NoSessions(SessionInterface):
@@ -39,7 +42,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     """Make it; see :func:`app.create_app`."""
     settings = settings or Settings.from_environment()
     if settings.database_url is None:
-        raise ValueError("DATABASE_URL is not set; 'sample-resource serve' starts an embedded PostgreSQL and sets it.")
+        raise InvalidSetting(
+            "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
+        )
+    check_conninfo("DATABASE_URL", settings.database_url)
+    check_conninfo("DATABASE_READ_URL", settings.database_read_url or "")
     configure_logging(settings)
 
     app = Flask("app", static_folder=None)
@@ -63,17 +70,26 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions |= {
         "database": database,
         "reading_database": ReadingDatabase(database, replica),
-        "readiness": Readiness(database),
+        "readiness": Readiness(database, {"signing_key": authorization_server.signing_fault}),
         "authorization_server": authorization_server,
         "worlds": worlds,
         "settings": settings,
     }
+
+    tracing = _tracing(settings, app)
+    tracing_hooks = () if tracing is None else (partial(_take_part_in_span, tracing),)
+    if tracing is not None:
+        app.extensions["tracing"] = tracing
+        for each in (database, replica):
+            if each is not None:
+                each.note_admission = tracing.note_admission
 
     sandbox_hooks = () if sandbox is None else _install_sandbox(app, database, sandbox)
     host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
     before_the_view = (
         request_log.start,  # correlation id, clock and count of SQL statements: every answer has them
+        *tracing_hooks,  # which span the request is, for its log line and its statements
         *host_check,  # a host that is not served learns nothing else
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         *sandbox_hooks[:1],  # what the tester of a client has ordered, for those who had the right to the request
@@ -90,6 +106,28 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_error_answers(app)  # after flask-smorest, whose handler of HTTP errors has a body of its own
     app.wsgi_app = _middleware(app, settings)
     return app
+
+
+def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
+    """The spans, if a collector is named; otherwise nothing of OpenTelemetry is imported.
+
+    :raises InvalidSetting: if the extra ``otel`` is not installed.
+    """
+    if settings.otlp_endpoint is None:
+        return None
+    try:
+        from app.telemetry.tracing import Tracing
+    except ModuleNotFoundError as error:
+        raise InvalidSetting(
+            "OTEL_EXPORTER_OTLP_ENDPOINT", None, f"needs the extra 'otel', of which {error.name} is not installed"
+        ) from None
+    return Tracing(app, request_log.route_template)
+
+
+def _take_part_in_span(tracing: "Tracing") -> None:
+    trace = tracing.current()
+    if trace is not None:
+        request_log.take_part_in(trace)
 
 
 def _sandbox(settings: Settings, database: Database) -> "Sandbox | None":

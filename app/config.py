@@ -1,6 +1,7 @@
 """The settings of the service, which are read from the environment and checked once, at the start.
 
 A setting is a field of :class:`Settings` whose metadata contain its environment variable, its meaning and its limits.
+A secret may also be in a file, which the variable with the ending ``_FILE`` names.
 A test compares the table in ``docs/reference.md`` with these fields.
 """
 
@@ -107,6 +108,13 @@ def _public_url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _http_url(text: str) -> str:
+    parts, host = _split_url(text, ", as in http://collector:4318")
+    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_URL.search(text):
+        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
+    return text
+
+
 _NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 
@@ -190,6 +198,30 @@ def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: 
         repr=not secret,
         metadata={"variable": variable, "parse": parse, "meaning": meaning, "secret": secret},
     )
+
+
+def file_variable(variable: str) -> str:
+    """The variable that names a file with the value of a secret setting."""
+    return f"{variable}_FILE"
+
+
+def _secret(source: Mapping[str, str], variable: str) -> str:
+    """The value of a secret setting: of its variable, or the content of the file that ``<variable>_FILE`` names.
+
+    The end of line at the end of the file does not count.
+
+    :raises InvalidSetting: if both variables are set, or if the file cannot be read.
+    """
+    text, path = source.get(variable, ""), source.get(file_variable(variable), "")
+    if not path:
+        return text
+    if text:
+        raise InvalidSetting(file_variable(variable), path, f"{variable} is set too; only one of the two may be")
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise InvalidSetting(file_variable(variable), path, f"the file cannot be read: {reason}") from None
 
 
 def _default_workers() -> int:
@@ -324,6 +356,12 @@ class Settings:
     log_format: str = _setting(
         "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
     )
+    otlp_endpoint: str | None = _setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        _http_url,
+        None,
+        "where spans are sent by OTLP over HTTP, as in http://collector:4318; needs the extra otel",
+    )
     sandbox: str = _setting(
         "SANDBOX",
         _one_of("off", "on"),
@@ -440,13 +478,15 @@ class Settings:
         """Read all settings; an empty variable counts as unset.
 
         :param environment: ``os.environ`` by default.
-        :raises InvalidSetting: for the first variable with an invalid value.
+        :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
         """
         source = os.environ if environment is None else environment
         given: dict[str, Any] = {}
         for item in fields(cls):
             variable: str = item.metadata["variable"]
             text = source.get(variable, "")
+            if item.metadata["secret"]:
+                text = _secret(source, variable)
             if not text:
                 continue
             try:

@@ -1,5 +1,7 @@
 """Settings: how they are read from the environment, and what is derived from them."""
 
+from pathlib import Path
+
 import pytest
 
 from app import create_app
@@ -42,6 +44,29 @@ def test_the_error_for_an_invalid_value_names_the_variable(variable: str, value:
         Settings.from_environment({variable: value})
 
 
+def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("postgresql://u:p@h/d\n")
+    assert Settings.from_environment({"DATABASE_URL_FILE": str(file)}).database_url == "postgresql://u:p@h/d"
+    file.write_text("x" * 16 + "\r\n")
+    assert Settings.from_environment({"METRICS_TOKEN_FILE": str(file)}).metrics_token == "x" * 16
+    assert Settings.from_environment({"METRICS_TOKEN_FILE": ""}).metrics_token is None
+    assert Settings.from_environment({"PORT_FILE": str(file)}).port == 8000, "PORT is no secret"
+
+
+def test_the_error_for_a_secret_in_a_file_names_the_file_and_never_shows_the_secret(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("short")
+    with pytest.raises(InvalidSetting, match=r"^METRICS_TOKEN: at least 16") as raised:
+        Settings.from_environment({"METRICS_TOKEN_FILE": str(file)})
+    assert "short" not in str(raised.value)
+    with pytest.raises(InvalidSetting, match=f"^METRICS_TOKEN_FILE='{file}': METRICS_TOKEN is set too"):
+        Settings.from_environment({"METRICS_TOKEN_FILE": str(file), "METRICS_TOKEN": "x" * 16})
+    file.write_bytes(b"\xff")
+    with pytest.raises(InvalidSetting, match="the file cannot be read: it is no text in UTF-8"):
+        Settings.from_environment({"METRICS_TOKEN_FILE": str(file)})
+
+
 @pytest.mark.parametrize(
     ("bind", "host", "address", "url"),
     [
@@ -60,5 +85,5 @@ def test_addresses_are_derived_from_bind_and_port(bind: str, host: str, address:
 
 
 def test_the_application_needs_a_database() -> None:
-    with pytest.raises(ValueError, match="DATABASE_URL is not set"):
+    with pytest.raises(InvalidSetting, match=r"^DATABASE_URL: is not set"):
         create_app(Settings())

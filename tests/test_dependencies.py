@@ -27,7 +27,8 @@ def requirements(section: str, option: str) -> dict[str, Requirement]:
 
 
 REQUIRED = requirements("options", "install_requires")
-EXTRAS = requirements("options.extras_require", "embedded") | requirements("options.extras_require", "dev")
+OTEL = requirements("options.extras_require", "otel")
+EXTRAS = requirements("options.extras_require", "embedded") | requirements("options.extras_require", "dev") | OTEL
 TESTKIT = {
     canonicalize_name(Requirement(text).name): Requirement(text)
     for text in tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())["project"]["dependencies"]
@@ -53,6 +54,8 @@ def imported_distributions() -> dict[str, str]:
             else:
                 continue
             for package in {name.partition(".")[0] for name in names} - own - sys.stdlib_module_names:
+                if package == "opentelemetry":
+                    continue  # all distributions of the extra otel are in this package; see the next test
                 found[canonicalize_name(distributions[package][0])] = str(path.relative_to(ROOT))
     return found
 
@@ -61,6 +64,16 @@ def test_what_the_code_imports_is_required() -> None:
     """By ``install_requires``; fawltydeps, which finds unused requirements too, knows no difference to the extras."""
     missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED}
     assert missing == {}
+
+
+def test_only_the_module_of_spans_imports_the_extra_otel() -> None:
+    """It is imported if the setting asks for it: see ``tests/telemetry/test_tracing.py``."""
+    importing = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.glob("app/**/*.py")
+        if re.search(r"^\s*(?:from|import) opentelemetry", path.read_text(), re.MULTILINE)
+    }
+    assert importing == {"app/telemetry/tracing.py"}
 
 
 def test_every_requirement_has_a_lowest_version() -> None:

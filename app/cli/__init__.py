@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import click
 
-from app.config import InvalidSetting, Settings
+from app.config import InvalidSetting, Settings, file_variable
 
 
 class _Elsewhere(NamedTuple):
@@ -32,6 +32,7 @@ _COMMANDS: Mapping[str, _Elsewhere] = {
     "key": _Elsewhere("identity_commands", "Keys that sign access tokens."),
     "openapi": _Elsewhere("commands", "Print the document of /openapi.json."),
     "prepare": _Elsewhere("commands", None),
+    "report": _Elsewhere("sandbox_commands", "Print what the client of a sandbox project has exercised."),
     "revoke-token": _Elsewhere("identity_commands", "Revoke the access token on standard input."),
     "seed": _Elsewhere("data_commands", "Load generated resources."),
     "token": _Elsewhere("identity_commands", "Print one access token, and nothing else."),
@@ -92,10 +93,12 @@ def prepare_in_subprocess(url: str) -> str:
     from app.serving import processes
     from app.serving.errors import ServeError
 
+    # This process has read the file of DATABASE_URL_FILE, if it is set; both together would be refused.
+    others = {name: value for name, value in os.environ.items() if name != file_variable("DATABASE_URL")}
     done = subprocess.run(  # noqa: S603 -- our own module
         processes.own_module("app.cli", "prepare"),
         cwd=processes.ROOT,
-        env={**os.environ, "DATABASE_URL": url},
+        env={**others, "DATABASE_URL": url},
         capture_output=True,
         text=True,
         check=False,

@@ -6,13 +6,28 @@ Commands import this module and not :mod:`app.database.pooled_connection`, which
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from app.config import Settings
+from app.config import InvalidSetting, Settings
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
+
+
+def check_conninfo(variable: str, url: str) -> None:
+    """Check that libpq can parse a connection string, without connecting.
+
+    :raises InvalidSetting: if it cannot. The message does not have libpq's words, which can contain the password.
+    """
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise InvalidSetting(
+            variable,
+            None,
+            "is no connection string of libpq, as postgresql://USER@HOST/DATABASE or host=HOST dbname=DATABASE",
+        ) from None
 
 
 def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:

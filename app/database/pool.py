@@ -67,6 +67,8 @@ class Database:
         self._inherited_own: PooledConnection | None = None
         self._lock = Lock()
         self._checking = Lock()
+        self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
+        """Told how long each request waited for a connection that others used, in which lane, and what refused it."""
         self.leisure = Leisure(self._connection_at_leisure)
         """What requests leave to be done after them."""
         _databases.add(self)
@@ -89,7 +91,7 @@ class Database:
         """
         timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
-            waited_s = self._admission.enter(project, lane, timeout_ms / 1000)
+            waited_s = self._enter(project, lane, timeout_ms / 1000)
         except QueueFull:
             raise failures.queue_full() from None
         except QueueTimeout:
@@ -105,6 +107,21 @@ class Database:
         except BaseException:
             self._admission.leave(project, lane)
             raise
+
+    def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
+        """Be admitted, after a wait of this many seconds, and tell :attr:`note_admission`."""
+        note = self.note_admission
+        if note is None:
+            return self._admission.enter(project, lane, timeout_s)
+        began = monotonic()
+        refusal = None
+        try:
+            return self._admission.enter(project, lane, timeout_s)
+        except BaseException as error:
+            refusal = error
+            raise
+        finally:
+            note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
         """Take a connection; wait while one is being opened, but not if that fails."""

@@ -28,9 +28,11 @@ from app.database.connection import Connection
 class SqlUsage:
     """The SQL that a request has sent so far."""
 
-    __slots__ = ("count", "lane", "seconds", "waited_s")
+    __slots__ = ("comment", "count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
+        self.comment = ""
+        """What precedes the statements: see :mod:`app.telemetry.trace_context`."""
         self.waited_s = 0.0
         """Time that the request has waited for connections that others used."""
         self.lane = ""
@@ -67,6 +69,9 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         usage = _usage.get()
         if usage is None:
             return super().execute(query, params, **options)
+        if usage.comment and isinstance(query, str):
+            query = usage.comment + query
+            options["prepare"] = False  # a text that is sent once
         began = perf_counter()
         try:
             return super().execute(query, params, **options)

@@ -1,4 +1,4 @@
-"""Readiness: the database answers in time, it has all migrations, and the pool has free connections.
+"""Readiness: the database answers in time, it has all migrations, the pool has free connections, and further checks.
 
 A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond at all: the query runs in a
 thread of its own, and the probe stops waiting for it after that time. There is at most one such thread, so probes do
@@ -6,7 +6,7 @@ not pile up. The probe asks for a connection as a project that holds none, so it
 stays ready while only some projects wait.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from threading import Lock, Thread
 from typing import LiteralString
@@ -14,6 +14,7 @@ from typing import LiteralString
 import psycopg
 
 from app import errors
+from app.database.connection import Connection
 from app.database.migration_files import migration_ids
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -21,16 +22,23 @@ from app.telemetry.metrics import metrics
 ANSWERED_WITHIN_S = 0.5
 
 Faults = Mapping[str, str]
-"""What is wrong, by the name of the check: ``database``, ``migrations`` or ``pool``. Empty if nothing is."""
+"""What is wrong, by the check: ``database``, ``migrations``, ``pool`` or a further one. Empty if nothing is."""
+
+Check = Callable[[Connection], str | None]
+"""A further check: what is wrong, or None."""
 
 _APPLIED_MIGRATIONS: LiteralString = "SELECT migration_id FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)"
 
 
 class Readiness:
-    """Checks a database for readiness probes."""
+    """Checks a database for readiness probes.
 
-    def __init__(self, database: Database) -> None:
+    :param further: checks of what the database contains, by their names; made if it has all migrations.
+    """
+
+    def __init__(self, database: Database, further: Mapping[str, Check]) -> None:
         self._database = database
+        self._further = further
         self._running: Future[Faults] | None = None
         self._lock = Lock()
 
@@ -49,6 +57,9 @@ class Readiness:
         metrics.ready.labels("database").set("database" not in found)
         if "database" not in found:
             metrics.ready.labels("migrations").set("migrations" not in found)
+            if "migrations" not in found:
+                for name in self._further:
+                    metrics.ready.labels(name).set(name not in found)
         return found
 
     def _running_check(self) -> Future[Faults]:
@@ -69,12 +80,14 @@ class Readiness:
         needed = migration_ids()
         try:
             with self._database.connection() as connection:
-                rows = connection.execute(_APPLIED_MIGRATIONS, {"needed": list(needed)}).fetchall()
+                try:
+                    rows = connection.execute(_APPLIED_MIGRATIONS, {"needed": list(needed)}).fetchall()
+                except psycopg.errors.UndefinedTable:
+                    rows = []
+                missing = needed - {row[0] for row in rows}
+                if missing:
+                    return {"migrations": f"The database lacks {len(missing)} of {len(needed)} migrations."}
+                faults = {name: check(connection) for name, check in self._further.items()}
         except errors.ApiError as error:
             return {"database": str(error)}
-        except psycopg.errors.UndefinedTable:
-            rows = []
-        missing = needed - {row[0] for row in rows}
-        if missing:
-            return {"migrations": f"The database lacks {len(missing)} of {len(needed)} migrations."}
-        return {}
+        return {name: fault for name, fault in faults.items() if fault is not None}

@@ -25,6 +25,7 @@ from app.telemetry.metrics import (
     UNKNOWN_URL,
     metrics,
 )
+from app.telemetry.trace_context import TraceContext, parse_traceparent
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -38,13 +39,15 @@ def route_template(rule: str) -> str:
 class RequestRecord:
     """What is known of the current request for its log line; ``g.record`` has it."""
 
-    __slots__ = ("correlation_id", "fields", "sql", "started")
+    __slots__ = ("correlation_id", "fields", "sql", "started", "trace_id")
 
     def __init__(self, correlation_id: str) -> None:
         self.correlation_id = correlation_id
         self.fields: dict[str, str] = {}
         """Further fields of the log line."""
         self.sql = count_sql()
+        self.trace_id = ""
+        """Of the trace that the request is part of; empty if of none."""
         self.started = time.perf_counter()
 
 
@@ -78,6 +81,17 @@ def start() -> None:
     """Give the request its correlation id, and start its clock and its count of SQL statements."""
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
+    traceparent = request.environ.get("HTTP_TRACEPARENT")
+    trace = traceparent and parse_traceparent(traceparent)
+    if trace:
+        take_part_in(trace)
+
+
+def take_part_in(trace: TraceContext) -> None:
+    """Let the log line and the statements of the current request name its trace."""
+    record: RequestRecord = g.record
+    record.trace_id = trace.trace_id
+    record.sql.comment = trace.sql_comment
 
 
 def finish(answer: Response) -> Response:
@@ -108,6 +122,10 @@ def finish(answer: Response) -> Response:
     if arguments and "project_key" in arguments:
         fields["project"] = arguments["project_key"]
     fields |= record.fields
+    if request.remote_addr:  # behind a Unix socket there is none
+        fields["address"] = request.remote_addr
+    if record.trace_id:
+        fields["trace_id"] = record.trace_id
     fields["correlation_id"] = record.correlation_id
     write_request_line(level, fields)
     return answer

@@ -24,6 +24,7 @@ from flask import Request
 
 from app import errors
 from app.config import Settings
+from app.database.connection import Connection
 from app.database.pool import Database
 from app.http.bodies import FORM, read_body
 from app.http.request_log import correlation_fields
@@ -32,7 +33,7 @@ from app.identity.clients import Client
 from app.identity.issued_tokens import TrustRecords
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
-from app.identity.signing_keys import KeyEncryption, KeyUnreadable
+from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
 from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, TokenVerifier
 from app.resource.world import ONE_WORLD, Worlds
@@ -79,6 +80,15 @@ class AuthorizationServer:
         """Read keys and revocations before the first request needs them, if the database is there."""
         with suppress(errors.ApiError):
             self._own.refresh_if_older_than(0)
+
+    def signing_fault(self, connection: Connection) -> str | None:
+        """Why no token can be signed, for readiness probes: the key is encrypted with another encryption key."""
+        try:
+            check_signing_key(connection, self._encryption)
+        except KeyUnreadable:
+            # Everybody may read this. The log has the reason, from the start and from each refused token.
+            return "No token can be signed: the signing key in the database cannot be decrypted."
+        return None
 
     def grant(self, request: Request) -> dict[str, Any]:
         """Answer a token request (RFC 6749, section 4.4).

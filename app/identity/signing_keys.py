@@ -225,6 +225,16 @@ def current_signing_key(connection: Connection, encryption: KeyEncryption, valid
     return _imported(stored, encryption)
 
 
+def check_signing_key(connection: Connection, encryption: KeyEncryption) -> None:
+    """Check that the key that signs can be decrypted. A database without a key passes: the first client brings one.
+
+    :raises KeyUnreadable: if it cannot.
+    """
+    row = connection.execute(_SELECT_CURRENT).fetchone()
+    if row is not None:
+        _imported(row[1], encryption)
+
+
 @lru_cache(maxsize=8)
 def _imported(stored: str, encryption: KeyEncryption) -> ECKey:
     return ECKey.import_key(json.loads(encryption.decrypt(stored)))

@@ -4,26 +4,31 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from flask import Blueprint, Flask, Response, current_app, redirect, request
+from flask import Blueprint, Flask, Response, current_app, request
 
 from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.http.hangups import has_hung_up
+from app.http.large_bodies import beside_other_requests
 from app.identity.scopes import public
 from app.openapi.document import described_views
+from app.routes import sandbox_page
 from app.routes.services import database
-from app.sandbox import journal_store, orders
+from app.sandbox import journal_store, orders, records
 from app.sandbox.clock import check_clock
 from app.sandbox.document import document
 from app.sandbox.explain import explain
 from app.sandbox.guard import Guard
 from app.sandbox.har import archive
 from app.sandbox.ids import check_ids
-from app.sandbox.journal import with_number
+from app.sandbox.journal_reading import ReadEntry, entries_of, read_entries
+from app.sandbox.journal_store import ALL, Kept, Narrowing
 from app.sandbox.project import SandboxProject
 from app.sandbox.projects import not_found
+from app.sandbox.report import report
+from app.sandbox.report_page import PAGE_POLICY, as_page
 from app.sandbox.rules import rules_check
 from app.sandbox.service import Sandbox
 
@@ -32,6 +37,7 @@ blueprint = Blueprint("sandbox", __name__, url_prefix="/sandbox")
 PROJECT = "/projects/<project_key:sandbox_key>"
 
 _EVENTS = "text/event-stream"
+_HTML = "text/html"
 
 AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
 
@@ -63,7 +69,7 @@ def _operation_ids(app: Flask) -> frozenset[str]:
 @blueprint.before_request
 def _check_caller() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     guard: Guard = current_app.extensions["sandbox_guard"]
-    guard.check()
+    guard.check(is_public=request.endpoint in _PUBLIC)
     if request.method in ("POST", "PUT") and request.content_length and request.mimetype != JSON:
         raise errors.unsupported_media_type(JSON)
 
@@ -101,11 +107,24 @@ def _done() -> Response:
 
 @_at("")
 class Page(Endpoint):
-    """The entrance for people."""
+    """The page for people."""
 
-    def get(self) -> Any:
-        """Lead to the documentation of the routes."""
-        return redirect(f"{request.script_root}/docs?document=sandbox", 302)
+    def get(self) -> Response:
+        """Answer the page."""
+        return sandbox_page.page()
+
+
+@_at("/page/<segment:asset>")
+class Assets(Endpoint):
+    """What the page loads."""
+
+    def get(self, asset: str) -> Response:
+        """Answer a style sheet, script or icon."""
+        return sandbox_page.asset(asset)
+
+
+_PUBLIC = frozenset(f"{blueprint.name}.{view.__name__}" for view in (Page, Assets))
+"""Views that need no token; the page asks for it."""
 
 
 @_at("/openapi.json")
@@ -147,6 +166,15 @@ class OneProject(Endpoint):
         _project(sandbox_key)
         _sandbox().projects.remove(sandbox_key)
         return _done()
+
+
+@_at(f"{PROJECT}/tokens")
+class Tokens(Endpoint):
+    """Tokens of the project's client."""
+
+    def post(self, sandbox_key: str) -> Response:
+        """Issue one, for a tester who does not have the client's secret."""
+        return _json(_sandbox().projects.issue_token(_project(sandbox_key)), 201)
 
 
 @_at(f"{PROJECT}/reset")
@@ -242,12 +270,23 @@ class Requests(Endpoint):
         if request.accept_mimetypes.best_match([JSON, _EVENTS], JSON) == _EVENTS:
             return _stream(project.key)
         narrowing, limit, offset = orders.read_narrowing(request, paged=True)
-        _sandbox().projects.flush(project.key)
-        with database().connection(project.key) as connection:
-            entries, total = journal_store.page(connection, project.key, narrowing, limit, offset)
-        results = ",".join([with_number(*entry) for entry in entries])
-        head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
-        return json_answer(f'{{{head},"results":[{results}]}}')
+        entries = _read(project, narrowing)
+        entries.reverse()
+        page = [text for _, text in entries[offset : offset + limit]]
+        head = f'"limit":{limit},"offset":{offset},"count":{len(page)},"total":{len(entries)}'
+        return json_answer(f'{{{head},"results":[{",".join(page)}]}}')
+
+
+def _read(project: SandboxProject, narrowing: Narrowing = ALL) -> list[ReadEntry]:
+    """The journal up to now, oldest first."""
+    kept = _kept(project, narrowing)
+    return beside_other_requests(lambda: read_entries(kept))
+
+
+def _kept(project: SandboxProject, narrowing: Narrowing = ALL) -> list[Kept]:
+    _sandbox().projects.flush(project.key)
+    with database().connection(project.key) as connection:
+        return journal_store.chronicle(connection, project.key, narrowing)
 
 
 def _stream(project_key: str) -> Response:
@@ -272,10 +311,7 @@ class Archive(Endpoint):
         """Answer all entries, oldest first."""
         project = _project(sandbox_key)
         narrowing, _, _ = orders.read_narrowing(request, paged=False)
-        _sandbox().projects.flush(project.key)
-        with database().connection(project.key) as connection:
-            entries, _ = journal_store.page(connection, project.key, narrowing, journal_store.KEPT, 0)
-        answer = json_answer(archive(reversed(entries), current_app.extensions["settings"].base_url))
+        answer = json_answer(archive(_read(project, narrowing), current_app.extensions["settings"].base_url))
         answer.headers["Content-Disposition"] = f'attachment; filename="{project.key}.har"'
         return answer
 
@@ -287,16 +323,33 @@ class OneRequest(Endpoint):
     def get(self, sandbox_key: str, number: int) -> Response:
         """Answer the entry."""
         project = _project(sandbox_key)
-        _sandbox().projects.flush(project.key)
-        found = None
-        if number < 2**63:
-            with database().connection(project.key) as connection:
-                found = journal_store.get(connection, project.key, number)
+        found = next((text for each, text in _read(project) if each == number), None)
         if found is None:
             raise errors.ApiError(
                 [errors.Fault("ResourceNotFound", f"The journal of '{sandbox_key}' has no request {number}.")]
             )
-        return json_answer(with_number(*found))
+        return json_answer(found)
+
+
+@_at(f"{PROJECT}/report")
+class Report(Endpoint):
+    """What a client has exercised, and how it dealt with what went wrong."""
+
+    def get(self, sandbox_key: str) -> Response:
+        """Report on the journal, as JSON or as a page that stands alone."""
+        project = _project(sandbox_key)
+        kept = _kept(project)
+        with database().connection(project.key) as connection:
+            total = records.count_requests(connection, project.key)
+        made = beside_other_requests(lambda: report(project.key, entries_of(kept), total))
+        if request.accept_mimetypes.best_match([JSON, _HTML], JSON) != _HTML:
+            return _json(made)
+        answer = Response(as_page(made), content_type=f"{_HTML}; charset=utf-8")
+        answer.headers["Content-Security-Policy"] = PAGE_POLICY
+        answer.headers["X-Content-Type-Options"] = "nosniff"
+        answer.headers["Referrer-Policy"] = "no-referrer"
+        answer.headers["Vary"] = "Accept"
+        return answer
 
 
 @_at(f"{PROJECT}/explain")
@@ -304,8 +357,8 @@ class Explain(Endpoint):
     """What a read would do."""
 
     def post(self, sandbox_key: str) -> Response:
-        """Explain it without executing it."""
-        operation_id, query = orders.read_order(request, orders.check_question, optional=False)
+        """Explain it, and execute it if that is asked for."""
+        operation_id, query, execute = orders.read_order(request, orders.check_question, optional=False)
         project = _project(sandbox_key)
         with database().connection(project.key) as connection:
-            return _json(explain(connection, project.key, operation_id, query))
+            return _json(explain(connection, project.key, operation_id, query, execute=execute))

@@ -8,294 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.config import Settings
-from app.identity.token_profile import SCOPE_NAMES
-from app.sandbox.explain import OPERATIONS
 from app.sandbox.journal_store import KEPT
-from app.sandbox.orders import KEEPABLE, LIMIT_AT_MOST, RESOURCES_AT_MOST, TTL_S
-from app.sandbox.rules import (
-    BODIES,
-    CONNECTIONS,
-    DELAY_MS_AT_MOST,
-    LIMITED_REQUESTS_AT_MOST,
-    METHODS,
-    PHASES,
-    RULES_AT_MOST,
-)
-from app.values.project_keys import PROJECT_KEY_PATTERN
-
-Document = dict[str, Any]
+from app.sandbox.orders import LIMIT_AT_MOST
+from app.sandbox.rules import METHODS
+from app.sandbox.schemas import KEY, SCHEMAS, Document, number, ref
 
 _NAME_PATTERN = "[A-Za-z0-9_-]{1,64}"
-
-
-def _object(properties: Document, required: tuple[str, ...] = (), **more: Any) -> Document:
-    return {
-        "type": "object",
-        **({"required": list(required)} if required else {}),
-        "properties": properties,
-        "additionalProperties": False,
-        **more,
-    }
-
-
-def _text(meaning: str = "", **more: Any) -> Document:
-    return {"type": "string", **({"description": meaning} if meaning else {}), **more}
-
-
-def _number(minimum: float, maximum: float, meaning: str = "", kind: str = "integer") -> Document:
-    return {
-        "type": kind,
-        "minimum": minimum,
-        "maximum": maximum,
-        **({"description": meaning} if meaning else {}),
-    }
-
-
-def _ref(name: str) -> Document:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-_KEY = {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}
-_TIME = {"type": "string", "format": "date-time"}
-_OPTIONAL_TEXT: Document = {"type": ["string", "null"]}
-
-_MESSAGE_BODY: Document = {
-    "type": ["object", "null"],
-    "required": ["size"],
-    "properties": {
-        "size": {"type": ["integer", "null"], "description": "bytes of the whole body; null if it was not read whole"},
-        "text": _text("the first 64 KiB, without tokens and secrets"),
-        "base64": _text("the same, if they are no text"),
-        "truncated": {"type": "boolean", "const": True},
-    },
-}
-_HEADERS: Document = {
-    "type": "array",
-    "description": "names and values in their order and spelling",
-    "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
-}
-
-_SCHEMAS: Mapping[str, Document] = {
-    "ClockOrder": _object(
-        {
-            "now": {**_TIME, "description": "the time that it shows now"},
-            "runs": {"type": "boolean", "description": "false: it stands still; true if not given"},
-            "offsetSeconds": {"type": "number", "description": "how far it is ahead of real time, in place of now"},
-        },
-        description="An empty object is real time.",
-    ),
-    "IdsOrder": _object(
-        {"seed": {"type": "integer", "format": "int64"}},
-        description="With a seed, ids are a reproducible sequence; an empty object is chance.",
-    ),
-    "NewProject": _object(
-        {
-            "projectKey": {**_KEY, "description": "one that nothing has used; made if not given"},
-            "scope": _text(f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}"),
-            "ttlSeconds": _number(*TTL_S, "after these it is removed; default: 3600"),
-            "resources": _number(0, RESOURCES_AT_MOST, "made-up resources that it begins with"),
-            "copyOf": {**_KEY, "description": "a sandbox project whose resources it begins with"},
-            "clock": _ref("ClockOrder"),
-            "ids": _ref("IdsOrder"),
-        }
-    ),
-    "MadeProject": _object(
-        {
-            "projectKey": _KEY,
-            "clientId": _text(),
-            "clientSecret": _text("shown this once"),
-            "scope": _text(),
-            "accessToken": _text(),
-            "tokenUrl": _text(format="uri"),
-            "expiresAt": _TIME,
-        },
-        ("projectKey", "clientId", "clientSecret", "scope", "accessToken", "tokenUrl", "expiresAt"),
-    ),
-    "Project": _object(
-        {
-            "projectKey": _KEY,
-            "createdAt": _TIME,
-            "expiresAt": _TIME,
-            "resources": {"type": "integer", "minimum": 0},
-            "requests": {"type": "integer", "minimum": 0, "description": "all of them, also those no longer kept"},
-            "clock": _object(
-                {"now": _TIME, "runs": {"type": "boolean"}, "offsetSeconds": {"type": "number"}}, ("now", "runs")
-            ),
-            "ids": _ref("IdsOrder"),
-            "snapshots": {
-                "type": "array",
-                "items": _object({"name": _text(), "createdAt": _TIME}, ("name", "createdAt")),
-            },
-        },
-        ("projectKey", "createdAt", "expiresAt", "resources", "requests", "clock", "ids", "snapshots"),
-    ),
-    "ProjectList": _object({"results": {"type": "array", "items": _ref("Project")}}, ("results",)),
-    "ResetOrder": _object({"keep": {"type": "array", "items": {"type": "string", "enum": list(KEEPABLE)}}}),
-    "Rule": _object(
-        {
-            "name": _text("what answers and logs call it", minLength=1, maxLength=200),
-            "match": _object(
-                {
-                    "operationId": {"type": ["string", "array"], "items": {"type": "string"}},
-                    "method": {"type": "string", "enum": list(METHODS)},
-                    "path": _text("a regular expression of RE2 for the whole raw path below the project"),
-                    "client": _text("the id of a client"),
-                },
-                description="All of its members have to hold.",
-            ),
-            "times": _object(
-                {
-                    "first": _number(1, 2**53),
-                    "after": _number(0, 2**53),
-                    "every": _number(1, 2**53),
-                    "probability": _number(0, 1, kind="number"),
-                    "seed": {"type": "integer", "format": "int64"},
-                },
-                description="Which of the requests that match are due; one of the first four members.",
-            ),
-            "phase": {
-                "type": "string",
-                "enum": list(PHASES),
-                "description": "after: the request is carried out, and then its answer is replaced or lost",
-            },
-            "status": _number(400, 599),
-            "code": _text(),
-            "message": _text(),
-            "retryAfter": _number(0, 86_400, "seconds"),
-            "delayMs": _number(0, DELAY_MS_AT_MOST),
-            "jitterMs": _number(0, DELAY_MS_AT_MOST, "up to so much is added to the delay, by chance"),
-            "connection": {"type": "string", "enum": list(CONNECTIONS)},
-            "body": {"type": "string", "enum": list(BODIES)},
-            "limit": _object(
-                {
-                    "requests": _number(1, LIMITED_REQUESTS_AT_MOST),
-                    "perSeconds": _number(0.001, 3600, kind="number"),
-                },
-                ("requests", "perSeconds"),
-            ),
-            "expireTokens": {"type": "boolean"},
-            "matched": {"type": "integer", "minimum": 0, "readOnly": True},
-            "acted": {"type": "integer", "minimum": 0, "readOnly": True},
-        }
-    ),
-    "RuleList": _object(
-        {"rules": {"type": "array", "maxItems": RULES_AT_MOST, "items": _ref("Rule")}},
-        ("rules",),
-    ),
-    "Entry": _object(
-        {
-            "number": {"type": "integer", "minimum": 1},
-            "startedAt": _TIME,
-            "durationMs": {"type": "number"},
-            "clientId": _OPTIONAL_TEXT,
-            "operationId": _OPTIONAL_TEXT,
-            "request": _object(
-                {
-                    "method": _text(),
-                    "target": _text("as it was sent"),
-                    "httpVersion": _text(),
-                    "headers": _HEADERS,
-                    "body": _MESSAGE_BODY,
-                },
-                ("method", "target", "httpVersion", "headers", "body"),
-            ),
-            "response": {
-                "type": ["object", "null"],
-                "description": "null if nothing was answered",
-                "required": ["status", "headers", "body"],
-                "properties": {"status": {"type": "integer"}, "headers": _HEADERS, "body": _MESSAGE_BODY},
-            },
-            "token": {
-                "type": ["object", "null"],
-                "description": "what the token says, if it was valid",
-                "properties": {
-                    "sub": _text(),
-                    "scopes": {"type": "array", "items": {"type": "string"}},
-                    "id": _OPTIONAL_TEXT,
-                    "expiresAt": _TIME,
-                },
-            },
-            "rule": {
-                "type": ["object", "null"],
-                "description": "what was done on order",
-                "properties": {
-                    "name": _OPTIONAL_TEXT,
-                    "number": {"type": ["integer", "null"]},
-                    "prefer": _OPTIONAL_TEXT,
-                    "does": {"type": "array", "items": {"type": "string"}},
-                    "phase": _OPTIONAL_TEXT,
-                    "carriedOut": {"type": "boolean"},
-                    "replacedStatus": {"type": ["integer", "null"]},
-                    "waitedMs": {"type": "integer"},
-                },
-            },
-            "sql": _object(
-                {"statements": {"type": "integer"}, "milliseconds": {"type": "number"}},
-                ("statements", "milliseconds"),
-            ),
-            "correlationId": _text(),
-            "connection": {
-                "type": ["object", "null"],
-                "properties": {
-                    "number": {"type": "integer"},
-                    "request": {"type": "integer", "description": "which request on this connection it was"},
-                },
-            },
-            "clientGone": {
-                "type": "boolean",
-                "description": "the client had closed the connection before it was answered",
-            },
-            "projectTime": {"type": ["string", "null"], "description": "the project's time, if it is not the real one"},
-        },
-        ("number", "startedAt", "durationMs", "request", "response"),
-    ),
-    "EntryPage": _object(
-        {
-            "limit": {"type": "integer"},
-            "offset": {"type": "integer"},
-            "count": {"type": "integer"},
-            "total": {"type": "integer"},
-            "results": {"type": "array", "items": _ref("Entry")},
-        },
-        ("limit", "offset", "count", "total", "results"),
-    ),
-    "Archive": _object({"log": {"type": "object"}}, ("log",), description="An HTTP archive, version 1.2."),
-    "Question": _object(
-        {
-            "operationId": {"type": "string", "enum": list(OPERATIONS)},
-            "query": _text("the query string, percent-encoded"),
-        },
-        ("operationId",),
-    ),
-    "Explanation": _object(
-        {
-            "operationId": _text(),
-            "tree": {"type": ["object", "null"], "description": "what the query was parsed to"},
-            "statements": {
-                "type": "array",
-                "items": _object(
-                    {"sql": _text(), "parameters": {"type": "object"}, "plan": {"type": ["object", "null"]}},
-                    ("sql", "parameters", "plan"),
-                ),
-            },
-            "conditions": {
-                "type": "array",
-                "items": _object({"condition": {"type": "object"}, "index": _OPTIONAL_TEXT}, ("condition", "index")),
-            },
-        },
-        ("operationId", "tree", "statements", "conditions"),
-    ),
-    "Error": _object(
-        {
-            "statusCode": {"type": "integer"},
-            "message": _text(),
-            "errors": {"type": "array", "items": {"type": "object"}},
-            "error": _text(),
-            "error_description": _text(),
-        },
-        ("statusCode", "message", "errors"),
-    ),
-}
 
 _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status": 503, "retryAfter": 1}]}
 _MADE_EXAMPLE = {
@@ -306,6 +24,13 @@ _MADE_EXAMPLE = {
     "accessToken": "(a token)",
     "tokenUrl": "http://127.0.0.1:8000/oauth/token",
     "expiresAt": "2030-01-01T01:00:00.000Z",
+}
+_TOKEN_EXAMPLE = {
+    "clientId": "V9Ir9nrm0EG1NhaCCVZBIJXe",
+    "scope": "manage_test:sb-abcdefghijkl view_test:sb-abcdefghijkl",
+    "accessToken": "(a token)",
+    "tokenUrl": "http://127.0.0.1:8000/oauth/token",
+    "expiresIn": 172800,
 }
 
 
@@ -346,6 +71,11 @@ _OPERATIONS = (
         "With everything of it. Its tokens are refused from then on.",
     ),
     _Operation(
+        "post", f"{_ONE}/tokens", "issueToken", "Projects", "Issue a token",
+        "For a tester who does not have the secret of the project's client. The journal does not show it.",
+        answer="IssuedToken", status=201, answer_example=_TOKEN_EXAMPLE,
+    ),
+    _Operation(
         "post", f"{_ONE}/reset", "resetProject", "Projects", "Reset a project",
         "It becomes what it was when it was made: resources, clock and ids. Snapshots stay; rules and the journal only"
         " if `keep` names them.",
@@ -384,7 +114,8 @@ _OPERATIONS = (
     _Operation("delete", f"{_ONE}/rules", "endRules", "Faults", "End all rules", "As an empty list does."),
     _Operation(
         "get", f"{_ONE}/requests", "listRequests", "Journal", "List requests",
-        f"The last {KEPT:,} requests, newest first; with `Accept: text/event-stream` each as it is answered.",
+        f"The last {KEPT:,} requests, newest first. With `Accept: text/event-stream` each as it is answered, as an"
+        " event `request`, and an event `finding` for what a later request shows of an earlier one.",
         answer="EntryPage", media_types=("application/json", "text/event-stream"),
         parameters=("limit", "offset", "status", "operationId", "method", "Last-Event-ID"),
     ),
@@ -396,8 +127,16 @@ _OPERATIONS = (
         "All entries as HAR 1.2, oldest first.", answer="Archive", parameters=("status", "operationId", "method"),
     ),
     _Operation(
+        "get", f"{_ONE}/report", "getReport", "Journal", "Report on the client",
+        "Which clauses of the specification its requests have exercised, the notations, operations and statuses that"
+        " they met, how it dealt with 401, 409, 429, 503 and lost answers, and the findings. As HTML with"
+        " `Accept: text/html`.",
+        answer="Report", media_types=("application/json", "text/html"),
+    ),
+    _Operation(
         "post", f"{_ONE}/explain", "explainRead", "Explain", "Explain a read",
-        "What a query is parsed to, its SQL, PostgreSQL's plan, and which index serves each condition.",
+        "What a query is parsed to, its SQL, PostgreSQL's plan, and which index serves each condition. With `execute`"
+        " its answer too; the journal does not show it.",
         "Question", {"operationId": "listResourcesSorted", "query": "where=version%20%3E%203"}, "Explanation",
     ),
 )  # fmt: skip
@@ -406,7 +145,7 @@ ROUTES = frozenset((operation.method.upper(), operation.path) for operation in _
 """The methods and paths that the document describes."""
 
 _PARAMETERS: Mapping[str, Document] = {
-    "projectKey": {"in": "path", "required": True, "schema": _KEY, "description": "a sandbox project"},
+    "projectKey": {"in": "path", "required": True, "schema": KEY, "description": "a sandbox project"},
     "name": {
         "in": "path",
         "required": True,
@@ -419,9 +158,9 @@ _PARAMETERS: Mapping[str, Document] = {
         "schema": {"type": "integer", "minimum": 1},
         "description": "the number of a request",
     },
-    "limit": {"in": "query", "schema": _number(0, LIMIT_AT_MOST), "description": "entries; 20 if not given"},
-    "offset": {"in": "query", "schema": _number(0, KEPT), "description": "entries to skip"},
-    "status": {"in": "query", "schema": _number(100, 599), "description": "only with this status"},
+    "limit": {"in": "query", "schema": number(0, LIMIT_AT_MOST), "description": "entries; 20 if not given"},
+    "offset": {"in": "query", "schema": number(0, KEPT), "description": "entries to skip"},
+    "status": {"in": "query", "schema": number(100, 599), "description": "only with this status"},
     "operationId": {"in": "query", "schema": {"type": "string"}, "description": "only of this operation"},
     "method": {
         "in": "query",
@@ -471,7 +210,7 @@ def document(settings: Settings) -> Document:
         "tags": [{"name": name, "description": meaning} for name, meaning in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": dict(sorted(_SCHEMAS.items())),
+            "schemas": dict(sorted(SCHEMAS.items())),
             "securitySchemes": {
                 "sandboxToken": {
                     "type": "http",
@@ -498,7 +237,7 @@ def _described(operation: _Operation) -> Document:
     if operation.body is not None:
         made["requestBody"] = {
             "required": operation.body in ("RuleList", "Question"),
-            "content": {"application/json": {"schema": _ref(operation.body), "example": operation.example}},
+            "content": {"application/json": {"schema": ref(operation.body), "example": operation.example}},
         }
     return made
 
@@ -512,7 +251,7 @@ def _answer(operation: _Operation) -> Document:
         return {"description": "Done."}
     content: Document = {}
     for media_type in operation.media_types:
-        schema = _ref(operation.answer) if media_type == "application/json" else {"type": "string"}
+        schema = ref(operation.answer) if media_type == "application/json" else {"type": "string"}
         content[media_type] = {"schema": schema}
         if operation.answer_example is not None:
             content[media_type]["example"] = operation.answer_example
@@ -528,6 +267,6 @@ def _failures(operation: _Operation) -> Document:
     if operation.parameters or "{name}" in operation.path or "{number}" in operation.path:
         codes.add("400")
     return {
-        code: {"description": _ERRORS[code], "content": {"application/json": {"schema": _ref("Error")}}}
+        code: {"description": _ERRORS[code], "content": {"application/json": {"schema": ref("Error")}}}
         for code in sorted(codes)
     }

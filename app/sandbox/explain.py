@@ -1,8 +1,11 @@
 """Explains a read: the tree that was parsed from its query, its SQL, PostgreSQL's plan, and which index serves what.
 
-The read takes the way of any request, but with a connection that plans the statement in place of executing it.
+The read takes the way of any request, but with a connection that plans the statement in place of executing it. If that
+is asked for, it is executed afterwards, and the journal does not show it.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -56,12 +59,37 @@ DOCUMENT_INDEX = {Stage.CURRENT: "resource_object", Stage.STAGED: "resource_stag
 WORDS_INDEX = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_words"}
 
 
-def explain(connection: Connection, project_key: str, operation_id: str, query: str) -> dict[str, Any]:
+def explain(
+    connection: Connection, project_key: str, operation_id: str, query: str, *, execute: bool = False
+) -> dict[str, Any]:
     """What the read would do.
 
     :param query: the query string, percent-encoded.
-    :raises ApiError: 400 as the read itself would.
+    :param execute: whether its answer is wanted too.
+    :raises ApiError: 400 as the read itself would; a fault that has a place in an expression has its ``parameter``,
+        ``line`` and ``column``.
     """
+    try:
+        return _explained(connection, project_key, operation_id, query, execute=execute)
+    except errors.ApiError as error:
+        raise errors.ApiError([_with_place(fault) for fault in error.faults], error.headers, error.status) from None
+
+
+_PLACE = re.compile(r"Malformed parameter: ([^:]+): .*\(line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+
+
+def _with_place(fault: errors.Fault) -> errors.Fault:
+    """A fault with the place that its message names (:mod:`app.query.language`)."""
+    found = _PLACE.match(fault.message)
+    if found is None:
+        return fault
+    place = {"parameter": found[1], "line": int(found[2]), "column": int(found[3])}
+    return errors.Fault(fault.code, fault.message, {**fault.extra, **place})
+
+
+def _explained(
+    connection: Connection, project_key: str, operation_id: str, query: str, *, execute: bool
+) -> dict[str, Any]:
     try:
         pairs = MultiDict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="strict"))
     except ValueError:
@@ -71,6 +99,7 @@ def explain(connection: Connection, project_key: str, operation_id: str, query: 
         loaded: ListQuery = schema.load(pairs)
         statements = _planned(connection, 0, lambda planning: read(planning, project_key, loaded))
         tree, conditions = _of_selection(loaded.selection)
+        answer = _answer_of(read(connection, project_key, loaded)) if execute else None
     else:
         asked: Search = _SEARCH_SCHEMA.load(pairs)
         # The words of texts are looked up by a statement of its own, on whose result the other one depends.
@@ -78,7 +107,14 @@ def explain(connection: Connection, project_key: str, operation_id: str, query: 
             connection, 1 if asked.texts else 0, lambda planning: search(planning, project_key, asked)
         )
         tree, conditions = _of_search(asked)
-    return {"operationId": operation_id, "tree": tree, "statements": statements, "conditions": conditions}
+        answer = json.loads(search(connection, project_key, asked).json) if execute else None
+    explained = {"operationId": operation_id, "tree": tree, "statements": statements, "conditions": conditions}
+    return {**explained, "answer": answer} if execute else explained
+
+
+def _answer_of(found: Any) -> Any:
+    """A page; of the existence check, whether something was found."""
+    return json.loads(found) if isinstance(found, str) else found
 
 
 # Statements

@@ -23,8 +23,10 @@ class Guard:
     def __init__(self, token: str | None) -> None:
         self._token = token
 
-    def check(self) -> None:
+    def check(self, *, is_public: bool = False) -> None:
         """Check the current request; runs before its view.
+
+        :param is_public: whether it needs no token.
 
         :raises ApiError: 403 for a foreign Host or Origin, 401 without the token.
         """
@@ -33,7 +35,7 @@ class Guard:
         origin = request.headers.get("Origin")
         if origin is not None and not _is_own(origin, request):
             raise _refused("The sandbox answers to no page of another origin.")
-        if self._token is not None:
+        if self._token is not None and not is_public:
             raise_unless_bearer(self._token, _REALM)
 
 

@@ -7,10 +7,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.sandbox.journal_store import Numbered
+from app.sandbox.journal_reading import ReadEntry
 
 
-def archive(entries: Iterable[Numbered], base_url: str) -> str:
+def archive(entries: Iterable[ReadEntry], base_url: str) -> str:
     """The archive as JSON text.
 
     :param entries: oldest first.
@@ -37,6 +37,7 @@ def _entry(number: int, entry: dict[str, Any], base_url: str) -> dict[str, Any]:
         "_rule": entry["rule"],
         "_correlationId": entry["correlationId"],
         "_sql": entry["sql"],
+        "_findings": entry["findings"],
     }
     if connection is not None:
         made["connection"] = str(connection["number"])

@@ -197,11 +197,6 @@ _places = itertools.count(secrets_module.randbits(40) << 20)
 """Rising in a process, and different from those of others."""
 
 
-def with_number(number: int, entry: str) -> str:
-    """The JSON text of an entry with its number as the first member."""
-    return f'{{"number":{number},{entry[1:]}'
-
-
 def _message(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
     headers = message.headers
     if isinstance(headers, bytes):

@@ -45,13 +45,8 @@ _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s:
     AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
     AND (%(method)s::text IS NULL OR r.method = %(method)s::text)"""
 
-_PAGE: LiteralString = f"""
-SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE {_NARROWED}
-ORDER BY r.number DESC LIMIT %(limit)s OFFSET %(offset)s"""
-
-_TOTAL: LiteralString = f"SELECT count(*) FROM ({_NUMBERED}) r WHERE {_NARROWED}"
-
-_GET: LiteralString = f"SELECT r.number, r.entry FROM ({_NUMBERED}) r WHERE r.number = %(number)s::bigint"
+_CHRONICLE: LiteralString = f"""
+SELECT r.number, r.entry, {_NARROWED} AS is_wanted FROM ({_NUMBERED}) r ORDER BY r.number"""
 
 _AFTER: LiteralString = f"""
 SELECT r.number, r.entry FROM ({_NUMBERED}) r
@@ -131,20 +126,25 @@ class Narrowing:
         }
 
 
-def page(
-    connection: Connection, project_key: str, narrowing: Narrowing, limit: int, offset: int
-) -> tuple[list[Numbered], int]:
-    """A page of entries, newest first, and how many there are."""
-    parameters = {**narrowing.parameters(project_key), "limit": limit, "offset": offset}
-    rows = connection.execute(_PAGE, parameters).fetchall()
-    total = connection.execute(_TOTAL, parameters).fetchone()
-    return [(row[0], row[1]) for row in rows], 0 if total is None else total[0]
+ALL = Narrowing()
 
 
-def get(connection: Connection, project_key: str, number: int) -> Numbered | None:
-    """One entry; None if it is not kept."""
-    row = connection.execute(_GET, {"project_key": project_key, "kept": KEPT, "number": number}).fetchone()
-    return None if row is None else (row[0], row[1])
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An entry of a chronicle.
+
+    :param is_wanted: whether the narrowing leaves it.
+    """
+
+    number: int
+    entry: str
+    is_wanted: bool
+
+
+def chronicle(connection: Connection, project_key: str, narrowing: Narrowing = ALL) -> list[Kept]:
+    """All entries that are kept, oldest first. What an entry shows depends on those before it, so none is left out."""
+    rows = connection.execute(_CHRONICLE, narrowing.parameters(project_key)).fetchall()
+    return [Kept(row[0], row[1], bool(row[2])) for row in rows]
 
 
 def after(connection: Connection, project_key: str, number: int, ended_by_us: int) -> list[Numbered]:

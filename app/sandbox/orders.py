@@ -1,7 +1,7 @@
 """The bodies and queries of the sandbox's routes, as checked values."""
 
 import re
-from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from flask import Request
@@ -20,6 +20,7 @@ from app.values.json_fields import (
     MISSING,
     Check,
     between,
+    check_boolean,
     check_items,
     check_text,
     faults_of,
@@ -27,6 +28,7 @@ from app.values.json_fields import (
     one_of,
     refuse_value,
 )
+from app.values.parameters import Parameter, QuerySchema, read_integer, read_text
 from app.values.project_keys import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 
@@ -130,18 +132,18 @@ def check_reset(value: Any) -> frozenset[str]:
     return frozenset(_reset(value).get("keep", ()))
 
 
-_question = object_check({"operationId": one_of(*OPERATIONS), "query": check_text})
+_question = object_check({"operationId": one_of(*OPERATIONS), "query": check_text, "execute": check_boolean})
 
 
-def check_question(value: Any) -> tuple[str, str]:
-    """The body of ``explain``: the operation and its query string.
+def check_question(value: Any) -> tuple[str, str, bool]:
+    """The body of ``explain``: the operation, its query string, and whether it is executed too.
 
     :raises ValidationError: without an operation.
     """
     question: dict[str, Any] = _question(value)
     if "operationId" not in question:
         raise ValidationError({"operationId": [MISSING]})
-    return question["operationId"], question.get("query", "")
+    return question["operationId"], question.get("query", ""), question.get("execute", False)
 
 
 def snapshot_name(text: str) -> str:
@@ -157,32 +159,28 @@ def snapshot_name(text: str) -> str:
 # Queries
 
 
-def _number(minimum: int, maximum: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and len(text) <= 9 and minimum <= int(text) <= maximum):
-            raise ValueError(f"A whole number from {minimum} to {maximum} is expected.")
-        return int(text)
-
-    return read
-
-
-def _method(text: str) -> str:
+def _read_method(text: str) -> str:
     if text.upper() not in METHODS:
-        raise ValueError(f"One of {', '.join(METHODS)} is expected.")
+        raise ValidationError(f"One of {', '.join(METHODS)} is expected.")
     return text.upper()
 
 
-def _text(text: str) -> str:
-    if not text or "\0" in text:
-        raise ValueError("A text is expected.")
-    return text
+class _NarrowingSchema(QuerySchema):
+    """Which entries of a journal are wanted."""
+
+    status = Parameter(partial(read_integer, minimum=100, maximum=599), {"type": "integer"})
+    operation_id = Parameter(read_text, {"type": "string"}, data_key="operationId")
+    method = Parameter(_read_method, {"type": "string"})
 
 
-_FILTERS: Mapping[str, Callable[[str], Any]] = {"status": _number(100, 599), "operationId": _text, "method": _method}
-_PAGING: Mapping[str, Callable[[str], Any]] = {
-    "limit": _number(0, LIMIT_AT_MOST),
-    "offset": _number(0, KEPT),
-}
+class _PageSchema(_NarrowingSchema):
+    """The same, and how many of them."""
+
+    limit = Parameter(partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST), {"type": "integer"})
+    offset = Parameter(partial(read_integer, minimum=0, maximum=KEPT), {"type": "integer"})
+
+
+_NARROWING, _PAGE = _NarrowingSchema(), _PageSchema()
 
 
 def read_narrowing(request: Request, *, paged: bool) -> tuple[Narrowing, int, int]:
@@ -191,19 +189,6 @@ def read_narrowing(request: Request, *, paged: bool) -> tuple[Narrowing, int, in
     :param paged: whether it may say how many.
     :raises ApiError: 400 naming each parameter that is malformed, repeated or unknown.
     """
-    known = {**_FILTERS, **(_PAGING if paged else {})}
-    values: dict[str, Any] = {}
-    faults: list[errors.Fault] = []
-    for name, texts in request.args.lists():
-        if name not in known:
-            faults.append(errors.parameter_fault(name[:100], f"Unknown parameter.{did_you_mean(name, known)}"))
-        elif len(texts) > 1:
-            faults.append(errors.parameter_fault(name, "It is given more than once."))
-        else:
-            try:
-                values[name] = known[name](texts[0])
-            except ValueError as error:
-                faults.append(errors.parameter_fault(name, str(error)))
-    errors.raise_if_any(faults)
-    narrowing = Narrowing(values.get("status"), values.get("operationId"), values.get("method"))
+    values: dict[str, Any] = (_PAGE if paged else _NARROWING).load(request.args)
+    narrowing = Narrowing(values.get("status"), values.get("operation_id"), values.get("method"))
     return narrowing, values.get("limit", 20), values.get("offset", 0)

@@ -66,6 +66,9 @@ _DELETE: LiteralString = "DELETE FROM sandbox_project WHERE project_key = %(proj
 
 _DELETE_IDS: LiteralString = "DELETE FROM sandbox_ids WHERE project_key = %(project_key)s"
 
+_SCOPES: LiteralString = """
+SELECT c.scopes FROM sandbox_project p JOIN api_client c ON c.id = p.client_id WHERE p.project_key = %(project_key)s"""
+
 _EXPIRED: LiteralString = """
 SELECT project_key FROM sandbox_project WHERE expires_at <= now() OR is_removed ORDER BY expires_at"""
 
@@ -222,6 +225,12 @@ def delete(connection: Connection, project_key: str) -> None:
     """Delete the project's row, and how many ids it has made."""
     connection.execute(_DELETE, {"project_key": project_key})
     connection.execute(_DELETE_IDS, {"project_key": project_key})
+
+
+def scopes(connection: Connection, project_key: str) -> tuple[str, ...]:
+    """The scopes of the project's client; none if the project is gone."""
+    row = connection.execute(_SCOPES, {"project_key": project_key}).fetchone()
+    return () if row is None else tuple(row[0])
 
 
 def expired(connection: Connection) -> list[str]:

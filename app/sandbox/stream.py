@@ -1,5 +1,9 @@
-"""The journal as it is written: a stream of events (the WHATWG's server-sent events)."""
+"""The journal as it is written: a stream of events (the WHATWG's server-sent events).
 
+``request`` is an entry with what was found in it; ``finding`` is something that a later entry has shown of it.
+"""
+
+import json
 from collections.abc import Callable, Generator
 from threading import Lock
 from time import monotonic, time
@@ -8,7 +12,9 @@ from app import errors
 from app.database.pool import Database
 from app.http.connections import Connections
 from app.sandbox import journal_store
-from app.sandbox.journal import with_number
+from app.sandbox.entries import Entry
+from app.sandbox.journal_reading import with_findings
+from app.sandbox.observer import Observer
 
 STREAMS_AT_MOST = 50
 """Streams of one process."""
@@ -53,14 +59,16 @@ class Streams:
         try:
             yield b"retry: 1000\n\n"
             alive_at = monotonic()
+            observer = self._observer(project_key, after)
             while not self._connections.is_stopping and not is_gone() and exists():
                 with self._database.connection(project_key) as connection:
                     ended_by_us = round((time() - _LAG_S) * 1e6)
                     found = journal_store.after(connection, project_key, after, ended_by_us)
                     if not found and after > (last := journal_store.last_number(connection, project_key)):
                         after = last  # the journal was deleted, and its numbers began again
+                        observer = Observer()
                 for after, entry in found:
-                    yield f"id: {after}\nevent: request\ndata: {with_number(after, entry)}\n\n".encode()
+                    yield from _events_of(observer, after, entry)
                 if found:
                     alive_at = monotonic()
                     continue
@@ -71,3 +79,24 @@ class Streams:
         finally:
             with self._lock:
                 self._open -= 1
+
+    def _observer(self, project_key: str, after: int) -> Observer:
+        """An observer that has seen the entries that the reader has."""
+        with self._database.connection(project_key) as connection:
+            kept = journal_store.chronicle(connection, project_key)
+        observer = Observer()
+        for each in kept:
+            if each.number <= after:
+                observer.feed(Entry.read(each.number, each.entry))
+        return observer
+
+
+def _events_of(observer: Observer, number: int, entry: str) -> Generator[bytes]:
+    observation = observer.feed(Entry.read(number, entry))
+    own = [each for each in observation.found if each.number == number]
+    text = with_findings(number, entry, own, observation.repeats)
+    yield f"id: {number}\nevent: request\ndata: {text}\n\n".encode()
+    for each in observation.found:
+        if each.number != number:
+            data = json.dumps({"number": each.number, "finding": each.described()})
+            yield f"event: finding\ndata: {data}\n\n".encode()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from app.config import Settings
+from app.config import Settings, file_variable
 from app.serving import processes
 from app.serving.errors import ServeError
 
@@ -164,6 +164,8 @@ def _environment(settings: Settings, url: str) -> dict[str, str]:
         environment = {name: value for name, value in environment.items() if not name.startswith("PG")}
     for item in fields(settings):
         metadata: Mapping[str, str] = item.metadata
+        # The value is handed on itself, and a value and a file together would be refused.
+        environment.pop(file_variable(metadata["variable"]), None)
         value = getattr(settings, item.name)
         if value is None:
             environment.pop(metadata["variable"], None)

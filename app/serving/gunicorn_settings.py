@@ -8,6 +8,7 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 
 import gc
 import sys
+from types import TracebackType
 from typing import Any
 
 from gevent import monkey
@@ -16,10 +17,28 @@ from gevent import monkey
 # as it is: it forks, handles signals, and waits for them in a queue.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
-from app.config import Settings  # noqa: E402 -- after the patch
+from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
-_settings = Settings.from_environment()
+try:
+    _settings = Settings.from_environment()
+except InvalidSetting as invalid:
+    # Any other exception would be shown by gunicorn with a traceback, in which the reason is hard to find.
+    sys.exit(f"error: {invalid}")
+
+
+def _print_invalid_settings_in_one_line(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    if isinstance(error, InvalidSetting):
+        sys.stderr.write(f"error: {error}\n")
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+# What only the application finds wrong, such as a missing DATABASE_URL, it raises where gunicorn loads it, and gunicorn
+# lets that end the process with exit code 1.
+sys.excepthook = _print_invalid_settings_in_one_line
 
 # Metrics: the numbers of all workers, in files that they share. Without METRICS_BIND and METRICS_TOKEN nobody can ask
 # for them, and no files are made. Before the import of metrics, which loads prometheus_client.
@@ -106,7 +125,34 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the settings before anything listens, and open the port for metrics in the master.
+    """Check the settings before anything listens, and open the port for metrics in the master."""
+    _check_signing_key()
+    prepare_to_listen(server)
+
+
+def _check_signing_key() -> None:
+    """End the start if no token could be signed with this ``KEY_ENCRYPTION_KEY``.
+
+    A database that is away, or not migrated yet, does not end it: the service starts without one, and readiness tells.
+    """
+    if _settings.database_url is None:
+        return  # another application is served
+    from psycopg import Error
+
+    from app.database.connection import connect
+    from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
+
+    try:
+        with connect(_settings.database_url, _settings) as connection:
+            check_signing_key(connection, KeyEncryption(_settings.key_encryption_keys))
+    except KeyUnreadable as error:
+        sys.exit(f"error: KEY_ENCRYPTION_KEY: {error}")
+    except Error:
+        return
+
+
+def prepare_to_listen(server: Any) -> None:
+    """Check the worker class, and open the port for metrics.
 
     The port is kept as an attribute of the master, since a reload (SIGHUP) executes this file again.
     """
@@ -140,6 +186,8 @@ def when_ready(_server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Open the connections before the first request is accepted, and start the threads that share metrics."""
     extensions = getattr(worker.wsgi, "extensions", {})
+    if "tracing" in extensions:
+        extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
         extensions["database"].open_ahead()
         extensions["authorization_server"].load_ahead()
@@ -166,6 +214,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     for name in ("reading_database", "database"):
         if name in extensions:
             extensions[name].close()
+    if "tracing" in extensions:
+        extensions["tracing"].stop()
     metrics.flush()
 
 

@@ -17,10 +17,10 @@ gc.disable()
 
 
 def on_starting(server: Any) -> None:
-    """Wait, and go on as without the supervisor."""
+    """Wait, and go on as without the supervisor, which has used the signing key by then and needs no check of it."""
     if not os.read(sys.stdin.fileno(), 1):
         sys.exit("the supervisor is gone")
-    gunicorn_settings.on_starting(server)
+    gunicorn_settings.prepare_to_listen(server)
 
 
 def when_ready(_server: Any) -> None:

@@ -6,6 +6,7 @@ and no thread runs in the master, which forks. Each worker has a thread for it b
 of the worker's other threads are busy.
 """
 
+import errno
 import logging
 import socket
 import threading
@@ -33,7 +34,7 @@ class MetricsServer:
         deadline = time.monotonic() + _PORT_S
         while True:
             try:
-                self._listener = _bound(host, port)
+                self._listener = listener_on(host, port)
             except PermissionError:
                 raise
             except OSError:
@@ -52,10 +53,23 @@ class MetricsServer:
         threading.Thread(target=server.serve_forever, args=(60.0,), name="metrics", daemon=True).start()
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
+def listener_on(host: str, port: int) -> socket.socket:
+    """A listener on the first address of a host that this machine has.
+
+    A name can have several addresses: in a network of containers, all instances of the service share one.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in found[:-1]:
+        try:
+            return _listening(family, kind, protocol, address)
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+    family, kind, protocol, _, address = found[-1]
+    return _listening(family, kind, protocol, address)
+
+
+def _listening(family: int, kind: int, protocol: int, address: Any) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

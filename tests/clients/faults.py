@@ -6,16 +6,17 @@
 import json
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.clients.tables import Table
 from tests.support.sandbox import Project, Service
 from tests.support.service import ROOT
 
-PAGE = ROOT / "docs" / "sandbox.md"
-MARK = "<!-- clients -->\n"
+TABLE = Table(ROOT / "docs" / "sandbox.md", "<!-- clients -->\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,19 @@ class Client:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def measured(service: Service, clients: Sequence[Client]) -> str:
-    """The table, as Markdown."""
+def measured(service: Service, clients: Sequence[Client], recoveries: Mapping[str, Counter[str]]) -> str:
+    """The table, as Markdown.
+
+    :param recoveries: by the titles of the clients; here it is counted what the reports say of requests that failed.
+    """
     lines = ["| fault | " + " | ".join(client.title for client in clients) + " |", "|---" * (len(clients) + 1) + "|"]
     for fault in FAULTS:
-        cells = [_outcome(service, client, fault) for client in clients]
+        cells = [_outcome(service, client, fault, recoveries[client.title]) for client in clients]
         lines.append(f"| {fault.title} | " + " | ".join(cells) + " |")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _outcome(service: Service, client: Client, fault: Fault) -> str:
+def _outcome(service: Service, client: Client, fault: Fault, recovered: Counter[str]) -> str:
     project = service.make()
     match = {"operationId": "createOrUpdateResource" if fault.writes else "listResources"}
     project.rules({"match": match, **fault.rule})
@@ -83,6 +87,8 @@ def _outcome(service: Service, client: Client, fault: Fault) -> str:
         timeout=120,
         check=False,
     )
+    for outcomes in project.order("GET", "/report").json["recovery"].values():
+        recovered.update({name: outcomes[name] for name in ("recovered", "gaveUp", "madeWorse")})
     sent = len(project.entries(f"?operationId={match['operationId']}&limit=500"))
     tokens = len(project.entries("?operationId=getToken&limit=500"))
     done = "recovers" if ran.returncode == 0 else "error"
@@ -97,15 +103,3 @@ def _outcome(service: Service, client: Client, fault: Fault) -> str:
 def _version(project: Project) -> int:
     project.order("DELETE", "/rules")
     return json.loads(project.send("GET", "/key=faulty").text).get("version", 0)
-
-
-def shown() -> str:
-    """The table of the page."""
-    return PAGE.read_text().partition(MARK)[2].partition("\n\n")[0].strip() + "\n"
-
-
-def write(table: str) -> None:
-    """Put a table into the page, in place of the one that is there."""
-    head, mark, rest = PAGE.read_text().partition(MARK)
-    after = rest if rest.startswith("\n") else "\n" + rest.partition("\n\n")[2]
-    PAGE.write_text(f"{head}{mark}{table}{after}")

@@ -102,7 +102,7 @@ def read_lists(client: AuthenticatedClient, pet: Resource) -> None:
     )
     found = of(ResourcePage, page)
     assert (found.total, found.results[0].id) == (1, pet.id)
-    assert found.results[0].created_by.obj.name == "contract"
+    assert found.results[0].created_by.obj.name == os.environ["CLIENT_NAME"]
 
 
 def search(client: AuthenticatedClient, pet: Resource) -> None:

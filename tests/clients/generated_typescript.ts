@@ -107,7 +107,7 @@ async function readLists(client: Client<paths>, pet: Resource): Promise<void> {
       },
     }),
   );
-  deepEqual([page.total, page.results[0]?.id, page.results[0]?.createdBy.obj?.name], [1, pet.id, "contract"]);
+  deepEqual([page.total, page.results[0]?.id, page.results[0]?.createdBy.obj?.name], [1, pet.id, env.CLIENT_NAME]);
 
   const head = await client.HEAD("/{projectKey}/resource", {
     params: { path: { projectKey }, query: { stringParameter: "unicorn" } },

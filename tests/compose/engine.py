@@ -64,17 +64,36 @@ class Stack:
     """The published port that requests are sent to."""
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
     """Further published ports, by the names of their settings."""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further variables, as in ``.env``."""
+    files: tuple[str, ...] = ("docker-compose.yml",)
+    """What Compose reads, relative to the repository."""
     token: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
         ports = {"PORT": self.port} | dict(self.ports)
         settings = {"POSTGRES_PASSWORD": PASSWORD, "BIND": "127.0.0.1", "PUBLIC_URL": f"http://127.0.0.1:{self.port}"}
-        return os.environ | settings | {k: str(v) for k, v in ports.items()}
+        return os.environ | settings | {k: str(v) for k, v in ports.items()} | dict(self.settings)
 
     def command(self, *arguments: str) -> list[str]:
         profile = [] if self.profile is None else ["--profile", self.profile]
-        return [*self.compose, *profile, "-p", self.name, "-f", str(ROOT / "docker-compose.yml"), *arguments]
+        files = [option for name in self.files for option in ("-f", str(ROOT / name))]
+        return [*self.compose, *profile, "-p", self.name, *files, *arguments]
+
+    def run_documented(self, script: str, **variables: str) -> str:
+        """Run shell commands of the documentation, in which ``docker compose`` is this stack's."""
+        function = f'docker() {{ shift; {shlex.join(self.command())} "$@"; }}'
+        done = subprocess.run(
+            ["bash", "-euc", f"{function}\n{script}"],
+            env=self.environment | variables,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
 
     def run(self, *arguments: str, check: bool = True) -> str:
         """Run a command of Compose and return what it printed."""

@@ -43,6 +43,15 @@ class Monitored(Stack):
         assert answer.status == 200, f"{expression}: {answer}"
         return answer.json["data"]["result"]
 
+    def told(self) -> set[str]:
+        """The alerts that Alertmanager has."""
+        return {alert["labels"]["alertname"] for alert in self.ask("ALERTMANAGER_PORT", "/api/v2/alerts").json}
+
+    def targets(self) -> list[tuple[str, str]]:
+        """The job and the health of each address that Prometheus scrapes."""
+        found = self.ask("PROMETHEUS_PORT", "/api/v1/targets").json["data"]["activeTargets"]
+        return sorted((target["labels"]["job"], target["health"]) for target in found)
+
     def alerts(self) -> dict[str, str]:
         """The state of each alert that is pending or firing."""
         answer = self.ask("PROMETHEUS_PORT", "/api/v1/alerts")
@@ -51,7 +60,7 @@ class Monitored(Stack):
 
 @pytest.fixture(scope="module")
 def stack(compose: list[str]) -> Iterator[Monitored]:
-    ports = {"PROMETHEUS_PORT": free_port(), "GRAFANA_PORT": free_port()}
+    ports = {name: free_port() for name in ("PROMETHEUS_PORT", "ALERTMANAGER_PORT", "GRAFANA_PORT")}
     with Monitored(compose, profile="monitoring", ports=ports).up() as stack:
         assert isinstance(stack, Monitored)
         yield stack
@@ -67,15 +76,25 @@ def test_prometheus_loads_and_evaluates_the_alert_rules(stack: Monitored) -> Non
 
 
 def test_prometheus_scrapes_the_service_and_no_alert_stays_active(stack: Monitored) -> None:
-    def targets() -> list[Any]:
-        return stack.ask("PROMETHEUS_PORT", "/api/v1/targets").json["data"]["activeTargets"]
-
-    stack.wait_until(lambda: [target["health"] for target in targets()] == ["up"], "Prometheus asking the service")
-    assert targets()[0]["lastError"] == ""
+    both = [("sample-resource", "up"), ("sample-resource-proxy", "up")]
+    stack.wait_until(lambda: stack.targets() == both, "Prometheus asking the service and the proxy")
     stack.wait_until(lambda: stack.query("sample_resource_ready") != [], "the first sample")
     assert {sample["value"][1] for sample in stack.query("sample_resource_ready")} == {"1"}
     # Before its first scrape Prometheus takes the service for unreachable, and the alert for that is pending.
     stack.wait_until(lambda: stack.alerts() == {}, "an end of all alerts")
+
+
+def test_prometheus_scrapes_each_instance_of_the_service(stack: Monitored) -> None:
+    def instances() -> int:
+        return stack.targets().count(("sample-resource", "up"))
+
+    def scale(number: int) -> None:
+        stack.run("up", "-d", "--no-deps", "--no-recreate", "--scale", f"app={number}", "app")
+
+    scale(2)
+    stack.wait_until(lambda: instances() == 2, "Prometheus asking both instances", within_s=90)
+    scale(1)
+    stack.wait_until(lambda: instances() == 1 and len(stack.targets()) == 2, "the end of one", within_s=90)
 
 
 def test_grafana_serves_the_dashboard(stack: Monitored) -> None:
@@ -120,6 +139,7 @@ def test_alert_database_unreachable_fires_during_an_outage_and_ends_after_it(sta
         stack.wait_until(lambda: "DatabaseUnreachable" in stack.alerts(), "the alert pending", within_s=90)
         # The alert fires after it was pending for the minute that its rule states.
         stack.wait_until(lambda: stack.alerts()["DatabaseUnreachable"] == "firing", "the alert firing", within_s=120)
+        stack.wait_until(lambda: "DatabaseUnreachable" in stack.told(), "Alertmanager being told")
     finally:
         stack.run("start", "db")
     stack.wait_until(lambda: "DatabaseUnreachable" not in stack.alerts(), "the end of the alert", within_s=90)

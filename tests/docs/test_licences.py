@@ -32,7 +32,10 @@ def test_every_dependency_is_listed_once() -> None:
 
 
 def test_the_page_names_the_licences_that_the_packages_state() -> None:
-    packages = [*closure("sample-resource", "embedded", "dev"), *closure("sample-resource-testkit", "pytest")]
+    packages = [
+        *closure("sample-resource", "embedded", "otel", "dev"),
+        *closure("sample-resource-testkit", "pytest"),
+    ]
     stated = {named(package): licence_of(package) for package in packages}
     listed = INSTALLED | WITH_TESTKIT | TOOLS
     assert {name: listed.get(name) for name in stated} == stated

@@ -64,7 +64,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
         ("replica_reads_total", set(REPLICA_READ_SOURCES)),
         ("sandbox_orders_total", set(SANDBOX_ORDER_KINDS)),
-        ("ready", {"database", "migrations", "pool"}),
+        ("ready", {"database", "migrations", "pool", "signing_key"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),
     ],
@@ -89,7 +89,10 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
         answer = app.test_client().get(
             f"/{api.project}/resource",
             base_url="http://api.europe-west1.gcp.example.com",
-            headers={"Authorization": f"Bearer {api.token}"},
+            headers={
+                "Authorization": f"Bearer {api.token}",
+                "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            },
         )
     assert answer.status_code == 200
     line = json.loads(JsonLines().format(caplog.records[-1]))

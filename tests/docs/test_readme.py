@@ -54,7 +54,7 @@ def test_the_tour_of_readme_prints_the_expected_answers(port: int, database_url:
         env=os.environ | {"DATABASE_URL": database_url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert walked.returncode == 0, walked.stderr

@@ -26,6 +26,7 @@ EXPECTED = (
     '"number":.*"carriedOut": true',
     '"error":"invalid_token"',
     '"index": "resource_version"',
+    '"percent": [1-9].*"findings": ',
     "",
 )
 """What each step of the tour prints."""

@@ -1,8 +1,14 @@
-"""Alerts and dashboard in ``ops/`` query only metrics and labels that the service exposes, and show every metric."""
+"""Alerts and dashboard in ``ops/`` query only metrics and labels that service and proxy expose, and show every metric.
+
+And the files for Compose, Prometheus, Alertmanager and nginx agree with each other and with the service.
+"""
 
 import json
+import os
 import re
+import subprocess
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,6 +18,7 @@ import yaml
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.config import Settings
 from app.http.request_log import route_template
 from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.support.api import Api
@@ -33,6 +40,8 @@ QUERIES = {
 EXPRESSIONS = {**{name: rule["expr"] for name, rule in RULES.items()}, **QUERIES}
 
 PROMETHEUS_OWN = {"up": {"job", "instance"}}
+NGINX = (OPS / "proxy/nginx.conf").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((OPS.parent / "docker-compose.yml").read_text())
 WORDS = {
     *("sum", "min", "max", "by", "rate", "increase", "histogram_quantile", "avg_over_time", "absent", "vector"),
     *("and", "or", "le"),
@@ -52,7 +61,15 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         for sample in family.samples:
             found.setdefault(sample.name, set()).update(sample.labels)
-    return found
+    return found | exposed_by_the_proxy()
+
+
+def exposed_by_the_proxy() -> dict[str, set[str]]:
+    """The same of the proxy, whose configuration contains the text of its answer."""
+    (text,) = re.findall(r'location = /metrics \{\s+return 200 "(.*?)\n";', NGINX, re.DOTALL)
+    text = re.sub(r"\$\w+", "1", text.replace('\\"', '"'))
+    samples = [sample for family in text_string_to_metric_families(text + "\n") for sample in family.samples]
+    return {sample.name: set(sample.labels) for sample in samples}
 
 
 def selectors(expression: str) -> Iterator[tuple[str, set[str]]]:
@@ -98,7 +115,7 @@ def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
     ("label", "known"),
     [
         ("result", set(TOKEN_CHECK_RESULTS)),
-        ("check", {"database", "migrations", "pool"}),
+        ("check", {"database", "migrations", "pool", "signing_key"}),
         ("state", {"idle", "in_use"}),
     ],
 )
@@ -148,9 +165,75 @@ def test_docs_operations_lists_every_alert_with_severity_and_advice() -> None:
 def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
     configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
     assert configuration["rule_files"] == ["alerts.yml"]
-    (job,) = configuration["scrape_configs"]
-    assert job["job_name"] == "sample-resource"
-    assert job["static_configs"] == [{"targets": ["app:9090"]}]
+    found = {
+        job["job_name"]: [(names["names"], names["type"], names["port"]) for names in job["dns_sd_configs"]]
+        for job in configuration["scrape_configs"]
+    }
+    metrics_name, metrics_port = COMPOSE["services"]["app"]["environment"]["METRICS_BIND"].split(":")
+    assert COMPOSE["services"]["app"]["networks"]["metrics"] == {"aliases": [metrics_name]}
+    assert found == {
+        "sample-resource": [([metrics_name], "A", int(metrics_port))],
+        "sample-resource-proxy": [(["proxy"], "A", 8082)],
+    }
+    assert "listen 8082;" in NGINX
+
+
+def test_alertmanager_has_a_receiver_for_each_severity() -> None:
+    configuration = yaml.safe_load((OPS / "alertmanager.yml").read_text())
+    receivers = {receiver["name"] for receiver in configuration["receivers"]}
+    routed = {route["matchers"][0]: route["receiver"] for route in configuration["route"]["routes"]}
+    assert routed == {'severity = "page"': "page"}
+    assert {configuration["route"]["receiver"], *routed.values()} == receivers
+    assert {rule["labels"]["severity"] for rule in RULES.values()} == receivers
+    named = {
+        name
+        for rule in configuration["inhibit_rules"]
+        for matcher in (*rule["source_matchers"], *rule["target_matchers"])
+        for name in re.findall('"(.*)"', matcher)[0].split("|")
+    }
+    assert named <= set(RULES)
+
+
+def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> None:
+    passed: dict[str, Any] = COMPOSE["services"]["app"]["environment"]
+    settings = {item.metadata["variable"] for item in fields(Settings)}
+    from_outside = {name for name, value in passed.items() if str(value).startswith(f"${{{name}:-")}
+    decided = {"BIND", "PORT", "DATA_DIR", "DATABASE_URL", "TRUSTED_PROXIES", "METRICS_BIND"}
+    assert settings - from_outside == decided
+    # BIND and PORT are those of the proxy, and the image has its own; there is no embedded database.
+    assert decided - set(passed) == {"BIND", "PORT", "DATA_DIR"}
+
+
+def test_the_limit_of_connections_is_that_of_the_proxy() -> None:
+    """Each request of a client has a second connection, to the service."""
+    (processes,) = re.findall(r"^worker_processes (\d+);", NGINX, re.MULTILINE)
+    (connections,) = re.findall(r"worker_connections (\d+);", NGINX)
+    (limit,) = re.findall(r"sample_resource_proxy_connections_max (\d+)", NGINX)
+    assert int(limit) == int(processes) * int(connections) // 2
+
+
+def test_the_bodies_in_the_proxy_leave_room_in_the_memory_of_its_container() -> None:
+    proxy = COMPOSE["services"]["proxy"]
+    (size,) = re.findall(r"^/tmp:size=(\d+)m,", proxy["tmpfs"][0])
+    (limit,) = re.findall(r"^(\d+)m$", proxy["mem_limit"])
+    assert int(size) * 2 <= int(limit)
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"OUTER_PROXIES": "10.0.0.1; include /etc/passwd"}, "OUTER_PROXIES: '10.0.0.1;' is neither"),
+        ({"OUTER_PROXIES": "proxy.example.com"}, "OUTER_PROXIES: 'proxy.example.com' is neither"),
+        ({"MAX_BODY_BYTES": "2m"}, "MAX_BODY_BYTES: '2m' is no number of bytes"),
+    ],
+)
+def test_the_proxy_does_not_start_with_a_wrong_setting(environment: dict[str, str], message: str) -> None:
+    command = ["sh", str(OPS / "proxy/start")]
+    refused = subprocess.run(
+        command, env={"PATH": os.defpath, **environment}, capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"error: {message}")
 
 
 def test_dashboard_panels_use_the_provisioned_data_source() -> None:

@@ -18,6 +18,8 @@ from app.config import Settings
 from app.database import migrate
 from app.database.migration_files import migration_ids
 from app.database.readiness import ANSWERED_WITHIN_S
+from app.identity import signing_keys
+from app.identity.signing_keys import KeyEncryption
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import codes
@@ -168,18 +170,39 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
         assert ready(app)[0].status_code == 200
 
 
+def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
+    cluster: EmbeddedPostgres, project: str, settings: Settings
+) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with open_app(settings, database_url=url) as app:
+        assert ready(app)[0].status_code == 200, "without a key there is no client either"
+        with psycopg.connect(url, autocommit=True) as connection:
+            signing_keys.ensure_signing_key(connection, KeyEncryption((bytes(32),)))
+        answer, _ = ready(app)
+        assert_not_ready(answer, "No token can be signed: the signing key in the database cannot be decrypted.")
+        assert "KEY_ENCRYPTION_KEY" not in answer.text
+        assert shown("signing_key") == "0.0"
+        with psycopg.connect(url, autocommit=True) as connection:
+            signing_keys.rotate_signing_key(connection, others_at_once=True)
+        assert ready(app)[0].status_code == 200
+        assert shown("signing_key") == "1.0"
+
+
+def shown(check: str) -> str:
+    """The value of the metric ``ready`` of a check."""
+    return next(
+        line.rpartition(" ")[2]
+        for line in metrics.exposition().decode().splitlines()
+        if line.startswith(f'sample_resource_ready{{check="{check}"}}')
+    )
+
+
 def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
     assert {migration.id for migration in migrate.status(database_url)} == migration_ids()
 
 
 def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:
-    def shown(check: str) -> str:
-        return next(
-            line.rpartition(" ")[2]
-            for line in metrics.exposition().decode().splitlines()
-            if line.startswith(f'sample_resource_ready{{check="{check}"}}')
-        )
-
     ready(own_app)
     assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "1.0"]
     with holding_the_connection(own_app):

@@ -86,6 +86,47 @@ def test_what_the_read_would_refuse_is_refused(throwaway: Project, body: dict[st
     assert text in answer.text
 
 
+@pytest.mark.parametrize(
+    ("operation_id", "query", "parameter", "line", "column"),
+    [
+        ("listResourcesSorted", where("version >"), "where", 1, 10),
+        ("listResources", where('key = "a" and\n  version ? 3'), "where", 2, 11),
+        ("searchResources", "filter=" + quote("version:range(1 too 3)"), "filter", 1, 19),
+    ],
+)
+def test_a_fault_of_an_expression_has_its_place(
+    throwaway: Project, operation_id: str, query: str, parameter: str, line: int, column: int
+) -> None:
+    answer = throwaway.order("POST", "/explain", {"operationId": operation_id, "query": query})
+    assert answer.status == 400
+    (fault,) = answer.json["errors"]
+    assert (fault["parameter"], fault["line"], fault["column"]) == (parameter, line, column)
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "query", "count"),
+    [
+        ("listResources", "integerParameter=7", 1),
+        ("listResourcesSorted", where('key = "one"'), 1),
+        ("searchResources", "text.en=dogs&facet=version", 1),
+        ("searchResources", "text.en=cats", 0),
+    ],
+)
+def test_a_read_is_executed_if_that_is_asked_for(throwaway: Project, operation_id: str, query: str, count: int) -> None:
+    fields = {"arrayOfIntExample": [7], "arrayOfStringExample": ["dogs"]}
+    throwaway.create(key="one", objectTypeProperty=fields)
+    order = {"operationId": operation_id, "query": query, "execute": True}
+    answer = throwaway.order("POST", "/explain", order).json["answer"]
+    assert answer["total"] == count
+    assert len(answer["results"]) == count
+    assert [entry["operationId"] for entry in throwaway.entries()] == ["createOrUpdateResource"]
+
+
+def test_an_existence_check_is_executed_too(throwaway: Project) -> None:
+    order = {"operationId": "checkResources", "query": "integerParameter=7", "execute": True}
+    assert throwaway.order("POST", "/explain", order).json["answer"] is False
+
+
 def test_nothing_is_executed(throwaway: Project) -> None:
     plan = explained(throwaway, "listResources", "")["statements"][0]["plan"]
     assert "Actual Rows" not in str(plan)

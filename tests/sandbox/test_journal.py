@@ -35,6 +35,8 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
         "connection",
         "clientGone",
         "projectTime",
+        "repeats",
+        "findings",
     ]
     assert entry["number"] == 1
     assert entry["clientId"] == throwaway.made["clientId"]
@@ -232,6 +234,15 @@ class Stream:
         self.connection.close()
 
     def next(self) -> dict[str, Any]:
+        """The next entry."""
+        event = self.event()
+        entry = json.loads(event["data"])
+        assert event["id"] == str(entry["number"])
+        assert event["event"] == "request"
+        return entry
+
+    def event(self) -> dict[str, str]:
+        """The fields of the next event."""
         event: dict[str, str] = {}
         while True:
             line = self.answer.readline().decode().rstrip("\n")
@@ -239,10 +250,24 @@ class Stream:
                 name, _, value = line.partition(": ")
                 event[name] = value
             elif "data" in event:
-                entry = json.loads(event["data"])
-                assert event["id"] == str(entry["number"])
-                assert event["event"] == "request"
-                return entry
+                return event
+
+
+def test_a_stream_has_findings_and_tells_of_those_in_earlier_entries(throwaway: Project) -> None:
+    ids = [throwaway.create(key=key)["id"] for key in ("one", "two")]
+    throwaway.send("GET", "/sorted-query-parameters?limit=500")
+    throwaway.entries()  # so that these are written
+    with closing(Stream(throwaway)) as stream:
+        throwaway.send("GET", f"/{ids[0]}")
+        assert stream.next()["number"] == 4
+        throwaway.send("GET", "/sorted-query-parameters?withTotal=True")
+        entry = stream.next()
+        assert "booleanInOtherCase" in [found["id"] for found in entry["findings"]]
+        event = stream.event()
+    told = json.loads(event["data"])
+    assert event["event"] == "finding"
+    assert told["number"] == 3
+    assert told["finding"]["id"] == "pageForOneResult"
 
 
 def test_a_stream_shows_requests_within_half_a_second(throwaway: Project) -> None:

@@ -358,3 +358,21 @@ def test_parallel_test_processes_see_nothing_of_one_another(sandbox: Service) ->
     with ThreadPoolExecutor(64) as threads:
         found = list(threads.map(run, range(64)))
     assert found == [([f"only-{number}"], 4, [503, 200]) for number in range(64)]
+
+
+def test_a_token_is_issued_without_the_secret(throwaway: Project) -> None:
+    issued = throwaway.order("POST", "/tokens")
+    assert issued.status == 201
+    assert issued.json["clientId"] == throwaway.made["clientId"]
+    assert issued.json["scope"] == throwaway.made["scope"]
+    headers = {"Authorization": f"Bearer {issued.json['accessToken']}"}
+    assert throwaway.service.send("GET", throwaway.resources, headers=headers).status == 200
+    assert throwaway.send("GET").status == 200, "the former token stays valid"
+    assert [entry["operationId"] for entry in throwaway.entries()] == ["listResources"] * 2
+
+
+def test_an_issued_token_expires_by_the_clock_of_the_project(throwaway: Project) -> None:
+    throwaway.order("PUT", "/clock", {"offsetSeconds": 10 * 86_400})
+    assert throwaway.send("GET").status == 401
+    throwaway.made["accessToken"] = throwaway.order("POST", "/tokens").json["accessToken"]
+    assert throwaway.send("GET").status == 200

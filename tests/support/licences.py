@@ -16,19 +16,22 @@ FOR_THE_SERVICE = frozenset(
         "LGPL-3.0-only",
         "MIT",
         "MIT-0",
+        "MPL-2.0",
         "PSF-2.0",
         "ZPL-2.1",
     ]
 )
 """Licences that let a program under the MIT licence import a library and be passed on with it.
 
-LGPL-3.0 asks that its users can replace the library, which a Python package always can be.
+LGPL-3.0 asks that its users can replace the library, which a Python package always can be. MPL-2.0 asks that changes of
+its own files be published; certifi, a list of certificates, is passed on unchanged.
 """
 
-FOR_TOOLS = FOR_THE_SERVICE | {"GPL-3.0-only", "MPL-2.0", "Public-Domain"}
+FOR_TOOLS = FOR_THE_SERVICE | {"GPL-3.0-only", "Public-Domain"}
 """Licences of programs that check and build the service, and are not passed on with it."""
 
 _CLASSIFIERS = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD",
     "GNU General Public License (GPL)": "GPL-3.0",

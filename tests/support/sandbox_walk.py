@@ -56,6 +56,7 @@ class _Walk:
         here = f"/{PROJECT}"
         self.send("list", "GET", "", 200)
         self.send("get", "GET", here, 200)
+        self.send("issue_token", "POST", f"{here}/tokens", 201)
         self.send("set_clock", "PUT", f"{here}/clock", 204, {"now": "2030-01-01T00:00:00Z", "runs": False})
         self.send("set_ids", "PUT", f"{here}/ids", 204, {"seed": 2})
         self.send("save_snapshot", "PUT", f"{here}/snapshots/one")
@@ -112,6 +113,7 @@ class _Walk:
         self.send("list_requests", "GET", f"/{PROJECT}/requests", 200)
         self.send("get_request", "GET", f"/{PROJECT}/requests/1", 200)
         self.send("get_archive", "GET", f"/{PROJECT}/requests.har", 200)
+        self.send("get_report", "GET", f"/{PROJECT}/report", 200)
         with self.step("sandbox.stream"):
             events = self.sandbox.streams.events(PROJECT, None, lambda: False, lambda: True)
             next(events)

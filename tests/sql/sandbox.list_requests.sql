@@ -1,4 +1,9 @@
-SELECT r.number, r.entry
+SELECT
+    r.number,
+    r.entry,
+    (%(status)s::int IS NULL OR r.status = %(status)s::int)
+        AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
+        AND (%(method)s::text IS NULL OR r.method = %(method)s::text) AS is_wanted
 FROM (
     SELECT
         (
@@ -10,4 +15,4 @@ FROM (
     ORDER BY r.ended_us DESC, r.place DESC
     LIMIT %(kept)s::bigint
 ) r
-WHERE r.number = %(number)s::bigint
+ORDER BY r.number

@@ -1,0 +1,109 @@
+// The project itself: credentials, a curl line, clock, ids, snapshots, reset and end.
+
+import { html, useState } from "./preact.js";
+import { projects, root } from "./api.js";
+import { Confirmed, Copy, Fault, Field, useEvery } from "./parts.js";
+
+export function Project({ project, credentials, journal, onGone }) {
+  const [about, setAbout] = useState(null);
+  const [error, setError] = useState(null);
+  const [said, setSaid] = useState("");
+  const load = async (signal) => setAbout(await projects.get(project, signal));
+  useEvery(5000, load, [project]);
+  const run = (action, done) => async (event) => {
+    event?.preventDefault?.();
+    try {
+      const values = event?.target instanceof HTMLFormElement ? new FormData(event.target) : null;
+      await action(values);
+      setError(null);
+      setSaid(done);
+      await load();
+    } catch (refused) {
+      setSaid("");
+      setError(refused);
+    }
+  };
+  if (!about) return html`<p class="soft pad">Loading …</p>`;
+  return html`<${Fault} error=${error} /><p class="said good" role="status">${said}</p>
+    <div class="columns">
+      <div>
+        <${Credentials} project=${project} credentials=${credentials} onRefused=${setError} />
+        <section class="card"><h3>${about.resources} resources, ${about.requests} requests</h3>
+          <p class="soft">Made ${moment(about.createdAt)}, removed ${moment(about.expiresAt)}, UTC.</p>
+          <form onSubmit=${run((form) => projects.reset(project, form.getAll("keep")).then(journal.reload), "The project is what it was at its beginning.")}>
+            <fieldset><legend>Reset: as it was when it was made</legend>
+              <label class="check"><input type="checkbox" name="keep" value="rules" checked /> keep the rules</label>
+              <label class="check"><input type="checkbox" name="keep" value="requests" /> keep the requests</label></fieldset>
+            <button>Reset</button></form>
+          <${Confirmed} label="Remove the project" question="Everything in it goes." onConfirm=${run(() => projects.remove(project).then(onGone), "")} />
+        </section>
+      </div>
+      <div>
+        <section class="card"><h3>Snapshots</h3>
+          ${about.snapshots.length ? html`<ul class="rows">${about.snapshots.map(({ name, createdAt }) => html`<li><span><strong>${name}</strong> <span class="soft">${moment(createdAt)}</span></span>
+            <button type="button" onClick=${run(() => projects.restore(project, name), `The project holds what it held at ${name}.`)}>Restore ${name}</button></li>`)}</ul>`
+            : html`<p class="soft">None. A snapshot keeps what the project holds, and brings it back to the byte.</p>`}
+          <form class="row" onSubmit=${run((form) => projects.save(project, form.get("name")), "Saved.")}>
+            <label>Name <input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck=${false} /></label><button>Save a snapshot</button></form></section>
+        <${Clock} clock=${about.clock} set=${(order, done) => run(() => projects.clock(project, order), done)} />
+        <section class="card"><h3>Ids</h3>
+          <p class="soft">${"seed" in about.ids ? `New resources get the ids of seed ${about.ids.seed}.` : "New resources get random ids."}</p>
+          <form class="row" onSubmit=${run((form) => projects.ids(project, form.get("seed") === "" ? {} : { seed: Number(form.get("seed")) }), "Set.")}>
+            <label>Seed <input name="seed" type="number" step="1" placeholder="none: random" /></label><button>Set the seed</button></form></section>
+      </div>
+    </div>`;
+}
+
+const moment = (text) => text.slice(0, 16).replace("T", " ");
+
+function Clock({ clock, set }) {
+  const at = (form) => ({ now: new Date(`${form.get("now")}Z`).toISOString(), runs: clock.runs });
+  const [now, setNow] = useState("");
+  const ahead = clock.offsetSeconds ?? 0;
+  return html`<section class="card"><h3>Clock</h3>
+    <p><strong class="clock">${clock.now.slice(0, 19).replace("T", " ")}</strong> <span class="soft">${clock.runs ? (ahead ? `runs, ${Math.round(Math.abs(ahead))} s ${ahead > 0 ? "ahead" : "behind"}` : "real time") : "stands still"}</span></p>
+    <p class="soft">It dates what is written, and decides whether a token has expired.</p>
+    <div class="row wrap">
+      <button type="button" onClick=${set({ offsetSeconds: ahead + 3600 }, "An hour later.")}>+1 hour</button>
+      <button type="button" onClick=${set({ offsetSeconds: ahead + 172_860 }, "Two days later: tokens so far have expired.")}>+2 days</button>
+      ${clock.runs ? html`<button type="button" onClick=${set({ runs: false }, "The clock stands still.")}>Stand still</button>` : ""}
+      <button type="button" onClick=${set({}, "Real time.")}>Real time</button></div>
+    <form class="row" onSubmit=${(event) => { event.preventDefault(); set(at(new FormData(event.target)), "Set.")(); }}>
+      <label>Time (UTC) <input name="now" type="datetime-local" step="1" required value=${now} onInput=${(event) => setNow(event.target.value)} /></label><button>Set the clock</button></form></section>`;
+}
+
+/** Tokens and secrets stay in memory; one stands on the page only while its field is open. */
+function Credentials({ project, credentials, onRefused }) {
+  const [shown, setShown] = useState("");
+  const made = credentials.get(project) ?? {};
+  const [, draw] = useState(0);
+  const token = async () => {
+    if (!credentials.get(project)?.accessToken) credentials.set(project, { ...made, ...(await projects.token(project)) });
+    draw((number) => number + 1);
+    return credentials.get(project).accessToken;
+  };
+  const line = (text) => `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer ${text}"`;
+  const show = (name) => async () => {
+    try {
+      if (name === "token") await token();
+      setShown(shown === name ? "" : name);
+    } catch (refused) {
+      onRefused(refused);
+    }
+  };
+  const secret = (name, title, read) => html`<div class="field"><span class="name">${title}</span><div class="row">
+    <${Copy} read=${read} name="Copy the ${title.toLowerCase()}" onRefused=${show(name)} />
+    <button type="button" class="quiet" aria-expanded=${String(shown === name)} onClick=${show(name)}>${shown === name ? "Hide" : "Show"}</button></div>
+    ${shown === name && html`<${Field} label="${title} to copy" text=${credentials.get(project)?.[name === "token" ? "accessToken" : "clientSecret"] ?? ""} />`}</div>`;
+  return html`<section class="card"><h3>Credentials</h3>
+    <${Field} label="Project key" text=${project} />
+    <${Field} label="API URL" text="${location.origin}${root}/${project}/resource" />
+    <${Field} label="Token URL" text="${location.origin}${root}/oauth/token" />
+    ${made.clientId && html`<${Field} label="Client id" text=${made.clientId} /><${Field} label="Scope" text=${made.scope} />`}
+    ${made.clientSecret ? secret("secret", "Client secret", () => made.clientSecret)
+      : html`<p class="soft">The client's secret is shown only in the tab that has made the project, until it is reloaded.</p>`}
+    ${secret("token", "Access token", token)}
+    <h4>Try it</h4>
+    <code class="line" tabindex="0">${line("$TOKEN")}</code>
+    <${Copy} read=${async () => line(await token())} name="Copy the curl line with a token" onRefused=${show("token")} /></section>`;
+}

@@ -1,0 +1,187 @@
+// The journal: a list with filters, and one request with its answer, beside the request that it repeats.
+
+import { Component, html, useEffect, useMemo, useRef } from "./preact.js";
+import { projects, root } from "./api.js";
+import { headersCompared, linesCompared } from "./compare.js";
+import { Copy, Empty, Link, Status, milliseconds, pretty, time } from "./parts.js";
+import { go } from "./place.js";
+
+export function Requests({ journal, project, place }) {
+  const { entries } = journal;
+  const shown = useMemo(() => entries.filter((entry) => isShown(entry, place)), [entries, place]);
+  const chosen = entries.find((entry) => entry.number === Number(place.entry));
+  if (journal.state === "loading") return html`<p class="soft pad">Loading the journal …</p>`;
+  if (!entries.length) return html`<${NoRequests} project=${project} />`;
+  return html`<${Filters} entries=${entries} shown=${shown} place=${place} project=${project} />
+    <div class="split ${chosen ? "has-choice" : ""}">
+      <${List} entries=${shown} chosen=${chosen?.number} />
+      <section class="detail" aria-label="Request and answer">${chosen
+        ? html`<${Detail} entry=${chosen} before=${entries.find((entry) => entry.number === chosen.repeats)} key=${chosen.number} />`
+        : html`<${Empty} title="Pick a request"><p>Its headers and bodies stand here, as they went over the wire, with what should not be so.</p></${Empty}>`}
+      </section>
+    </div>`;
+}
+
+function NoRequests({ project }) {
+  const line = `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer $TOKEN"`;
+  return html`<${Empty} title="No requests yet">
+    <p>Send one with your client, or with this line. The token is on the page <${Link} to=${{ view: "project" }}>Project</${Link}>.</p>
+    <div class="with-button"><code class="line" tabindex="0">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
+    <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
+}
+
+function isShown(entry, { status, operation, method, only, text }) {
+  const group = entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`;
+  return (!status || group === status)
+    && (!operation || (entry.operationId ?? "none") === operation)
+    && (!method || entry.request.method === method)
+    && (only !== "findings" || entry.findings.length > 0)
+    && (only !== "ordered" || entry.rule !== null)
+    && (!text || `${entry.request.target} ${entry.correlationId}`.toLowerCase().includes(text.toLowerCase()));
+}
+
+function Filters({ entries, shown, place, project }) {
+  const among = (read) => [...new Set(entries.map(read))].sort();
+  const choice = (name, label, values) => html`<label><span>${label}</span>
+    <select value=${place[name] ?? ""} onChange=${(event) => go({ [name]: event.target.value }, { replace: true })}>
+      <option value="">all</option>${values.map(([value, title]) => html`<option value=${value}>${title}</option>`)}
+    </select></label>`;
+  const group = (entry) => (entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
+  const some = ["status", "operation", "method", "only", "text"].some((name) => place[name]);
+  return html`<form class="filters" role="search" aria-label="Requests" onSubmit=${(event) => event.preventDefault()}>
+    <label class="text"><span>Find</span><input type="search" value=${place.text ?? ""} placeholder="target or correlation id" spellcheck=${false}
+      onInput=${(event) => go({ text: event.target.value }, { replace: true })} /></label>
+    ${choice("status", "Status", among(group).map((each) => [each, each]))}
+    ${choice("method", "Method", among((entry) => entry.request.method).map((each) => [each, each]))}
+    ${choice("operation", "Operation", among((entry) => entry.operationId ?? "none").map((each) => [each, each === "none" ? "unknown URL" : each]))}
+    ${choice("only", "Only", [["findings", "with findings"], ["ordered", "changed by a rule"]])}
+    <output class="soft">${shown.length === entries.length ? `${entries.length}` : `${shown.length} of ${entries.length}`} requests</output>
+    ${some && html`<button type="button" class="quiet" onClick=${() => go({ status: "", method: "", operation: "", only: "", text: "" })}>Clear</button>`}
+    <span class="grow"></span>
+    <button type="button" class="quiet" onClick=${() => projects.saveArchive(project)}>Save as HAR</button>
+  </form>`;
+}
+
+function List({ entries, chosen }) {
+  const body = useRef();
+  useEffect(() => {
+    body.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const move = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    const links = [...body.current.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    const next = links[at + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  };
+  if (!entries.length) return html`<${Empty} title="None of the requests"><p>All are hidden by the filters.</p></${Empty}>`;
+  return html`<div class="list"><table>
+    <caption class="hidden">Requests, newest first</caption>
+    <thead><tr><th scope="col" class="n">#</th><th scope="col">Request</th><th scope="col">Status</th><th scope="col" class="n wide-only">Took</th><th scope="col" class="wide-only">At (UTC)</th></tr></thead>
+    <tbody ref=${body} onKeyDown=${move}>${entries.map((entry) => html`<${Row} entry=${entry} isChosen=${entry.number === chosen} key=${entry.number} />`)}</tbody>
+  </table></div>`;
+}
+
+/** A row is drawn again only if its entry has changed. */
+class Row extends Component {
+  shouldComponentUpdate({ entry, isChosen }) {
+    return entry !== this.props.entry || isChosen !== this.props.isChosen;
+  }
+
+  render({ entry, isChosen }) {
+    const { request, response, rule, findings } = entry;
+    const target = request.target.replace(/^\/[^/]+/, "") || request.target;
+    return html`<tr class=${isChosen ? "chosen" : ""} onClick=${(event) => event.target.closest("a") ?? event.currentTarget.querySelector("a").click()}>
+      <td class="n soft">${entry.number}</td>
+      <td class="what"><${Link} to=${{ entry: entry.number }} aria-current=${isChosen ? "true" : null}><span class="method">${request.method}</span> <span class="target">${target}</span></${Link}>
+        <span class="marks">${entry.repeats && html`<span class="mark" title="It repeats request ${entry.repeats}">again</span>`}
+        ${rule && html`<span class="mark rule">${rule.name ?? (rule.number === null ? "Prefer" : `rule ${rule.number}`)}</span>`}
+        ${findings.map((each) => html`<span class="mark finding">${each.title}</span>`)}</span></td>
+      <td><${Status} status=${response?.status} /></td>
+      <td class="n soft wide-only">${milliseconds(entry.durationMs)}</td>
+      <td class="n soft wide-only">${time(entry.startedAt)}</td>
+    </tr>`;
+  }
+}
+
+// One request
+
+function Detail({ entry, before }) {
+  const heading = useRef();
+  const { request, response, rule, token, connection, sql } = entry;
+  return html`
+    <header class="detail-head">
+      <${Link} to=${{ entry: "" }} class="back">All requests</${Link}>
+      <h3 ref=${heading}><span class="method">${request.method}</span> <span class="target">${request.target}</span></h3>
+      <p class="facts"><${Status} status=${response?.status} /> ${milliseconds(entry.durationMs)} · ${entry.operationId ?? "unknown URL"} · request ${entry.number}
+        ${connection && html` · ${connection.request === 1 ? "first" : `no. ${connection.request}`} on connection ${connection.number}`}</p>
+    </header>
+    ${entry.findings.map((each) => html`<${Finding} finding=${each} />`)}
+    ${rule && html`<div class="note rule"><h4>${rule.prefer ? "Ordered by Prefer" : `Changed by the rule ${rule.name ?? rule.number}`}</h4>
+      <p>${rule.carriedOut ? "The request was carried out" : "The request was not carried out"}${rule.replacedStatus ? `; its own answer was ${rule.replacedStatus}` : ""}.${
+        rule.waitedMs ? ` The answer waited ${milliseconds(rule.waitedMs)}.` : ""}</p></div>`}
+    ${before && html`<div class="note"><h4>It repeats request ${before.number}</h4>
+      <p>${before.response === null ? "That one had no answer." : `That one was ${before.response.status}.`} This one came ${
+        milliseconds(new Date(entry.startedAt) - new Date(before.startedAt))} later. Differences are marked. <${Link} to=${{ entry: before.number }}>Show request ${before.number}</${Link}></p></div>`}
+    <div class="sides">
+      <${Message} title="Request" first="${request.method} ${request.target} ${request.httpVersion}"
+        firstBefore=${before && `${before.request.method} ${before.request.target} ${before.request.httpVersion}`}
+        message=${request} before=${before?.request} />
+      ${response
+        ? html`<${Message} title="Answer" first="${request.httpVersion} ${response.status}" firstBefore=${before?.response && `${before.request.httpVersion} ${before.response.status}`}
+            message=${response} before=${before?.response} />`
+        : html`<section class="side"><h4>Answer</h4><p class="soft">${entry.clientGone ? "The client had closed the connection." : "None: the connection ended without one."}</p></section>`}
+    </div>
+    <dl class="about">
+      <div><dt>Client</dt><dd>${entry.clientId ?? "unknown"}</dd></div>
+      ${token && html`<div><dt>Token</dt><dd>${token.scopes.map((scope) => scope.split(":")[0]).join(", ")}; until ${token.expiresAt.slice(0, 16).replace("T", " ")}</dd></div>`}
+      <div><dt>SQL</dt><dd>${sql.statements} statements, ${milliseconds(sql.milliseconds)}</dd></div>
+      <div><dt>Correlation id</dt><dd class="code">${entry.correlationId}</dd></div>
+      ${entry.projectTime && html`<div><dt>Project's time</dt><dd>${entry.projectTime}</dd></div>`}
+    </dl>`;
+}
+
+export function Finding({ finding }) {
+  return html`<div class="note finding"><h4>${finding.title}</h4><p>${finding.detail}</p><p>${marked(finding.instead)}</p>
+    ${finding.clauses.length > 0 && html`<p class="soft">Specification: ${finding.clauses.map((clause, index) => html`${index ? ", " : ""}<a href="${root}/docs/specification#${clause}">${clause}</a>`)}</p>`}</div>`;
+}
+
+/** Text with `code` in it. */
+export function marked(text) {
+  return text.split("`").map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
+}
+
+const MARKS = { same: " ", added: "+", removed: "−" };
+const SAID = { same: "", added: "added: ", removed: "removed: " };
+
+function Lines({ lines, label }) {
+  const compared = lines.some((line) => line.kind !== "same");
+  return html`<pre tabindex="0" aria-label=${label} class=${compared ? "compared" : ""}>${lines.map((line) => html`<span class="l ${line.kind}">${
+    compared && html`<span class="sign" aria-hidden="true">${MARKS[line.kind]}</span>`}${
+    line.kind !== "same" && html`<span class="hidden">${SAID[line.kind]}</span>`}${line.text}
+</span>`)}</pre>`;
+}
+
+function Message({ title, first, firstBefore, message, before }) {
+  const head = useMemo(() => {
+    const start = linesCompared(first, firstBefore || first);
+    return [...start, ...headersCompared(message.headers, before?.headers)];
+  }, [message, before]);
+  const body = useMemo(() => bodyLines(message.body, before?.body), [message, before]);
+  return html`<section class="side"><h4>${title}</h4><${Lines} lines=${head} label="${title}: head" />
+    ${body ? html`<${Lines} lines=${body} label="${title}: body" />${message.body?.truncated && html`<p class="soft">Cut: ${message.body.size ?? "an unknown number of"} bytes in all.</p>`}`
+      : html`<p class="soft">No body.</p>`}</section>`;
+}
+
+const textOf = (body) => (body === null || body === undefined ? null : body.text === undefined ? `(base64) ${body.base64}` : pretty(body.text));
+
+function bodyLines(body, before) {
+  const text = textOf(body);
+  if (text === null) return null;
+  const earlier = textOf(before);
+  return linesCompared(text, earlier === null ? text : earlier);
+}

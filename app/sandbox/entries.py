@@ -1,0 +1,254 @@
+"""Entries of the journal as analysis reads them: parsed once, and derived values when they are asked for."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote
+
+TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
+
+BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
+"""The operations whose body is a resource."""
+
+LISTS = frozenset(
+    ("listResources", "checkResources", "listResourcesSorted", "searchResources", "searchProductProjections")
+)
+"""The operations that take conditions and paging."""
+
+TROUBLES = ("401", "409", "429", "503", "lost")
+"""What a client should recover from: statuses, and answers that it did not get whole."""
+
+_LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
+"""What a rule does to a connection so that the client has no whole answer."""
+
+Call = tuple[str, str, str]
+"""Method, target and body of a request."""
+
+Place = tuple[str, str]
+"""Method and path of a request."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request of the journal with its answer.
+
+    :param data: the entry, as ``GET .../requests/{number}`` answers it.
+    """
+
+    data: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, number: int, text: str) -> "Entry":
+        """An entry from the JSON text in which it is stored."""
+        return cls({"number": number, **json.loads(text)})
+
+    @property
+    def number(self) -> int:
+        return self.data["number"]
+
+    @property
+    def client(self) -> str | None:
+        """The id of the API client; None if the request had no valid token."""
+        return self.data["clientId"]
+
+    @cached_property
+    def operation(self) -> str | None:
+        """The operationId; None for an unknown URL or method."""
+        return self.data["operationId"]
+
+    @property
+    def method(self) -> str:
+        return self.data["request"]["method"]
+
+    @property
+    def target(self) -> str:
+        """The target as it was sent."""
+        return self.data["request"]["target"]
+
+    @cached_property
+    def path(self) -> str:
+        """The raw path."""
+        return self.target.partition("?")[0]
+
+    @cached_property
+    def began(self) -> float:
+        """When the request arrived, in seconds since 1970."""
+        return datetime.fromisoformat(self.data["startedAt"]).timestamp()
+
+    @property
+    def ended(self) -> float:
+        """When its answer was sent, in seconds since 1970."""
+        return self.began + self.data["durationMs"] / 1000
+
+    def follows(self, before: "Entry") -> bool:
+        """Whether the client may have sent this after it had the answer to another request.
+
+        An answer is there a little before the service is done with it, and times are cut to milliseconds, so what
+        began in the second half of the other request counts as later.
+        """
+        return self.began > before.began + before.data["durationMs"] / 2000 - 0.001
+
+    @property
+    def project_time(self) -> float:
+        """The time of the project's clock, in seconds since 1970."""
+        text = self.data["projectTime"]
+        return self.began if text is None else datetime.fromisoformat(text).timestamp()
+
+    # The request
+
+    @cached_property
+    def headers(self) -> Mapping[str, str]:
+        """The request's headers by their names in lower case; of repeated ones the last."""
+        return {name.lower(): value for name, value in self.data["request"]["headers"]}
+
+    @cached_property
+    def query(self) -> tuple[tuple[str, str], ...]:
+        """The parameters of the query string, decoded."""
+        return tuple(parse_qsl(self.target.partition("?")[2], keep_blank_values=True))
+
+    @cached_property
+    def form(self) -> tuple[tuple[str, str], ...]:
+        """The fields of a form."""
+        if not self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+            return ()
+        return tuple(parse_qsl(self.text, keep_blank_values=True))
+
+    @cached_property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Parameters of the query string, then fields of the form."""
+        return self.query + self.form
+
+    def values(self, name: str) -> list[str]:
+        """The values of a parameter."""
+        return [value for each, value in self.parameters if each == name]
+
+    @property
+    def has_body(self) -> bool:
+        return self.data["request"]["body"] is not None
+
+    @cached_property
+    def text(self) -> str:
+        """The request's body; empty if it has none or is no text."""
+        body = self.data["request"]["body"]
+        return "" if body is None else body.get("text", "")
+
+    @cached_property
+    def json(self) -> Any:
+        """The request's body as a value of JSON; None if it is none."""
+        return _json_of(self.text)
+
+    @property
+    def version(self) -> Any:
+        """The version that the request expects, in its body or its query; None if there is none."""
+        if isinstance(self.json, dict) and "version" in self.json:
+            return cast("dict[str, Any]", self.json)["version"]
+        return next(iter(self.values("version")), None)
+
+    @cached_property
+    def call(self) -> Call:
+        """What makes two requests the same: method, target and body."""
+        return self.method, self.target, self.text
+
+    @property
+    def place(self) -> Place:
+        """Method and path: the same for an update that is repeated with another version."""
+        return self.method, self.path
+
+    # The answer
+
+    @property
+    def answer(self) -> Mapping[str, Any] | None:
+        return self.data["response"]
+
+    @cached_property
+    def status(self) -> int | None:
+        """The status; None if nothing was answered."""
+        return None if self.answer is None else self.answer["status"]
+
+    @property
+    def does(self) -> tuple[str, ...]:
+        """What was done on order."""
+        return () if self.data["rule"] is None else tuple(self.data["rule"]["does"])
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the client had no whole answer: nothing, a part, or it had gone."""
+        return self.answer is None or not _LOST_BY.isdisjoint(self.does) or self.client_gone
+
+    @property
+    def trouble(self) -> str | None:
+        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
+        if self.is_lost:
+            return "lost"
+        # A token endpoint that refuses credentials is no trouble that a client could recover from.
+        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
+            return None
+        return str(self.status) if str(self.status) in TROUBLES else None
+
+    @property
+    def client_gone(self) -> bool:
+        """Whether the client had closed the connection before the answer was sent."""
+        return self.data["clientGone"]
+
+    @property
+    def was_carried_out(self) -> bool:
+        """Whether the request may have changed something, whatever its answer says."""
+        rule = self.data["rule"]
+        if rule is not None and not rule["carriedOut"]:
+            return False
+        status = self.status if rule is None or rule["replacedStatus"] is None else rule["replacedStatus"]
+        return status is None or status < 400
+
+    @cached_property
+    def answer_headers(self) -> Mapping[str, str]:
+        """The answer's headers by their names in lower case."""
+        return {} if self.answer is None else {name.lower(): value for name, value in self.answer["headers"]}
+
+    @property
+    def retry_after(self) -> int | None:
+        """The seconds of ``Retry-After``."""
+        text = self.answer_headers.get("retry-after", "")
+        return int(text) if re.fullmatch("[0-9]{1,9}", text, re.ASCII) else None
+
+    @property
+    def answer_text(self) -> str:
+        """The answer's body; empty if there is none or it is no text."""
+        body = None if self.answer is None else self.answer["body"]
+        return "" if body is None else body.get("text", "")
+
+    @cached_property
+    def answer_json(self) -> Any:
+        """The answer's body as a value of JSON; None if it is none."""
+        return _json_of(self.answer_text)
+
+    @property
+    def error_codes(self) -> frozenset[str]:
+        """The codes of an error answer."""
+        if not isinstance(self.answer_json, dict):
+            return frozenset()
+        faults = cast("dict[str, Any]", self.answer_json).get("errors")
+        return frozenset(str(each.get("code")) for each in faults or () if isinstance(each, dict))
+
+    # Where it went
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether it went to a resource of the project, and not to the token endpoint."""
+        return self.operation != TOKEN_OPERATION
+
+    @cached_property
+    def decoded_path(self) -> str:
+        return unquote(self.path)
+
+
+def _json_of(text: str) -> Any:
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,89 @@
+"""What the sandbox reports on the clients: each uses a project of its own, and then meets the faults.
+
+``docs/clients.md`` has the table; ``make contract`` compares it with what it finds, and prints both if they differ.
+"""
+
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.sandbox.projects import CLIENT_NAME
+from tests.clients.faults import Client
+from tests.clients.tables import Table
+from tests.support.sandbox import Project, Service
+from tests.support.service import ROOT
+
+TABLE = Table(ROOT / "docs" / "clients.md", "<!-- reports -->\n")
+
+SHORT = {
+    "equalSign": "`key=`",
+    "encodedSlash": "`%2F`",
+    "variables": "`var.*`",
+    "texts": "`text.*`",
+    "repetition": "repetition",
+    "form": "forms",
+    "prefer": "`Prefer`",
+    "ifMatch": "`If-Match`",
+}
+"""The notations in the words of the table."""
+
+
+def measured(service: Service, clients: Sequence[Client], recoveries: Mapping[str, Counter[str]]) -> str:
+    """The table, as Markdown.
+
+    :param clients: with the programs of ``docs/clients.md``.
+    :param recoveries: by the titles of the clients, what became of the requests that failed by faults.
+    """
+    columns = [_column(_report(service, client), recoveries[client.title]) for client in clients]
+    lines = ["| | " + " | ".join(client.title for client in clients) + " |", "|---" * (len(clients) + 1) + "|"]
+    lines += [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in columns[0]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def environment_of(project: Project) -> dict[str, str]:
+    """The variables that the programs read."""
+    return {
+        "BASE_URL": f"http://127.0.0.1:{project.service.port}",
+        "PROJECT": project.key,
+        "CLIENT_ID": project.made["clientId"],
+        "CLIENT_SECRET": project.made["clientSecret"],
+        "CLIENT_NAME": CLIENT_NAME,
+        "TOKEN": project.token,
+    }
+
+
+def _report(service: Service, client: Client) -> dict[str, Any]:
+    project = service.make()
+    ran = subprocess.run(
+        [str(word) for word in client.command],
+        cwd=Path(__file__).parent,
+        env=os.environ | environment_of(project) | client.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+    return project.order("GET", "/report").json
+
+
+def _column(report: Mapping[str, Any], recovered: Counter[str]) -> dict[str, str]:
+    specification = report["specification"]
+    met = [SHORT[each["id"]] for each in report["notations"] if each["count"]]
+    statuses = [each["status"] for each in report["statuses"]]
+    findings = [each["title"][0].lower() + each["title"][1:] for each in report["findings"]]
+    return {
+        "clauses of the specification": f"{specification['exercised']} of {specification['observable']},"
+        f" {specification['percent']} %",
+        "operations": str(len(report["operations"])),
+        "statuses": ", ".join(statuses),
+        "notations": ", ".join(met) or "none",
+        "findings": "; ".join(findings) or "none",
+        "of requests that failed: recovered": str(recovered["recovered"]),
+        "gave up": str(recovered["gaveUp"]),
+        "made it worse": str(recovered["madeWorse"]),
+    }

@@ -1,0 +1,145 @@
+"""Two PostgreSQL servers: a primary, and a standby that confirms each commit (synchronous replication)."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+import pytest
+
+from app.serving import processes
+from app.serving.data_folder import find_data_folder
+from app.serving.server_programs import can_run, package_folder, server_environment
+from tests.support.ports import free_port
+from tests.support.waiting import wait_until
+
+ACCOUNT = "sample_resource"
+
+
+class PostgresPair:
+    """A primary with an empty database and its standby, both on TCP ports of 127.0.0.1."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-pair-"))
+        self.folder.chmod(0o755)
+        data = find_data_folder(self.folder / "account")
+        self._user = data.user
+        self.programs = _programs(self._user)
+        self.ports = (free_port(), free_port())
+        self._running: list[subprocess.Popen[bytes]] = []
+        for name in ("primary", "standby"):
+            (self.folder / name).mkdir(mode=0o700)
+            data.hand_over(self.folder / name)
+        primary, standby = self.folder / "primary", self.folder / "standby"
+        self._run("initdb", "-D", str(primary), "-U", ACCOUNT, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+        self.primary = self._start(primary, self.ports[0])
+        with self.connect(0, "postgres") as connection:
+            connection.execute(f"CREATE DATABASE {ACCOUNT}")
+        self._run("pg_basebackup", "-D", str(standby), "-h", "127.0.0.1", "-p", str(self.ports[0]), "-U", ACCOUNT,
+                  "--checkpoint=fast", "--write-recovery-conf")  # fmt: skip
+        self.standby = self._start(standby, self.ports[1])
+        # Only now, so that the copy does not have the setting: promoted, it has to commit alone.
+        with self.connect(0) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("SELECT pg_reload_conf()")
+            wait_until(lambda: _value(connection, "SELECT sync_state FROM pg_stat_replication") == "sync")
+
+    @property
+    def url(self) -> str:
+        """Both servers; libpq takes the one that accepts writes."""
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        return f"postgresql://{ACCOUNT}@{hosts}/{ACCOUNT}?target_session_attrs=read-write"
+
+    @property
+    def version(self) -> str:
+        with self.connect(1) as connection:
+            return str(_value(connection, "SHOW server_version"))
+
+    def connect(self, server: int, database: str = ACCOUNT) -> psycopg.Connection[Any]:
+        """A connection to one of them: 0 is the primary that was, 1 the standby that was."""
+        port = self.ports[server]
+        return psycopg.connect(host="127.0.0.1", port=port, user=ACCOUNT, dbname=database, autocommit=True)
+
+    def kill_primary(self) -> None:
+        """End all processes of the primary at once, as a machine does whose power fails."""
+        _each(self.primary, psutil.Process.kill)
+
+    def suspend_standby(self) -> None:
+        """Let the standby neither receive nor confirm anything, without closing its connection."""
+        _each(self.standby, psutil.Process.suspend)
+
+    def resume_standby(self) -> None:
+        """Let it go on."""
+        _each(self.standby, psutil.Process.resume)
+
+    def promote_standby(self) -> None:
+        """Let the standby accept writes."""
+        with self.connect(1) as connection:
+            assert _value(connection, "SELECT pg_promote()") is True
+
+    def remove(self) -> None:
+        """Stop both and delete their data."""
+        for process in self._running:
+            with suppress(psutil.NoSuchProcess):
+                _each(psutil.Process(process.pid), psutil.Process.kill)
+            process.wait(10)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = processes.run_as(self._user, [str(self.programs / program), *arguments], server_environment())
+        assert done.returncode == 0, f"{program}: {done.stderr}"
+
+    def _start(self, data: Path, port: int) -> psutil.Process:
+        settings = {
+            "port": port,
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+            "wal_level": "replica",
+        }
+        options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
+        with (self.folder / f"{data.name}.log").open("wb") as log:
+            process = processes.spawn(
+                [str(self.programs / "postgres"), "-D", str(data), *options],
+                environment=server_environment(),
+                folder=Path("/"),
+                output=log.fileno(),
+                user=self._user,
+            )
+        self._running.append(process)
+
+        def answers() -> bool:
+            try:
+                with psycopg.connect(host="127.0.0.1", port=port, user=ACCOUNT, dbname="postgres"):
+                    return True
+            except psycopg.OperationalError:
+                return False
+
+        wait_until(answers, 30, lambda: (self.folder / f"{data.name}.log").read_text())
+        return psutil.Process(process.pid)
+
+
+def _each(server: psutil.Process, do: Callable[[psutil.Process], None]) -> None:
+    """Do something with the main process of a server and all that it has started."""
+    for process in [server, *server.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            do(process)
+
+
+def _programs(user: tuple[int, int] | None) -> Path:
+    """A folder with all programs that a pair needs: of the system's PostgreSQL, or of the wheel."""
+    for programs in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), package_folder() / "pginstall" / "bin"):
+        needed = [programs / name for name in ("initdb", "postgres", "pg_basebackup")]
+        if all(os.access(program, os.X_OK) for program in needed) and can_run(user, programs):
+            return programs
+    pytest.skip("no PostgreSQL with pg_basebackup that its account can run")
+
+
+def _value(connection: psycopg.Connection[Any], query: str) -> Any:
+    row = connection.execute(query).fetchone()
+    return None if row is None else row[0]

@@ -1,0 +1,77 @@
+"""The page: what is served, and to whom. ``make contract`` uses it in a browser."""
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.config import Settings
+from tests.support.applications import open_app
+from tests.support.sandbox import Service
+
+TOKEN = "a-token-of-the-sandbox"
+
+
+def test_all_that_the_page_loads_is_served(sandbox: Service) -> None:
+    page = sandbox.send("GET", "/sandbox")
+    assert page.status == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    paths = set(re.findall(r'(?:src|href)="([^"]*)"', page.text)) - {"/docs?document=sandbox"}
+    assert "/sandbox/page/main.js" in paths
+    seen: set[str] = set()
+    while paths:
+        path = paths.pop()
+        seen.add(path)
+        answer = sandbox.send("GET", path)
+        assert answer.status == 200, path
+        assert answer.headers["Cache-Control"] == "no-cache"
+        if path.endswith(".js"):
+            assert answer.headers["Content-Type"].startswith("text/javascript")
+            paths |= {f"/sandbox/page/{name}" for name in re.findall(r'from "\./([a-z.]+)"', answer.text)} - seen
+    assert {f"/sandbox/page/{name}.js" for name in ("requests", "rules", "resources", "playground")} <= seen
+
+
+def test_its_policy_allows_nothing_inline_and_nothing_from_elsewhere(sandbox: Service) -> None:
+    page = sandbox.send("GET", "/sandbox")
+    policy = dict(part.strip().split(" ", 1) for part in page.headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert {policy[name] for name in ("script-src", "style-src", "connect-src", "img-src")} == {"'self'"}
+    assert "unsafe" not in str(policy)
+    assert "<style" not in page.text
+    assert not re.search(r"<script(?![^>]*src=)", page.text)
+    assert not re.search(r"\son\w+=|\sstyle=", page.text)
+
+
+def test_other_files_are_404(sandbox: Service) -> None:
+    for name in ("index.html", "page.js", "..%2Fpage.js", "%2Fetc%2Fpasswd", ""):
+        assert sandbox.send("GET", f"/sandbox/page/{name}").status == 404
+
+
+def test_a_foreign_host_does_not_get_it(sandbox: Service) -> None:
+    for path in ("/sandbox", "/sandbox/page/main.js"):
+        assert sandbox.send("GET", path, headers={"Host": "example.com"}).status == 403
+
+
+def test_with_a_token_its_files_are_public_and_it_asks_for_the_token(settings: Settings) -> None:
+    with open_app(settings, sandbox="on", sandbox_token=TOKEN) as app:
+        client = app.test_client()
+        page = client.get("/sandbox", headers={"Host": "sandbox.example.com"})
+        assert page.status_code == 200
+        assert 'data-needs-token="true"' in page.text
+        assert TOKEN not in page.text
+        with client.get("/sandbox/page/main.js") as answer:
+            assert answer.status_code == 200
+        assert client.get("/sandbox/projects").status_code == 401
+
+
+def test_below_a_path_prefix_it_uses_that_prefix(settings: Settings) -> None:
+    with open_app(settings, sandbox="on") as app:
+        page = app.test_client().get("/sandbox", base_url="http://localhost/pre&fix/")
+        assert 'data-root="/pre&amp;fix"' in page.text
+        assert 'src="/pre&amp;fix/sandbox/page/main.js"' in page.text
+
+
+@pytest.mark.parametrize("path", ["/sandbox", "/sandbox/page/main.js", "/sandbox/projects/p/report"])
+def test_without_the_sandbox_there_is_none(app: Flask, path: str) -> None:
+    client = app.test_client()
+    assert client.get(path).status_code == 404

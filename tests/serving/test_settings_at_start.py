@@ -1,0 +1,113 @@
+"""gunicorn started without ``serve``, as the lean image starts it: what is wrong with the settings is one line."""
+
+import base64
+import os
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.database import migrate
+from app.identity import signing_keys
+from app.identity.signing_keys import KeyEncryption
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.gunicorn_server import GUNICORN, StartGunicorn
+from tests.support.ports import free_port
+from tests.support.server import ROOT, get
+from tests.support.service import running_service
+
+AS_THE_IMAGE = [*GUNICORN[:3], "-c", "python:app.serving.gunicorn_settings", "app:create_app()"]
+IN_A_CHECKOUT = [*GUNICORN, "wsgi:app"]
+
+
+def refused(command: list[str], **environment: str) -> str:
+    """What gunicorn prints when it refuses to start."""
+    ended = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PORT": str(free_port()), "WORKERS": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    return ended.stderr
+
+
+@pytest.mark.parametrize("command", [AS_THE_IMAGE, IN_A_CHECKOUT], ids=["image", "checkout"])
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        ({}, "DATABASE_URL: is not set; only 'sample-resource serve' starts a PostgreSQL of its own"),
+        ({"PORT": "many"}, "PORT='many': a whole number is expected"),
+        ({"DATABASE_URL": "postgresql://u:hidden@h/d?made=up"}, "DATABASE_URL: is no connection string of libpq, as"),
+        ({"DATABASE_URL": "dbname=x", "DATABASE_READ_URL": "hidden"}, "DATABASE_READ_URL: is no connection string"),
+        ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE='/nowhere': the file cannot be read: No such file"),
+    ],
+)
+def test_a_wrong_setting_ends_the_start_with_one_line(
+    command: list[str], environment: dict[str, str], line: str
+) -> None:
+    (printed,) = refused(command, **environment).splitlines()
+    assert printed.startswith(f"error: {line}")
+    assert "hidden" not in printed
+
+
+def encryption_key(number: int) -> tuple[str, KeyEncryption]:
+    """A value of ``KEY_ENCRYPTION_KEY``, and what encrypts with it."""
+    return base64.b64encode(bytes([number]) * 32).decode(), KeyEncryption((bytes([number]) * 32,))
+
+
+@pytest.fixture
+def encrypted_database(cluster: EmbeddedPostgres, project: str) -> str:
+    """The URL of a database whose signing key is encrypted with ``encryption_key(1)``."""
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        signing_keys.ensure_signing_key(connection, encryption_key(1)[1])
+    return url
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        ({}, "KEY_ENCRYPTION_KEY is not set."),
+        (
+            {"KEY_ENCRYPTION_KEY": encryption_key(2)[0]},
+            "KEY_ENCRYPTION_KEY is another key than the one that it was encrypted with.",
+        ),
+    ],
+    ids=["missing", "wrong"],
+)
+def test_a_signing_key_that_cannot_be_decrypted_ends_the_start(
+    encrypted_database: str, environment: dict[str, str], reason: str
+) -> None:
+    (printed,) = refused(AS_THE_IMAGE, DATABASE_URL=encrypted_database, **environment).splitlines()
+    assert printed == (f"error: KEY_ENCRYPTION_KEY: The signing key in the database is encrypted, and {reason}")
+
+
+def test_the_right_encryption_key_starts_the_service(
+    encrypted_database: str, start_gunicorn: StartGunicorn, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text(f"{encryption_key(1)[0]}\n")
+    server = start_gunicorn("wsgi:app", DATABASE_URL=encrypted_database, KEY_ENCRYPTION_KEY_FILE=str(tmp_path / "key"))
+    assert server.get("/health/ready") == 200
+
+
+def test_serve_takes_the_url_of_the_database_from_a_file(
+    cluster: EmbeddedPostgres, project: str, tmp_path: Path
+) -> None:
+    """Its children get the value itself, and would refuse value and file together."""
+    (tmp_path / "url").write_text(f"{cluster.create_database(project)}\n")
+    with running_service(tmp_path / "log", DATABASE_URL_FILE=str(tmp_path / "url")) as port:
+        assert get(port, "/health/ready")[0] == 200
+
+
+def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGunicorn) -> None:
+    """So that it is there when the database comes back; readiness tells until then."""
+    server = start_gunicorn("wsgi:app", DATABASE_URL=f"host=127.0.0.1 port={free_port()} dbname=x")
+    assert server.get("/health/live") == 200
+    assert server.get("/health/ready") == 503
