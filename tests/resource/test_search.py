@@ -334,6 +334,7 @@ def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     assert api.post(FORM, data="text.en=%F0%9F%90%8D", content_type=FORM_TYPE).status_code == 200
 
 
+@pytest.mark.clause("S-54")
 def test_forms_are_bounded(api: Api) -> None:
     answer = api.post(FORM, data="&".join(["facet=key"] * 1001), content_type=FORM_TYPE)
     assert answer.status_code == 400

@@ -311,6 +311,7 @@ def test_any_text_of_a_body_can_be_stored(api: Api, find: Find, text: str, found
         assert find(found, "xx") == ["big"]
 
 
+@pytest.mark.clause("S-1")
 def test_a_body_full_of_short_texts_can_be_stored(api: Api, find: Find) -> None:
     api.create({"arrayOfStringExample": [f"w{number:x}" for number in range(200_000)]}, key="big")
     assert find("w1f", "xx") == ["big"]

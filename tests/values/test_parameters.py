@@ -97,6 +97,7 @@ def test_a_repeated_parameter_that_is_not_repeatable_is_400(api: Api, query: str
     assert len(refused(api, query)) == 1
 
 
+@pytest.mark.clause("4-6")
 def test_empty_pairs_in_a_query_string_are_ignored(api: Api) -> None:
     for query in ("", "&", "&&limit=5&", "limit=5&"):
         assert api.get(f"?{query}").status_code == 200

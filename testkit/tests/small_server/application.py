@@ -39,6 +39,7 @@ ONE = Declared({"optionalQueryParameter": "text", "secondOptionalQueryParameter"
 SAMPLE = Declared({"queryParameterOne": "number", "queryParameterTwo": "text"})
 
 LARGEST_BODY, LONGEST_TARGET, LONGEST_HEADER = 2_097_152, 8_190, 8_190
+LARGEST_FORM_OF_OAUTH = 32_768
 
 
 @dataclass
@@ -455,6 +456,8 @@ class Application:
 
     def credentials(self, request: Request) -> tuple[Client, dict[str, str]]:
         """The client and the form of a request below ``/oauth``."""
+        if len(request.body) > LARGEST_FORM_OF_OAUTH:
+            raise Refused(413, entry("ContentTooLarge", f"A form may have {LARGEST_FORM_OF_OAUTH} bytes."))
         content_type = request.headers.get("content-type", "")
         form = self.identity.form(content_type, request.body, request.query.decode("utf-8", "replace"))
         return self.identity.client_of(request.headers.get("authorization"), form), form

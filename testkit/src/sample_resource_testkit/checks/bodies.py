@@ -159,6 +159,7 @@ ODD_JSON: dict[str, bytes] = {
     "-Infinity": b'{"objectTypeProperty": {"arrayOfNumberNoDefaultsExample": [-Infinity]}}',
     "NaN among integers": b'{"objectTypeProperty": {"arrayOfIntExample": [NaN]}}',
     "a name twice": b'{"objectTypeProperty": {}, "objectTypeProperty": {}}',
+    "5,000 levels": b'{"objectTypeProperty": {"arrayOfIntExample": ' + b"[" * 5_000 + b"]" * 5_000 + b"}}",
     "a key twice": b'{"key": "kit-twice-1", "key": "kit-twice-1", "objectTypeProperty": {}}',
     "an array twice": b'{"objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfIntExample": [2]}}',
     "a name twice in it": b'{"objectTypeProperty":{"arrayOfObjectType":[{"integerExample":1,"integerExample":2}]}}',

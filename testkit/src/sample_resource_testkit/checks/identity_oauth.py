@@ -321,6 +321,11 @@ NO_FORMS: dict[str, dict[str, Any]] = {
 }
 
 
+@check("A-28", cases=["token", "introspect", "revoke"])
+def a_body_that_is_too_long_is_refused(world: World, endpoint: str) -> None:
+    world.oauth({"grant_type": "client_credentials", "padding": "x" * 40_000}, endpoint=endpoint).expect_status(413)
+
+
 @check("A-28", cases=NO_FORMS)
 def a_body_that_is_no_form_is_refused(world: World, body: dict[str, Any]) -> None:
     refused_by_oauth(world.oauth(**body), 400, "invalid_request")

@@ -151,6 +151,11 @@ def an_empty_value_of_an_array_is_the_empty_text(world: World, name: str) -> Non
     expect_found(world.get(f"?stringParameter={word}&{name}="), made)
 
 
+@check("4-6", cases=["?&", "?&&limit=1&", "?limit=1&&withTotal=true"])
+def an_empty_pair_is_ignored(world: World, query: str) -> None:
+    world.get(query).expect_status(200)
+
+
 @check("4-6", needs=["4.1-6"])
 def an_empty_variable_is_the_empty_text(world: World) -> None:
     word = world.word()

@@ -251,6 +251,7 @@ BEYOND: dict[str, Form] = {
     "501 values in two facets": [("facet", f"version:{values(250 + number)} as a{number}") for number in range(2)],
     "501 values in a facet": [("facet", f"version:{values(501)}")],
     "101 ranges in a facet": [("facet", f"version:{ranges(101)}")],
+    "1001 fields": [("facet", "version")] * 1_001,
     "16385 characters in a filter": [("filter", f'key:"{"a" * (16_385 - 6)}"')],
     "16385 characters in a facet": [("facet", f'key:"{"a" * (16_385 - 6)}"')],
     "65 words": [("text.en", words(65))],
