@@ -51,7 +51,7 @@ def test_the_metadata_are_complete(wheel: Path) -> None:
     given = set(metadata.get_all("Classifier") or [])
     assert given <= classifiers - deprecated_classifiers.keys()
     required = metadata.get_all("Requires-Dist") or []
-    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16"]
+    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16", "joserfc<2,>=1.8"]
 
 
 def test_command_and_plugin_are_found(wheel: Path) -> None:
