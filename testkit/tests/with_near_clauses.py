@@ -1,6 +1,6 @@
-"""Each planted fault fails just the clauses that speak of it, and few others of the same themes: ``make conformance``.
+"""The small server passes all themes, and each planted fault fails just the clauses that speak of it, and few others.
 
-Not part of ``make test``, since each fault is held against all clauses of a theme, which takes some seconds.
+For ``make conformance`` and not part of ``make test``: each theme, and each fault with its themes, takes some seconds.
 """
 
 import faults
@@ -9,6 +9,7 @@ from conformance import outcomes
 from planted import FAULTS, Fault
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.outcomes import Outcome
+from test_small_server import THEMES, expect_passed
 
 assert faults.__all__
 
@@ -16,6 +17,11 @@ assert faults.__all__
 def theme(number: str) -> str:
     """``4.10`` of ``4.10-3``."""
     return number.rpartition("-")[0]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_small_server_passes_all_themes(theme: str) -> None:
+    expect_passed(theme)
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())

@@ -220,7 +220,7 @@ def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
 
 
 @pytest.mark.clause("Q-1", "Q-14")
-@settings(many, max_examples=400)
+@settings(many, max_examples=200)
 @given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
 def test_sql_finds_what_python_finds(
     connection: psycopg.Connection[Any], library: Library, predicate: Parsed, stage: Stage
@@ -275,7 +275,7 @@ def with_operands(term: Parsed, operand_for: Callable[[str, Literal], Operand]) 
             return replace(term, operands=tuple(operand_for(name.text, literal) for literal in literals))
 
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=150)
 @given(predicate=predicates)
 def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(printed(predicate)) == predicate
@@ -292,7 +292,7 @@ def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(shouted) == predicate
 
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=150)
 @given(predicate=predicates, stage=st.sampled_from(Stage))
 def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, stage: Stage) -> None:
     def mark(field: str, literal: Literal) -> Literal:

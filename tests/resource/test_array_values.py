@@ -99,7 +99,7 @@ def _n(path: str) -> bool:
 # What Python writes and what SQL makes
 
 
-@settings(many, max_examples=20)
+@settings(many, max_examples=8)
 @given(library=st.lists(st.tuples(object_types, st.none() | object_types), min_size=1, max_size=8))
 def test_the_worker_writes_what_sql_makes_from_the_document(database_url: str, library: list[Any]) -> None:
     with psycopg.connect(database_url) as connection:

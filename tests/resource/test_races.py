@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from tests.support.api import Api, codes, send_concurrently
 
 WRITERS = 64
-UPDATES = 120
+UPDATES = 50
 PATIENCE_S = 0.2
 """The longest random wait of a writer before it tries again."""
 

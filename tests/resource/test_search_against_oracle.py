@@ -268,7 +268,7 @@ def complete(connection: psycopg.Connection[Any], library: Library, states: list
 @pytest.mark.clause(
     "S-14", "S-15", "S-16", "S-17", "S-23", "S-24", "S-25", "S-26", "S-31", "S-34", "S-35", "S-37", "S-38"
 )
-@settings(many, max_examples=400)
+@settings(many, max_examples=200)
 @given(
     library=libraries,
     states=st.lists(st.sampled_from(Arrays), min_size=5, max_size=5),

@@ -35,7 +35,7 @@ OBJECT_TYPES = st.fixed_dictionaries(
     },
 )
 
-generated = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+generated = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 
 
 def same(kept: Any, sent: Any) -> bool:
@@ -326,7 +326,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.clause("E-27")
-@settings(generated, max_examples=30)  # fifteen requests each
+@settings(generated, max_examples=20)  # fifteen requests each
 @given(JSON)
 def test_no_json_body_of_any_shape_is_a_server_error(fresh: Any, body: Any) -> None:
     api = fresh()

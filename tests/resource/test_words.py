@@ -213,7 +213,7 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     assert met > 5
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(string.ascii_lowercase[:3], min_size=3, max_size=9), st.text(string.ascii_lowercase[:3], max_size=11))
 def test_similar_words_share_a_key(one: str, other: str) -> None:
     """The rule for word_keys that the migration states, computed in Python."""
@@ -340,7 +340,7 @@ AWKWARD = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=AWKWARD)
 def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -354,7 +354,7 @@ def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
 LONG = st.sampled_from(["w" * 1000, "w" * 1001, "ä" * 500, "ä" * 501, "x " * 300, "y" * 19_990, "z" * 20_001])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     texts=st.lists(AWKWARD.map(lambda text: text[:60]) | LONG, max_size=6),
     some_property=st.none() | AWKWARD | st.builds(str.__add__, LONG, AWKWARD),
@@ -373,7 +373,7 @@ def test_the_text_that_a_write_notes_has_the_words_of_the_resource(
     assert set(row[0]) == set(row[1])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(texts=st.lists(AWKWARD.map(lambda text: text[:60]), max_size=6), some_property=st.none() | AWKWARD)
 def test_the_fast_path_for_short_texts_finds_the_same_words(
     database_url: str, texts: list[str], some_property: str | None

@@ -83,7 +83,7 @@ def outcome(load: Any, body: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: type(schema).__name__)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_fast_load_has_the_result_of_marshmallow(schema: StrictSchema, data: st.DataObject) -> None:
     body = data.draw(st.one_of(bodies(schema), bodies(schema), values))
