@@ -4,6 +4,7 @@ Three rules hold for every statement: ``project_key`` is one of its conditions, 
 expects a version has it in the WHERE of its UPDATE or DELETE.
 """
 
+import re
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, LiteralString
@@ -215,14 +216,21 @@ def write(
             statement = write_statements.locked_update(type(target), plan, notes_text=bool(words), dated=at is not None)
             outcome = _outcome(connection.execute(statement, parameters).fetchone())
     except UniqueViolation as error:
-        # On a shard of Citus the constraint has another name, and Citus passes none on.
-        if error.diag.constraint_name not in ("resource_key_unique", None) or not isinstance(change.key, NewText):
+        if not isinstance(change.key, NewText) or not _is_about_the_key(error.diag.constraint_name):
             raise
         raise errors.duplicate_field("key", change.key.text) from None
     if isinstance(outcome, Written) and words:
         _word_cache.add(connection, project_key, words)
         return replace(outcome, leaves_text=True)
     return outcome
+
+
+def _is_about_the_key(constraint: str | None) -> bool:
+    """Whether the constraint that an error names is that on keys.
+
+    Citus appends the number of the shard, and passes no name on if the shard is on another node than the session.
+    """
+    return constraint is None or re.fullmatch("resource_key_unique(_[0-9]+)?", constraint) is not None
 
 
 def _looked_up(connection: Connection, target: Target, parameters: Parameters) -> Written | Refused:
