@@ -11,8 +11,8 @@ from typing import LiteralString
 
 from psycopg import sql
 
+from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
-from app.database.migration_files import migration_ids
 
 DISTRIBUTED = (
     "resource",
@@ -44,8 +44,6 @@ _IS_INSTALLED: LiteralString = "SELECT FROM pg_extension WHERE extname = 'citus'
 _IS_AVAILABLE: LiteralString = "SELECT FROM pg_available_extensions WHERE name = 'citus'"
 
 _HAS_WORKERS: LiteralString = "SELECT FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary'"
-
-_APPLIED_MIGRATIONS: LiteralString = "SELECT count(*) FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)"
 
 # Without the tables of extensions, and without shards, which are parts of other tables.
 _TABLES: LiteralString = """
@@ -187,13 +185,9 @@ def _raise_if_not_prepared(connection: Connection) -> None:
             "The cluster has no workers, so all shards would be on the coordinator: register the workers with"
             " citus_add_node first."
         )
-    needed = migration_ids()
-    missing = len(needed)
-    if "_yoyo_migration" in service_tables(connection):
-        row = connection.execute(_APPLIED_MIGRATIONS, {"needed": list(needed)}).fetchone()
-        missing -= row[0] if row else 0
+    missing = missing_migrations(connection)
     if missing:
-        raise CannotDistribute(f"The database lacks {missing} migrations: run 'sample-resource db upgrade' first.")
+        raise CannotDistribute(f"The database lacks {len(missing)} migrations: run 'sample-resource db upgrade' first.")
 
 
 def service_tables(connection: Connection) -> set[str]:

@@ -13,12 +13,15 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import UndefinedTable
 from yoyo import read_migrations  # pyright: ignore[reportUnknownVariableType] -- yoyo has no types
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import default_migration_table
 
 from app.database import migration_files
+from app.database.applied_migrations import applied_migrations, missing_migrations
+from app.database.connection import Connection
 
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that has everything that the statements use."""
@@ -27,10 +30,6 @@ _LOCK_ID = 0x5265736F75726365
 """"Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
 
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
-
-_HAS_TABLE: LiteralString = "SELECT to_regclass(%(table)s) IS NOT NULL"
-
-_APPLIED: LiteralString = "SELECT migration_id FROM _yoyo_migration"
 
 _IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
@@ -80,7 +79,7 @@ def upgrade(url: str) -> list[str]:
     with psycopg.connect(url) as lock:
         raise_if_too_old(lock.info.server_version)
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
-        if migration_files.migration_ids() <= _applied(lock):
+        if not missing_migrations(lock):
             return []
         _raise_if_worker(lock)
         with _backend(url) as backend:
@@ -101,25 +100,18 @@ def _without_load_balancing(url: str) -> str:
     return make_conninfo("", **parameters)
 
 
-def _applied(connection: psycopg.Connection[Any]) -> set[str]:
-    """The migrations that a database has, also those of a newer version."""
-    if not _one(connection, _HAS_TABLE, table="_yoyo_migration"):
-        return set()
-    return {name for (name,) in connection.execute(_APPLIED)}
-
-
-def _raise_if_worker(connection: psycopg.Connection[Any]) -> None:
+def _raise_if_worker(connection: Connection) -> None:
     """Refuse to migrate a worker of a Citus cluster: its tables are shards that the coordinator has made."""
-    if _one(connection, _HAS_TABLE, table="pg_dist_local_group") and _one(connection, _IS_WORKER):
+    try:
+        with connection.transaction():
+            is_worker = connection.execute(_IS_WORKER).fetchone() == (True,)
+    except UndefinedTable:
+        return  # without Citus
+    if is_worker:
         raise migration_files.UnsupportedServer(
             "Migrations are missing, and the server is a worker of a Citus cluster. "
             "Name the coordinator first in DATABASE_URL, or run 'sample-resource db upgrade' there."
         )
-
-
-def _one(connection: psycopg.Connection[Any], query: LiteralString, **parameters: str) -> bool:
-    row = connection.execute(query, parameters).fetchone()
-    return row is not None and bool(row[0])
 
 
 def raise_if_too_old(server_version: int) -> None:
@@ -138,5 +130,5 @@ def raise_if_too_old(server_version: int) -> None:
 def status(url: str) -> list[MigrationStatus]:
     """All migrations in the order in which they are applied, which is that of their names."""
     with psycopg.connect(_without_load_balancing(url)) as connection:
-        applied = _applied(connection)
+        applied = applied_migrations(connection)
     return [MigrationStatus(name, name in applied) for name in sorted(migration_files.migration_ids())]

@@ -9,11 +9,9 @@ stays ready while only some projects wait.
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from threading import Lock, Thread
-from typing import LiteralString
-
-import psycopg
 
 from app import errors
+from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
 from app.database.migration_files import migration_ids
 from app.database.pool import Database
@@ -26,8 +24,6 @@ Faults = Mapping[str, str]
 
 Check = Callable[[Connection], str | None]
 """A further check: what is wrong, or None."""
-
-_APPLIED_MIGRATIONS: LiteralString = "SELECT migration_id FROM _yoyo_migration WHERE migration_id = ANY (%(needed)s)"
 
 
 class Readiness:
@@ -77,16 +73,11 @@ class Readiness:
             result.set_exception(error)
 
     def _check_database(self) -> Faults:
-        needed = migration_ids()
         try:
             with self._database.connection() as connection:
-                try:
-                    rows = connection.execute(_APPLIED_MIGRATIONS, {"needed": list(needed)}).fetchall()
-                except psycopg.errors.UndefinedTable:
-                    rows = []
-                missing = needed - {row[0] for row in rows}
+                missing = missing_migrations(connection)
                 if missing:
-                    return {"migrations": f"The database lacks {len(missing)} of {len(needed)} migrations."}
+                    return {"migrations": f"The database lacks {len(missing)} of {len(migration_ids())} migrations."}
                 faults = {name: check(connection) for name, check in self._further.items()}
         except errors.ApiError as error:
             return {"database": str(error)}
