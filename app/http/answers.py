@@ -1,4 +1,4 @@
-"""Answers: resources as JSON with their entity tags, conditional reads, the address of what is new."""
+"""Answers: resources as JSON with their entity tags, conditional reads, the address of what is new; pages."""
 
 from dataclasses import replace
 
@@ -14,6 +14,18 @@ JSON_TYPE = "application/json; charset=utf-8"
 def json_answer(body: str | bytes, status: int = 200) -> Response:
     """A JSON text as a response."""
     return Response(body, status, content_type=JSON_TYPE)
+
+
+def html_answer(text: str, policy: str) -> Response:
+    """A page of HTML.
+
+    :param policy: its ``Content-Security-Policy``: what it may load.
+    """
+    answer = Response(text, content_type="text/html; charset=utf-8")
+    answer.headers["Content-Security-Policy"] = policy
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    return answer
 
 
 def resource_answer(resource: Resource, status: int = 200) -> Response:

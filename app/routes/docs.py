@@ -9,7 +9,7 @@ from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
 from app import openapi
-from app.http.answers import json_answer
+from app.http.answers import html_answer, json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.identity.scopes import public
 
@@ -52,15 +52,6 @@ _POLICY_WITHOUT_SCRIPT = (
 )
 
 
-def _html(text: str, policy: str) -> Response:
-    """A page that may load what the policy names, and nothing else."""
-    page = Response(text, content_type="text/html; charset=utf-8")
-    page.headers["Content-Security-Policy"] = policy
-    page.headers["X-Content-Type-Options"] = "nosniff"
-    page.headers["Referrer-Policy"] = "no-referrer"
-    return page
-
-
 @blueprint.route("/openapi.json")
 class OpenApi(Endpoint):
     """The document."""
@@ -80,7 +71,7 @@ class Docs(Endpoint):
         """Answer the documentation page."""
         root = escape(request.script_root)
         other = f' <a href="{root}/docs?document=sandbox">Sandbox</a>' if "sandbox" in current_app.extensions else ""
-        return _html(_PAGE.replace("{root}", root).replace("{other}", other), _POLICY)
+        return html_answer(_PAGE.replace("{root}", root).replace("{other}", other), _POLICY)
 
 
 @blueprint.route("/docs/specification")
@@ -90,7 +81,7 @@ class Specification(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the specification as a page."""
-        return _html(_SPECIFICATION.replace("{root}", escape(request.script_root)), _POLICY_WITHOUT_SCRIPT)
+        return html_answer(_SPECIFICATION.replace("{root}", escape(request.script_root)), _POLICY_WITHOUT_SCRIPT)
 
 
 @blueprint.route("/docs/<segment:asset>")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, Flask, Response, current_app, request
 
 from app import errors
-from app.http.answers import json_answer
+from app.http.answers import html_answer, json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.http.hangups import has_hung_up
@@ -344,10 +344,7 @@ class Report(Endpoint):
         made = beside_other_requests(lambda: report(project.key, entries_of(kept), total))
         if request.accept_mimetypes.best_match([JSON, _HTML], JSON) != _HTML:
             return _json(made)
-        answer = Response(as_page(made), content_type=f"{_HTML}; charset=utf-8")
-        answer.headers["Content-Security-Policy"] = PAGE_POLICY
-        answer.headers["X-Content-Type-Options"] = "nosniff"
-        answer.headers["Referrer-Policy"] = "no-referrer"
+        answer = html_answer(as_page(made), PAGE_POLICY)
         answer.headers["Vary"] = "Accept"
         return answer
 

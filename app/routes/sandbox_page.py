@@ -10,6 +10,8 @@ from flask import Response, current_app, request, send_from_directory
 from markupsafe import escape
 from werkzeug.exceptions import NotFound
 
+from app.http.answers import html_answer
+
 _FOLDER = Path(__file__).parent / "page" / "sandbox"
 
 _DOCUMENT = "index.html"
@@ -28,11 +30,7 @@ def page() -> Response:
     """The document."""
     needs_token = current_app.extensions["settings"].sandbox_token is not None
     text = _TEXT.replace("{root}", escape(request.script_root)).replace("{needs_token}", str(needs_token).lower())
-    answer = Response(text, content_type="text/html; charset=utf-8")
-    answer.headers["Content-Security-Policy"] = PAGE_POLICY
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answer.headers["Referrer-Policy"] = "no-referrer"
-    return answer
+    return html_answer(text, PAGE_POLICY)
 
 
 def asset(name: str) -> Response:
