@@ -25,6 +25,9 @@ TROUBLES = ("401", "409", "429", "503", "lost")
 _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 """What a rule does to a connection so that the client has no whole answer."""
 
+_EARLY_S = 0.05
+"""A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
+
 Call = tuple[str, str, str]
 """Method, target and body of a request."""
 
@@ -91,6 +94,14 @@ class Entry:
         began in the second half of the other request counts as later.
         """
         return self.began > before.began + before.data["durationMs"] / 2000 - 0.001
+
+    def came_before_retry_after(self, before: "Entry") -> bool:
+        """Whether another request was answered with ``Retry-After``, and this came before those seconds were over."""
+        return before.retry_after is not None and self.began - before.ended + _EARLY_S < before.retry_after
+
+    def repeats_refused_version(self, before: "Entry") -> bool:
+        """Whether another request was 409, and this expects the same version."""
+        return before.status == 409 and self.version is not None and self.version == before.version
 
     @property
     def project_time(self) -> float:

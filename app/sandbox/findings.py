@@ -16,9 +16,6 @@ from app.sandbox.history import GRANTS_REMEMBERED, Grant, History, is_grant, sco
 _OFFSET_AT_MOST = 10_000
 _NEW_CONNECTIONS = 3
 """New connections in a row from which on they are a finding."""
-EARLY_S = 0.05
-"""A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
-
 
 Look = Callable[[History, Entry], str | None]
 """Says what was found in an entry, given those before it; None: nothing."""
@@ -100,13 +97,10 @@ def _is_good(grant: Grant, entry: Entry) -> bool:
 
 def _before_retry_after(history: History, entry: Entry) -> str | None:
     before = history.calls.get(entry.call)
-    if before is None or before.status not in (429, 503) or before.retry_after is None:
-        return None
-    waited = entry.began - before.ended
-    if waited + EARLY_S >= before.retry_after:
+    if before is None or before.status not in (429, 503) or not entry.came_before_retry_after(before):
         return None
     asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
-    return f"{asked}; this one came {max(0.0, waited):.2f} s later."
+    return f"{asked}; this one came {max(0.0, entry.began - before.ended):.2f} s later."
 
 
 def _unsafe_repetition(history: History, entry: Entry) -> str | None:
@@ -129,7 +123,7 @@ def makes_another(entry: Entry) -> bool:
 
 def _stale_version_again(history: History, entry: Entry) -> str | None:
     before = history.places.get(entry.place)
-    if before is None or before.status != 409 or entry.version is None or entry.version != before.version:
+    if before is None or not entry.repeats_refused_version(before):
         return None
     return f"Request {before.number} sent version {entry.version} and was 409."
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.sandbox.entries import BODIES_OF_RESOURCES, TOKEN_OPERATION, Entry
-from app.sandbox.findings import EARLY_S, makes_another
+from app.sandbox.findings import makes_another
 
 _HAMMERED = 5
 """Repetitions of a request within :data:`_HAMMERED_S` that make an outage worse."""
@@ -144,14 +144,14 @@ def _worse_401(episode: _Open) -> str | None:
 
 def _worse_409(episode: _Open) -> str | None:
     for before, entry in zip(episode.entries, episode.entries[1:], strict=False):
-        if before.status == 409 and entry.version is not None and entry.version == before.version:
+        if entry.repeats_refused_version(before):
             return f"Version {entry.version} was sent again."
     return None
 
 
 def _worse_wait(episode: _Open) -> str | None:
     for before, entry in zip(episode.entries, episode.entries[1:], strict=False):
-        if before.retry_after is not None and entry.began - before.ended + EARLY_S < before.retry_after:
+        if entry.came_before_retry_after(before):
             return f"It was sent again before Retry-After: {before.retry_after} was over."
     return _worse_repetition(episode)
 

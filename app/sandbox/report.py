@@ -5,15 +5,13 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill, indent
 from typing import Any
 
+from app.sandbox.clauses.conditions import ENOUGH
 from app.sandbox.coverage import State, covered
 from app.sandbox.entries import TROUBLES, Entry
 from app.sandbox.findings import FINDINGS, Found
 from app.sandbox.notations import NOTATIONS
 from app.sandbox.observer import observe
 from app.sandbox.recovery import Episode, Outcome, episodes
-
-_EXAMPLES = 20
-"""Numbers of requests that are given as examples of one thing."""
 
 
 def report(project_key: str, entries: Sequence[Entry], total: int) -> dict[str, Any]:
@@ -51,7 +49,7 @@ def _specification(entries: Sequence[Entry]) -> dict[str, Any]:
                 "profile": each.clause.profile,
                 "text": each.clause.text,
                 "state": str(each.state),
-                "requests": list(each.requests[:_EXAMPLES]),
+                "requests": list(each.requests),
             }
             for each in clauses
         ],
@@ -62,9 +60,7 @@ def _notations(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for notation in NOTATIONS:
         numbers = [entry.number for entry in entries if notation.is_in(entry)]
-        found.append(
-            {"id": notation.id, "title": notation.title, "count": len(numbers), "requests": numbers[:_EXAMPLES]}
-        )
+        found.append({"id": notation.id, "title": notation.title, "count": len(numbers), "requests": numbers[:ENOUGH]})
     return found
 
 
@@ -79,7 +75,7 @@ def _recovery(found: Sequence[Episode]) -> dict[str, Any]:
         outcomes = Counter(episode.outcome for episode in of_it)
         made[trouble] = {
             **{str(outcome): outcomes[outcome] for outcome in Outcome},
-            "episodes": [episode.described() for episode in of_it[:_EXAMPLES]],
+            "episodes": [episode.described() for episode in of_it[:ENOUGH]],
         }
     return made
 
@@ -91,7 +87,7 @@ def _findings(found: Mapping[int, Sequence[Found]]) -> list[dict[str, Any]]:
         if numbers:
             details = [one.detail for one in found[numbers[0]] if one.finding is finding]
             described = Found(numbers[0], finding, details[0]).described()
-            made.append({**described, "count": len(numbers), "requests": numbers[:_EXAMPLES]})
+            made.append({**described, "count": len(numbers), "requests": numbers[:ENOUGH]})
     return made
 
 

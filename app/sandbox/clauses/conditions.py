@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 from app.sandbox.entries import Entry
 
 ENOUGH = 20
-"""Requests that are named for one clause."""
+"""Requests that are named for one thing, such as a clause."""
 
 Known = TypeVar("Known")
 
@@ -200,8 +200,7 @@ def action(pattern: str) -> When:
 
 def status(*codes: int) -> When:
     """One of the statuses."""
-    known = frozenset(codes)
-    return _among(known)
+    return _among(codes)
 
 
 def _among(statuses: Iterable[int]) -> When:
