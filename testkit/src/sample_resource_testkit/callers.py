@@ -204,13 +204,16 @@ class Caller:
         :param actions: names, or objects with ``action``; by default ``doSomeThing``.
         :raises NotReachable: if the server refuses.
         """
-        listed = [
-            {"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)
-        ]
-        answer = self.post(f"/{made.id}", {"version": made.version, "actions": listed})
+        answer = self.post(f"/{made.id}", update_body(made.version, *actions))
         if not (200 <= answer.status < 300 and isinstance(answer.json, dict)):
             raise NotReachable(f"an update by id (4.10) was answered with {answer.status}")
         return Made(answer.json, made.key)
+
+
+def update_body(version: Any, *actions: Mapping[str, Any] | str) -> dict[str, Any]:
+    """The body of an update by id; a text is an action without fields, and without actions it is ``doSomeThing``."""
+    listed = [{"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)]
+    return {"version": version, "actions": listed}
 
 
 def encoded(query: Query) -> str:

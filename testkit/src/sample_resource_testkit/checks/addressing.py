@@ -4,8 +4,10 @@ from collections.abc import Callable
 from urllib.parse import unquote
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Caller, Made
-from sample_resource_testkit.checks.steps import UNKNOWN_ID, errors_of, ids_in, keyed, refused, update_body
+from sample_resource_testkit.callers import Caller, Made, update_body
+from sample_resource_testkit.checks.names import UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import errors_of, refused
+from sample_resource_testkit.checks.steps import ids_in, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

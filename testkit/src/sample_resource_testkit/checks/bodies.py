@@ -3,15 +3,10 @@
 from collections.abc import Callable
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.steps import (
-    JSON_BODY,
-    UNKNOWN_ID,
-    change,
-    details_of,
-    refused,
-    refused_with_detail,
-    update_body,
-)
+from sample_resource_testkit.callers import update_body
+from sample_resource_testkit.checks.names import UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import details_of, refused, refused_with_detail
+from sample_resource_testkit.checks.steps import JSON_BODY, change
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

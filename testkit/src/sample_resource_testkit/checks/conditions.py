@@ -3,18 +3,9 @@
 import json
 from typing import Any
 
-from sample_resource_testkit.checks.steps import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    expect_found,
-    ids_in,
-    refused,
-)
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.refusals import refused
+from sample_resource_testkit.checks.steps import expect_found, ids_in
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -1,28 +1,12 @@
 """The endpoints of the interface as requests that a right server carries out, for rules that hold for many of them."""
 
-import json as json_text
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller, Made
-
-SORTED = "/sorted-query-parameters"
-
-SEARCH = "/searchApiPattern"
-
-PRODUCTS = "/product-projection-search"
-
-LINKS = "/description-with-urn-links"
-
-UNKNOWN_ID = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
-"""A UUID of version 4, which no server is likely to have made."""
-
-
-def complex_path(one: str = "one", two: str = "two") -> str:
-    """The path of 4.9; the two parameters are given as they go out."""
-    return f"/artificially-complex/path/uri-parameter-one={one}/{two}"
+from sample_resource_testkit.checks.names import FORM_SEARCH, LINKS, SEARCH, SORTED, complex_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +66,7 @@ OTHERS = {
 }
 """Their scopes are not shown in the interface."""
 
-PRODUCT_SEARCH = {"4.14 products": Endpoint("POST", PRODUCTS, form="limit=1")}
+PRODUCT_SEARCH = {"4.14 products": Endpoint("POST", FORM_SEARCH, form="limit=1")}
 """It takes scopes of its own."""
 
 ALL = {**READS, **WRITES, **OTHERS, **PRODUCT_SEARCH}
-
-
-def errors_of(answer: Answer) -> list[dict[str, Any]]:
-    """The entries of an error body; none if it has none that are objects."""
-    body = answer.json
-    entries: Any = body.get("errors") if isinstance(body, dict) else None
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-
-
-def refused(answer: Answer, status: int, code: str, **members: Any) -> Answer:
-    """Expect a status, and an entry of ``errors`` that has a code and members.
-
-    The rest of the error body is left to the clauses on errors, so that a fault of it fails only these.
-    """
-    answer.expect_status(status)
-    wanted = {"code": code, **members}
-    holds = any(all(entry.get(name) == value for name, value in wanted.items()) for entry in errors_of(answer))
-    return answer.expect(holds, f"an entry of errors with {json_text.dumps(wanted, ensure_ascii=False)}")

@@ -5,18 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.endpoints import (
-    ALL,
-    LINKS,
-    PRODUCTS,
-    SEARCH,
-    SORTED,
-    UNKNOWN_ID,
-    Endpoint,
-    complex_path,
-    refused,
-)
-from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, ERRORS, OVERSIZED, asked, fields
+from sample_resource_testkit.checks.endpoints import ALL, Endpoint
+from sample_resource_testkit.checks.errors_shape import AS_JSON, ERRORS, OVERSIZED, asked, fields
+from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -172,7 +164,7 @@ WITHOUT_500: dict[str, Callable[[World], Answer]] = {
     "an odd Authorization": lambda world: world.get("", authorization="Bearer é\x7f."),
     "a token of odd JSON": lambda world: world.bearer("W10.W10.AA").get(""),
     "a token with a list as alg": lambda world: world.bearer("eyJhbGciOltdfQ.e30.AA").get(""),
-    "a form of odd escapes": lambda world: world.post(PRODUCTS, form="text.en=%ff%00%"),
+    "a form of odd escapes": lambda world: world.post(FORM_SEARCH, form="text.en=%ff%00%"),
     "a year 0": lambda world: world.post(LINKS, {"createdAt": "0000-01-01T00:00:00Z"}),
     "a year 10000": lambda world: world.post(LINKS, {"createdAt": "9999-12-31T23:59:59-23:59"}),
     "a year 1 before": lambda world: world.post(

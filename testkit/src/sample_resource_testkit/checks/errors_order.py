@@ -5,16 +5,9 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller
-from sample_resource_testkit.checks.endpoints import (
-    LINKS,
-    PRODUCTS,
-    SEARCH,
-    SORTED,
-    UNKNOWN_ID,
-    complex_path,
-    errors_of,
-)
-from sample_resource_testkit.checks.errors_shape import ANY, AS_JSON, OVERSIZED, fields, refusal, too_long
+from sample_resource_testkit.checks.errors_shape import AS_JSON, OVERSIZED, fields, refusal, too_long
+from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -106,7 +99,7 @@ WRONG_METHODS: dict[str, tuple[str, str]] = {
     "POST on the sorted list": ("POST", SORTED),
     "GET on 4.9": ("GET", complex_path()),
     "GET on 4.13": ("GET", LINKS),
-    "GET on 4.14": ("GET", PRODUCTS),
+    "GET on 4.14": ("GET", FORM_SEARCH),
 }
 
 

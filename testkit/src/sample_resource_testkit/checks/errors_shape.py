@@ -6,7 +6,8 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import JSON, Caller
-from sample_resource_testkit.checks.endpoints import LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path, errors_of
+from sample_resource_testkit.checks.names import ANY, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -16,8 +17,6 @@ AS_JSON = {"Content-Type": JSON}
 
 OVERSIZED = 4 << 20
 """Bytes of a body that is larger than the platform takes."""
-
-ANY = {"objectTypeProperty": {}}
 
 
 def fields(**values: Any) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer, same
-from sample_resource_testkit.checks.endpoints import errors_of
-from sample_resource_testkit.checks.errors_shape import ANY, fields, refusal, update
+from sample_resource_testkit.checks.errors_shape import fields, refusal, update
+from sample_resource_testkit.checks.names import ANY
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -8,17 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from sample_resource_testkit.answers import Answer
+from sample_resource_testkit.checks.names import FORM_SEARCH, SEARCH, SORTED
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.world import Made, World
-
-SORTED = "/sorted-query-parameters"
-
-SEARCH = "/searchApiPattern"
-
-FORM_SEARCH = "/product-projection-search"
-
-INTEGERS, UNIQUE, PAIR = "arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfTwonumbersExample"
-FLOATS, NUMBERS, TEXTS = "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample", "arrayOfStringExample"
-OBJECTS = "arrayOfObjectType"
 
 T = TypeVar("T")
 
@@ -173,12 +165,10 @@ def refused(answer: Answer, code: str = "InvalidInput", *contained: str, begins:
 
 def messages_of(answer: Answer, code: str = "InvalidInput") -> list[str]:
     """The messages of the entries of ``errors`` that have a code; none if the body is another one."""
-    body = answer.json
-    entries: Any = body.get("errors") if isinstance(body, dict) else None
     return [
         entry["message"]
-        for entry in (entries if isinstance(entries, list) else [])
-        if isinstance(entry, dict) and entry.get("code") == code and isinstance(entry.get("message"), str)
+        for entry in errors_of(answer)
+        if entry.get("code") == code and isinstance(entry.get("message"), str)
     ]
 
 

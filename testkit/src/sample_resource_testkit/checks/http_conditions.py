@@ -5,11 +5,10 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.endpoints import UNKNOWN_ID, refused
+from sample_resource_testkit.checks.names import ANY, UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
-
-ANY = {"objectTypeProperty": {}}
 
 CHANGED = {"objectTypeProperty": {"arrayOfIntExample": [7]}}
 

@@ -6,21 +6,11 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import FORM, JSON, Made, Query
-from sample_resource_testkit.checks.endpoints import (
-    ALL,
-    LINKS,
-    PRODUCTS,
-    SEARCH,
-    SORTED,
-    UNKNOWN_ID,
-    Endpoint,
-    complex_path,
-    refused,
-)
+from sample_resource_testkit.checks.endpoints import ALL, Endpoint
+from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
-
-ANY = {"objectTypeProperty": {}}
 
 CHANGING_HEADERS = {
     "date",
@@ -83,7 +73,7 @@ OPTIONS: dict[str, tuple[str, set[str]]] = {
     "the search": (SEARCH, {"GET"}),
     "4.9": (complex_path(), {"POST"}),
     "4.13": (LINKS, {"POST"}),
-    "4.14": (PRODUCTS, {"POST"}),
+    "4.14": (FORM_SEARCH, {"POST"}),
 }
 
 
@@ -252,7 +242,7 @@ def an_update_in_chunks_is_taken(world: World) -> None:
 @check("H-19")
 def a_form_in_chunks_is_taken(world: World) -> None:
     headers = {"Content-Type": FORM, "Transfer-Encoding": "chunked"}
-    answer = world.caller("view_products").post(PRODUCTS, body=chunked(b"limit=0", 2), headers=headers)
+    answer = world.caller("view_products").post(FORM_SEARCH, body=chunked(b"limit=0", 2), headers=headers)
     answer.expect_success().expect_json("limit", 0)
 
 

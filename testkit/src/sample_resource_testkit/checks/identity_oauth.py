@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from sample_resource_testkit.access import SCOPES, ProjectClient
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import FORM
-from sample_resource_testkit.checks.endpoints import errors_of
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -6,17 +6,9 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller, Made
-from sample_resource_testkit.checks.endpoints import (
-    ALL,
-    OTHERS,
-    PRODUCT_SEARCH,
-    READS,
-    SEARCH,
-    SORTED,
-    WRITES,
-    Endpoint,
-    errors_of,
-)
+from sample_resource_testkit.checks.endpoints import ALL, OTHERS, PRODUCT_SEARCH, READS, WRITES, Endpoint
+from sample_resource_testkit.checks.names import SEARCH, SORTED
+from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.signatures import NoToken, Token, decode, encode
 from sample_resource_testkit.world import World

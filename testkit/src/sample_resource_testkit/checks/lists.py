@@ -4,20 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.steps import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    expect_found,
-    ids_in,
-    keyed,
-    made_by,
-    refused,
-)
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.refusals import refused
+from sample_resource_testkit.checks.steps import expect_found, ids_in, keyed, made_by
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -5,20 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.steps import (
-    FLOATS,
-    INTEGERS,
-    JSON_BODY,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    change,
-    made_by,
-    refused,
-    update_body,
-)
+from sample_resource_testkit.callers import update_body
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.refusals import refused
+from sample_resource_testkit.checks.steps import JSON_BODY, change, made_by
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

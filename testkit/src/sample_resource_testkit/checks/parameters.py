@@ -1,20 +1,14 @@
 """Query parameters of all endpoints (4): names, repetition, emptiness, and the notation of values."""
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.steps import (
-    TEXTS,
-    UNKNOWN_ID,
-    errors_of,
-    expect_found,
-    keyed,
-    refused,
-    update_body,
-)
+from sample_resource_testkit.callers import update_body
+from sample_resource_testkit.checks.names import LINKS, TEXTS, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.refusals import errors_of, refused
+from sample_resource_testkit.checks.steps import expect_found, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
-COMPLEX = "/artificially-complex/path/uri-parameter-one=a/b"
-LINKS = "/description-with-urn-links"
+COMPLEX = complex_path("a", "b")
 
 ENDPOINTS = {
     "list": "GET ",

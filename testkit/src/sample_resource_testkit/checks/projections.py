@@ -7,21 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Made
+from sample_resource_testkit.callers import Made, update_body
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, TEXTS
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.steps import (
     CREATING,
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
     ON_THE_COLLECTION,
-    TEXTS,
     as_read,
     change,
     expect_found,
     keyed,
     made_by,
-    refused,
-    update_body,
     write,
 )
 from sample_resource_testkit.registry import check

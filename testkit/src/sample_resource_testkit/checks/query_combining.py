@@ -4,16 +4,8 @@ import random
 from itertools import product
 from typing import Any
 
-from sample_resource_testkit.checks.finding import (
-    INTEGERS,
-    OBJECTS,
-    TEXTS,
-    Row,
-    expect_found,
-    expect_row,
-    rows,
-    with_names,
-)
+from sample_resource_testkit.checks.finding import Row, expect_found, expect_row, rows, with_names
+from sample_resource_testkit.checks.names import INTEGERS, OBJECTS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

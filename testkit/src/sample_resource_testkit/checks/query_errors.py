@@ -4,11 +4,6 @@ import re
 from collections.abc import Sequence
 
 from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    OBJECTS,
-    SORTED,
-    TEXTS,
     Pairs,
     expect_caret,
     expect_found,
@@ -17,6 +12,7 @@ from sample_resource_testkit.checks.finding import (
     where,
     with_names,
 )
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, OBJECTS, SORTED, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

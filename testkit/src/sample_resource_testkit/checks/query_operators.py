@@ -3,13 +3,6 @@
 import random
 
 from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
     Fields,
     Row,
     expect_found,
@@ -20,6 +13,7 @@ from sample_resource_testkit.checks.finding import (
     rows,
     where,
 )
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

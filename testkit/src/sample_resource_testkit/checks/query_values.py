@@ -3,23 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    Fields,
-    Row,
-    expect_found,
-    expect_row,
-    make,
-    refused,
-    rows,
-    where,
-)
+from sample_resource_testkit.checks.finding import Fields, Row, expect_found, expect_row, make, refused, rows, where
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 

@@ -3,20 +3,8 @@
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    OBJECTS,
-    TEXTS,
-    Fields,
-    Pairs,
-    expect_found,
-    expect_ids,
-    fill,
-    make,
-    refused,
-    where,
-)
+from sample_resource_testkit.checks.finding import Fields, Pairs, expect_found, expect_ids, fill, make, refused, where
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, OBJECTS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -8,20 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.steps import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    change,
-    errors_of,
-    keyed,
-    update_body,
-)
+from sample_resource_testkit.callers import Made, update_body
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.refusals import errors_of
+from sample_resource_testkit.checks.steps import change, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.wire import Request
 from sample_resource_testkit.world import World

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from sample_resource_testkit.checks.steps import INTEGERS, NUMBERS, TEXTS, UNKNOWN_ID, change, keyed, refused
+from sample_resource_testkit.checks.names import INTEGERS, NUMBERS, TEXTS, UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import refused
+from sample_resource_testkit.checks.steps import change, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -5,19 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.steps import (
-    INTEGERS,
-    ON_THE_COLLECTION,
-    TEXTS,
-    as_read,
-    change,
-    keyed,
-    made_by,
-    refused,
-    update_body,
-    write,
-)
+from sample_resource_testkit.callers import Made, update_body
+from sample_resource_testkit.checks.names import INTEGERS, TEXTS
+from sample_resource_testkit.checks.refusals import refused
+from sample_resource_testkit.checks.steps import ON_THE_COLLECTION, as_read, change, keyed, made_by, write
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

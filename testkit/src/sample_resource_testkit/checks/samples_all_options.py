@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, quote
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import FORM, Caller
-from sample_resource_testkit.checks.endpoints import LINKS, complex_path, refused
+from sample_resource_testkit.checks.names import INTEGERS, LINKS, TEXTS, UNIQUE, complex_path
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.samples_record import PERSON, SAMPLE, SCALARS, whole_record
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
-TEXTS, INTEGERS, UNIQUE = "arrayOfStringExample", "arrayOfIntExample", "arrayOfUniqueIntExample"
 PAIR, FLOATS, NUMBERS = "arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"
 OBJECT_TYPE = {TEXTS, INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, "arrayOfObjectType"}
 

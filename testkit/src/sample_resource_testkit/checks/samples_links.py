@@ -3,13 +3,13 @@
 from typing import Any
 
 from sample_resource_testkit.callers import FORM
-from sample_resource_testkit.checks.endpoints import LINKS, refused
+from sample_resource_testkit.checks.names import LINKS, TEXTS
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.samples_all_options import (
     NUMBER_CASES,
     PAIR,
     QUERIES,
     TEXT_CASES,
-    TEXTS,
     TIMES,
     milliseconds,
     numbers_of,

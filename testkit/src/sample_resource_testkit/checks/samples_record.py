@@ -6,7 +6,8 @@ from email.utils import format_datetime
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.endpoints import LINKS, complex_path, refused
+from sample_resource_testkit.checks.names import LINKS, complex_path
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

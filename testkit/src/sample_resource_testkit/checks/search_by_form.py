@@ -4,18 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import same
-from sample_resource_testkit.checks.finding import (
-    FORM_SEARCH,
-    INTEGERS,
-    SEARCH,
-    TEXTS,
-    Searched,
-    among,
-    expect_ids,
-    expect_page,
-    ids_of,
-    refused,
-)
+from sample_resource_testkit.checks.finding import Searched, among, expect_ids, expect_page, ids_of, refused
+from sample_resource_testkit.checks.names import FORM_SEARCH, INTEGERS, SEARCH, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import FORM, World
 

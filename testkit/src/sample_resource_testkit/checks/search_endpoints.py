@@ -3,14 +3,6 @@
 from typing import Any
 
 from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    SEARCH,
-    TEXTS,
-    UNIQUE,
     Fields,
     Searched,
     among,
@@ -21,6 +13,7 @@ from sample_resource_testkit.checks.finding import (
     refused,
     stage,
 )
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, SEARCH, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -4,11 +4,6 @@ import re
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    FORM_SEARCH,
-    INTEGERS,
-    OBJECTS,
-    TEXTS,
     among,
     expect_caret,
     expect_ids,
@@ -17,6 +12,7 @@ from sample_resource_testkit.checks.finding import (
     search,
     with_names,
 )
+from sample_resource_testkit.checks.names import FLOATS, FORM_SEARCH, INTEGERS, OBJECTS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

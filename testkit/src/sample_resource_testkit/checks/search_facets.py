@@ -5,21 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sample_resource_testkit.answers import Answer, same
-from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    Fields,
-    among,
-    expect_counts,
-    facet,
-    refused,
-    search,
-)
+from sample_resource_testkit.checks.finding import Fields, among, expect_counts, facet, refused, search
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 

@@ -1,22 +1,7 @@
 """Filters of searches: the profile ``search``."""
 
-from sample_resource_testkit.checks.finding import (
-    FLOATS,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
-    TEXTS,
-    UNIQUE,
-    Fields,
-    Row,
-    among,
-    expect_ids,
-    expect_search_row,
-    make,
-    rows,
-    search,
-)
+from sample_resource_testkit.checks.finding import Fields, Row, among, expect_ids, expect_search_row, make, rows, search
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

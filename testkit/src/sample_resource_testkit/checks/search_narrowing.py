@@ -1,15 +1,7 @@
 """What narrows results and facets of searches: the profile ``search``."""
 
-from sample_resource_testkit.checks.finding import (
-    INTEGERS,
-    TEXTS,
-    among,
-    counted,
-    expect_counts,
-    expect_ids,
-    facet,
-    search,
-)
+from sample_resource_testkit.checks.finding import among, counted, expect_counts, expect_ids, facet, search
+from sample_resource_testkit.checks.names import INTEGERS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 

@@ -4,17 +4,8 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import NamedTuple
 
-from sample_resource_testkit.checks.finding import (
-    INTEGERS,
-    TEXTS,
-    Fields,
-    among,
-    expect_ids,
-    make,
-    refused,
-    search,
-    stage,
-)
+from sample_resource_testkit.checks.finding import Fields, among, expect_ids, make, refused, search, stage
+from sample_resource_testkit.checks.names import INTEGERS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 

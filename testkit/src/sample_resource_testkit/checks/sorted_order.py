@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.endpoints import SORTED, refused
+from sample_resource_testkit.checks.names import SORTED
+from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.sorted_list import ids_in, only
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World

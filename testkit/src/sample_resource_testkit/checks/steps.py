@@ -1,6 +1,5 @@
-"""Steps that several modules of checks share: bodies, what a refusal must have, what a list has found."""
+"""Steps that several modules of checks share: writes and reads, and what a list has found."""
 
-import json as json_text
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,52 +14,10 @@ ON_THE_COLLECTION = ("POST", "PUT", "PATCH")
 
 CREATING = ("POST", "PUT")
 
-UNKNOWN_ID = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
-"""A UUID of version 4, which no server is likely to have made."""
-
-TEXTS, INTEGERS, UNIQUE = "arrayOfStringExample", "arrayOfIntExample", "arrayOfUniqueIntExample"
-PAIR, FLOATS, NUMBERS = "arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"
-OBJECTS = "arrayOfObjectType"
-
-
-def refused(answer: Answer, status: int, code: str, **members: Any) -> Answer:
-    """Expect a status, and an entry of ``errors`` that has a code and members.
-
-    The rest of the error body is left to the clauses on errors, so that a fault of it fails only these.
-    """
-    answer.expect_status(status)
-    entries = errors_of(answer)
-    wanted = {"code": code, **members}
-    holds = any(all(entry.get(name) == value for name, value in wanted.items()) for entry in entries)
-    return answer.expect(holds, f"an entry of errors with {json_text.dumps(wanted, ensure_ascii=False)}")
-
-
-def errors_of(answer: Answer) -> list[dict[str, Any]]:
-    """The entries of an error body; none if it has none that are objects."""
-    body = answer.json
-    entries: Any = body.get("errors") if isinstance(body, dict) else None
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-
-
-def details_of(answer: Answer) -> list[str]:
-    """The texts in ``detailedErrorMessage`` of the entries."""
-    return [text for entry in errors_of(answer) if isinstance(text := entry.get("detailedErrorMessage"), str)]
-
-
-def refused_with_detail(answer: Answer, detail: str) -> Answer:
-    """Expect 400 ``InvalidJsonInput`` with exactly this ``detailedErrorMessage``."""
-    return refused(answer, 400, "InvalidJsonInput", detailedErrorMessage=detail)
-
 
 def change(text: str, **more: Any) -> dict[str, Any]:
     """The update action ``changeSomeProperty``."""
     return {"action": "changeSomeProperty", "someProperty": text, **more}
-
-
-def update_body(version: Any, *actions: Mapping[str, Any] | str) -> dict[str, Any]:
-    """The body of an update by id; a text is an action without fields, and without actions it is ``doSomeThing``."""
-    listed = [{"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)]
-    return {"version": version, "actions": listed}
 
 
 def write(caller: Caller, method: str, made: Made, fields: Mapping[str, Any], **options: Any) -> Answer:

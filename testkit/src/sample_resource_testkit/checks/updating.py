@@ -4,19 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.steps import (
-    INTEGERS,
-    TEXTS,
-    UNKNOWN_ID,
-    as_read,
-    change,
-    details_of,
-    expect_found,
-    keyed,
-    refused,
-    refused_with_detail,
-    update_body,
-)
+from sample_resource_testkit.callers import update_body
+from sample_resource_testkit.checks.names import INTEGERS, TEXTS, UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import details_of, refused, refused_with_detail
+from sample_resource_testkit.checks.steps import as_read, change, expect_found, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 

@@ -4,21 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Made
+from sample_resource_testkit.callers import Made, update_body
+from sample_resource_testkit.checks.names import INTEGERS, NUMBERS, TEXTS
+from sample_resource_testkit.checks.refusals import errors_of, refused
 from sample_resource_testkit.checks.steps import (
     CREATING,
-    INTEGERS,
     JSON_BODY,
-    NUMBERS,
     ON_THE_COLLECTION,
-    TEXTS,
     as_read,
     change,
-    errors_of,
     keyed,
     made_by,
-    refused,
-    update_body,
     write,
 )
 from sample_resource_testkit.registry import check

@@ -4,21 +4,16 @@ import re
 from typing import Any
 
 from sample_resource_testkit.callers import Caller
+from sample_resource_testkit.checks.names import INTEGERS, NUMBERS, OBJECTS, TEXTS, UNKNOWN_ID
+from sample_resource_testkit.checks.refusals import refused, refused_with_detail
 from sample_resource_testkit.checks.steps import (
     CREATING,
-    INTEGERS,
-    NUMBERS,
-    OBJECTS,
     ON_THE_COLLECTION,
-    TEXTS,
-    UNKNOWN_ID,
     as_read,
     change,
     expect_found,
     keyed,
     made_by,
-    refused,
-    refused_with_detail,
     write,
 )
 from sample_resource_testkit.registry import check

@@ -1,0 +1,25 @@
+"""Names of the interface that checks of several themes use: paths below the resources, fields of an ObjectType."""
+
+SORTED = "/sorted-query-parameters"
+
+SEARCH = "/searchApiPattern"
+
+FORM_SEARCH = "/product-projection-search"
+
+LINKS = "/description-with-urn-links"
+
+
+def complex_path(one: str = "one", two: str = "two") -> str:
+    """The path of 4.9; the two parameters are given as they go out."""
+    return f"/artificially-complex/path/uri-parameter-one={one}/{two}"
+
+
+INTEGERS, UNIQUE, PAIR = "arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfTwonumbersExample"
+FLOATS, NUMBERS, TEXTS = "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample", "arrayOfStringExample"
+OBJECTS = "arrayOfObjectType"
+
+ANY = {"objectTypeProperty": {}}
+"""The body of a write on the collection that has only what it needs."""
+
+UNKNOWN_ID = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
+"""A UUID of version 4, which no server is likely to have made."""
