@@ -56,6 +56,18 @@ _OPTIONAL_TEXT: Document = {"type": ["string", "null"]}
 _COUNT: Document = {"type": "integer", "minimum": 0}
 _NUMBERS: Document = {"type": "array", "items": {"type": "integer", "minimum": 1}}
 
+_FINDING: Document = {
+    "id": _text(),
+    "title": _text("what it is"),
+    "detail": _text("what exactly was found"),
+    "instead": _text("what the client should do"),
+    "clauses": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "numbers of the specification, whose clauses have anchors in /docs/specification",
+    },
+}
+
 _MESSAGE_BODY: Document = {
     "type": ["object", "null"],
     "required": ["size"],
@@ -251,20 +263,7 @@ SCHEMAS: Mapping[str, Document] = {
         },
         ("number", "startedAt", "durationMs", "request", "response", "findings"),
     ),
-    "Finding": _object(
-        {
-            "id": _text(),
-            "title": _text("what it is"),
-            "detail": _text("what exactly was found"),
-            "instead": _text("what the client should do"),
-            "clauses": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "numbers of the specification, whose clauses have anchors in /docs/specification",
-            },
-        },
-        ("id", "title", "detail", "instead", "clauses"),
-    ),
+    "Finding": _object(_FINDING, tuple(_FINDING)),
     "Report": _object(
         {
             "projectKey": KEY,
@@ -313,16 +312,7 @@ SCHEMAS: Mapping[str, Document] = {
             "recovery": _object({trouble: ref("Recovery") for trouble in TROUBLES}, TROUBLES),
             "findings": {
                 "type": "array",
-                "items": {
-                    "allOf": [
-                        {"type": "object", "required": ["id", "title", "detail", "instead", "clauses"]},
-                        {
-                            "type": "object",
-                            "required": ["count", "requests"],
-                            "properties": {"count": _COUNT, "requests": _NUMBERS},
-                        },
-                    ],
-                },
+                "items": _object({**_FINDING, "count": _COUNT, "requests": _NUMBERS}, (*_FINDING, "count", "requests")),
             },
         },
         ("projectKey", "requests", "specification", "notations", "operations", "statuses", "recovery", "findings"),
