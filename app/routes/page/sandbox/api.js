@@ -65,6 +65,9 @@ export async function download(path, accept, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** A request to the project's resources, for a shell. */
+export const curlLine = (project, bearer) => `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer ${bearer}"`;
+
 const of = (project) => `/projects/${encodeURIComponent(project)}`;
 
 export const projects = {

@@ -1,7 +1,7 @@
 // The project itself: credentials, a curl line, clock, ids, snapshots, reset and end.
 
 import { html, useState } from "./preact.js";
-import { projects, root } from "./api.js";
+import { curlLine, projects, root } from "./api.js";
 import { Confirmed, Copy, Fault, Field, useEvery } from "./parts.js";
 
 export function Project({ project, credentials, journal, onGone }) {
@@ -82,7 +82,6 @@ function Credentials({ project, credentials, onRefused }) {
     draw((number) => number + 1);
     return credentials.get(project).accessToken;
   };
-  const line = (text) => `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer ${text}"`;
   const show = (name) => async () => {
     try {
       if (name === "token") await token();
@@ -104,6 +103,6 @@ function Credentials({ project, credentials, onRefused }) {
       : html`<p class="soft">The client's secret is shown only in the tab that has made the project, until it is reloaded.</p>`}
     ${secret("token", "Access token", token)}
     <h4>Try it</h4>
-    <code class="line" tabindex="0">${line("$TOKEN")}</code>
-    <${Copy} read=${async () => line(await token())} name="Copy the curl line with a token" onRefused=${show("token")} /></section>`;
+    <code class="line" tabindex="0">${curlLine(project, "$TOKEN")}</code>
+    <${Copy} read=${async () => curlLine(project, await token())} name="Copy the curl line with a token" onRefused=${show("token")} /></section>`;
 }

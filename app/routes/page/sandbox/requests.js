@@ -1,7 +1,7 @@
 // The journal: a list with filters, and one request with its answer, beside the request that it repeats.
 
 import { Component, html, useEffect, useMemo, useRef } from "./preact.js";
-import { projects, root } from "./api.js";
+import { curlLine, projects, root } from "./api.js";
 import { headersCompared, linesCompared } from "./compare.js";
 import { Copy, Empty, Link, Status, milliseconds, pretty, time } from "./parts.js";
 import { go } from "./place.js";
@@ -23,22 +23,27 @@ export function Requests({ journal, project, place }) {
 }
 
 function NoRequests({ project }) {
-  const line = `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer $TOKEN"`;
+  const line = curlLine(project, "$TOKEN");
   return html`<${Empty} title="No requests yet">
     <p>Send one with your client, or with this line. The token is on the page <${Link} to=${{ view: "project" }}>Project</${Link}>.</p>
     <div class="with-button"><code class="line" tabindex="0">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
     <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
 }
 
+const groupOf = (entry) => (entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
+
+const operationOf = (entry) => entry.operationId ?? "none";
+
 function isShown(entry, { status, operation, method, only, text }) {
-  const group = entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`;
-  return (!status || group === status)
-    && (!operation || (entry.operationId ?? "none") === operation)
+  return (!status || groupOf(entry) === status)
+    && (!operation || operationOf(entry) === operation)
     && (!method || entry.request.method === method)
     && (only !== "findings" || entry.findings.length > 0)
     && (only !== "ordered" || entry.rule !== null)
     && (!text || `${entry.request.target} ${entry.correlationId}`.toLowerCase().includes(text.toLowerCase()));
 }
+
+const NO_FILTER = { status: "", method: "", operation: "", only: "", text: "" };
 
 function Filters({ entries, shown, place, project }) {
   const among = (read) => [...new Set(entries.map(read))].sort();
@@ -46,17 +51,16 @@ function Filters({ entries, shown, place, project }) {
     <select value=${place[name] ?? ""} onChange=${(event) => go({ [name]: event.target.value }, { replace: true })}>
       <option value="">all</option>${values.map(([value, title]) => html`<option value=${value}>${title}</option>`)}
     </select></label>`;
-  const group = (entry) => (entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
-  const some = ["status", "operation", "method", "only", "text"].some((name) => place[name]);
+  const some = Object.keys(NO_FILTER).some((name) => place[name]);
   return html`<form class="filters" role="search" aria-label="Requests" onSubmit=${(event) => event.preventDefault()}>
     <label class="text"><span>Find</span><input type="search" value=${place.text ?? ""} placeholder="target or correlation id" spellcheck=${false}
       onInput=${(event) => go({ text: event.target.value }, { replace: true })} /></label>
-    ${choice("status", "Status", among(group).map((each) => [each, each]))}
+    ${choice("status", "Status", among(groupOf).map((each) => [each, each]))}
     ${choice("method", "Method", among((entry) => entry.request.method).map((each) => [each, each]))}
-    ${choice("operation", "Operation", among((entry) => entry.operationId ?? "none").map((each) => [each, each === "none" ? "unknown URL" : each]))}
+    ${choice("operation", "Operation", among(operationOf).map((each) => [each, each === "none" ? "unknown URL" : each]))}
     ${choice("only", "Only", [["findings", "with findings"], ["ordered", "changed by a rule"]])}
     <output class="soft">${shown.length === entries.length ? `${entries.length}` : `${shown.length} of ${entries.length}`} requests</output>
-    ${some && html`<button type="button" class="quiet" onClick=${() => go({ status: "", method: "", operation: "", only: "", text: "" })}>Clear</button>`}
+    ${some && html`<button type="button" class="quiet" onClick=${() => go(NO_FILTER)}>Clear</button>`}
     <span class="grow"></span>
     <button type="button" class="quiet" onClick=${() => projects.saveArchive(project)}>Save as HAR</button>
   </form>`;
