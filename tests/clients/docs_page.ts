@@ -1,21 +1,13 @@
 // The documentation page in a browser: it loads nothing from other hosts, and every example on it succeeds.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { env, getuid } from "node:process";
-import { chromium, type Locator, type Page } from "playwright-core";
+import { env } from "node:process";
+import { type Locator, type Page } from "playwright-core";
+import { launch, watch } from "./browser.ts";
 
 const { BASE_URL = "", CLIENT_ID = "", CLIENT_SECRET = "", TOKEN = "", CHROMIUM = "", SCREENSHOT } = env;
 
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    ...(getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium does not start as root with its sandbox
-  ],
-});
+const browser = await launch(CHROMIUM);
 
 /** Errors, warnings, and requests to other hosts. */
 const faults: string[] = [];
@@ -23,14 +15,7 @@ const faults: string[] = [];
 async function open(): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1060 } });
   page.setDefaultTimeout(60_000);
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
-  });
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${BASE_URL}/`) && !url.startsWith("data:")) faults.push(`request to ${url}`);
-  });
+  watch(page, faults, [`${BASE_URL}/`, "data:"]);
   await page.goto(`${BASE_URL}/docs`);
   await page.locator(".opblock").first().waitFor();
   return page;

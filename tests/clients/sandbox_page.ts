@@ -4,24 +4,16 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { env, getuid } from "node:process";
+import { env } from "node:process";
 import { promisify } from "node:util";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { type BrowserContext, type Page } from "playwright-core";
+import { launch, watch } from "./browser.ts";
 
 const { BASE_URL = "", TOKEN_URL = "", SANDBOX_TOKEN = "", CHROMIUM = "", PICTURE } = env;
 
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
-const browser: Browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    ...(getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium does not start as root with its sandbox
-  ],
-});
+const browser = await launch(CHROMIUM);
 
 /** Errors, warnings, violations of the policy, and requests to other hosts. */
 const faults: string[] = [];
@@ -51,14 +43,7 @@ const ADDRESS = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
 async function open(context: BrowserContext, address: string): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  page.on("console", (message) => {
-    const expected = /status of (400|401|404)|net::ERR_/; // what the walk provokes
-    if (["error", "warning"].includes(message.type()) && !expected.test(message.text())) faults.push(`console: ${message.text()}`);
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(address) && !request.url().startsWith("blob:")) faults.push(`request to ${request.url()}`);
-  });
+  watch(page, faults, [address, "blob:"], /status of (400|401|404)|net::ERR_/); // what the walk provokes
   const answer = await page.goto(`${address}/sandbox`);
   const policy = answer?.headers()["content-security-policy"] ?? "";
   match(policy, /default-src 'none'/);
