@@ -1,7 +1,7 @@
 """This service, started in the ways in which the testkit is held against it."""
 
+import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -60,8 +60,7 @@ def make_client(settings: dict[str, str], *projects: str) -> dict[str, Any]:
     scope = " ".join(f"{name}:{project}" for project in projects for name in SCOPES)
     command = [sys.executable, "-m", "app.cli", "client", "create", "--name", "kit", "--scope", scope]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=True)
-    found: dict[str, str] = dict(re.findall(r'"(client_\w+)": "([^"]+)"', done.stdout))
-    return found
+    return json.loads(done.stdout)
 
 
 def check(service: Running, *options: str) -> subprocess.CompletedProcess[str]:

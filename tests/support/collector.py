@@ -76,7 +76,7 @@ def collector() -> Iterator[Collector]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        def log_message(self, *_: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] -- it takes any
             """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

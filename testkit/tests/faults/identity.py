@@ -85,7 +85,7 @@ def revoking_does_nothing(server: SmallServer) -> None:
 @fault("A-39")
 def any_client_revokes_a_token(server: SmallServer) -> None:
     identity = app(server).identity
-    identity.revoke = lambda client, form: identity.tokens.pop(identity.named(form), None)  # type: ignore[assignment]
+    identity.revoke = lambda client, form: identity.tokens.pop(identity.named(form), None)  # type: ignore[assignment] -- in place of a method
 
 
 @fault("A-16")

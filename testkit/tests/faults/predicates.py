@@ -90,7 +90,7 @@ def an_absent_field_has_no_truth(server: SmallServer) -> None:
         def __eq__(self, other: object) -> bool:
             return True
 
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment] -- as Python has it beside an __eq__
 
     predicates = app(server).predicates
     wrap(
