@@ -2,8 +2,10 @@
 
 Projects share the connections. A project that is alone may use all of them; when others ask, the next free one goes to
 the project that holds the fewest, among equals to the one that has waited longest. Requests that may be slow
-(:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all projects go on. More of them
-at once would not be done sooner: each uses a core of the database.
+(:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all projects go on. More of
+them at once would not be done sooner: each uses a core of the database. Even few can use all cores all the time, so a
+project rests after each of its slow requests: as long as others have used connections meanwhile, at most as long as it
+has done itself.
 
 What waits holds no connection, and under gevent no thread. The wait and the number of requests that wait are bounded.
 """
@@ -11,7 +13,8 @@ What waits holds no connection, and under gevent no thread. The wait and the num
 from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
-from threading import Event
+from math import inf
+from threading import Event, Timer
 from time import monotonic
 from typing import Any
 
@@ -20,6 +23,9 @@ from gevent import monkey
 # The lock of the system, which costs a twentieth of gevent's. No greenlet can be switched to while it is held, since
 # nothing waits meanwhile; between threads it is an ordinary lock.
 _allocate_lock: Any = monkey.get_original("_thread", "allocate_lock")
+
+_PRESENT_S = 0.1
+"""How long a project counts as there after a fast request."""
 
 QUEUE_LENGTH = 500
 """Requests of one project that wait at most, in each process: more than a burst of 800 connections to two processes."""
@@ -56,6 +62,16 @@ class _Waiter:
     admitted: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class _SlowRequest:
+    """A slow request that holds a connection."""
+
+    since: float
+    """By the monotonic clock."""
+    others_s: float = 0.0
+    """How long fast requests of other projects have held connections meanwhile, in seconds of one connection."""
+
+
 _Queues = dict[Lane, deque[_Waiter]]
 
 
@@ -75,6 +91,16 @@ class Admission:
         """By project; without those that hold none."""
         self._queues: dict[str, _Queues] = {}
         """By project; without those of which none waits."""
+        self._slow: dict[str, deque[_SlowRequest]] = {}
+        """By project, the first first; without those that hold none."""
+        self._elapsed_to = 0.0
+        """Up to when ``others_s`` is known."""
+        self._resting: dict[str, int] = {}
+        """By project, how many places for slow requests it leaves empty for now; without those that leave none."""
+        self._last_fast: tuple[str, float] = ("", -inf)
+        """The project that last had a fast request admitted, and when."""
+        self._last_fast_of_another: tuple[str, float] = ("", -inf)
+        """The same for the last project that was another one than that."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0
@@ -104,7 +130,7 @@ class Admission:
         :raises QueueClosed: if :meth:`send_away` was called meanwhile.
         """
         with self._lock:
-            if self._is_free_for(lane):
+            if self._is_free_for(project, lane):
                 self._hold(project, lane)
                 return 0.0
             queues = self._queues.setdefault(project, {each: deque() for each in Lane})
@@ -130,16 +156,30 @@ class Admission:
 
     def leave(self, project: str, lane: Lane) -> None:
         """Give the place back, and admit whoever is next."""
+        rest_s = 0.0
         with self._lock:
+            if self._slow:
+                self._elapse()
             left = self._held_by[project] - 1
             if left:
                 self._held_by[project] = left
             else:
                 del self._held_by[project]
             self._held -= 1
-            self._held_slow -= lane is Lane.SLOW
+            if lane is Lane.SLOW:
+                rest_s = self._end_slow(project)
             if self._queues:
                 self._admit()
+        if rest_s:
+            # Not under the lock: starting a thread switches greenlets.
+            rest = Timer(rest_s, self._end_rest, (project,))
+            rest.daemon = True
+            rest.start()
+
+    def is_shared(self, project: str) -> bool:
+        """Whether another project has had a fast request within the last second."""
+        with self._lock:
+            return monotonic() - self._last_fast_of_others(project) < _PRESENT_S
 
     def send_away(self) -> None:
         """Let all requests that wait fail, since the database is away."""
@@ -150,13 +190,65 @@ class Admission:
                         queue.popleft().woken.set()
             self._queues.clear()
 
-    def _is_free_for(self, lane: Lane) -> bool:
-        return self._held < self._connections and (lane is Lane.FAST or self._held_slow < self._slow_at_most)
+    def _is_free_for(self, project: str, lane: Lane) -> bool:
+        if self._held >= self._connections:
+            return False
+        if lane is Lane.FAST:
+            return True
+        used = len(self._slow.get(project, ())) + self._resting.get(project, 0)
+        return self._held_slow < self._slow_at_most and used < self._slow_at_most
 
     def _hold(self, project: str, lane: Lane) -> None:
+        if self._slow or lane is Lane.SLOW:
+            self._elapse()
         self._held_by[project] = self._held_by.get(project, 0) + 1
         self._held += 1
-        self._held_slow += lane is Lane.SLOW
+        if lane is Lane.SLOW:
+            self._held_slow += 1
+            self._slow.setdefault(project, deque()).append(_SlowRequest(self._elapsed_to))
+        else:
+            if self._last_fast[0] != project:
+                self._last_fast_of_another = self._last_fast
+            self._last_fast = (project, monotonic())
+
+    def _elapse(self) -> None:
+        """Add up what has been held since the last change, before the next one."""
+        now = monotonic()
+        elapsed_s = now - self._elapsed_to
+        for project, requests in self._slow.items():
+            fast_of_others = self._held - self._held_slow - (self._held_by[project] - len(requests))
+            for request in requests:
+                request.others_s += elapsed_s * fast_of_others
+        self._elapsed_to = now
+
+    def _last_fast_of_others(self, project: str) -> float:
+        """When another project last had a fast request admitted."""
+        last = self._last_fast
+        return (self._last_fast_of_another if last[0] == project else last)[1]
+
+    def _end_slow(self, project: str) -> float:
+        """End a slow request, whose place may have to be left empty for a while.
+
+        :return: the seconds after which :meth:`_end_rest` has to be called; 0.0 if the place is free at once.
+        """
+        self._held_slow -= 1
+        requests = self._slow[project]
+        request = requests.popleft()
+        if not requests:
+            del self._slow[project]
+        rest_s = min(self._elapsed_to - request.since, request.others_s)
+        if rest_s:
+            self._resting[project] = self._resting.get(project, 0) + 1
+        return rest_s
+
+    def _end_rest(self, project: str) -> None:
+        with self._lock:
+            left = self._resting[project] - 1
+            if left:
+                self._resting[project] = left
+            else:
+                del self._resting[project]
+            self._admit()
 
     def _admit(self) -> None:
         """Admit requests as long as places are free for them."""
@@ -165,7 +257,7 @@ class Admission:
                 (self._held_by.get(project, 0), queue[0].number, project, lane)
                 for project, queues in self._queues.items()
                 for lane, queue in queues.items()
-                if queue and self._is_free_for(lane)
+                if queue and self._is_free_for(project, lane)
             ]
             if not heads:
                 return

@@ -87,6 +87,16 @@ class PooledConnection(Connection):
     """A connection with a time limit of its own, whose wait lets other greenlets run."""
 
     statement_limit_s = math.inf
+    _uses_parallel_workers = True
+
+    def use_parallel_workers(self, *, allowed: bool) -> None:
+        """Let PostgreSQL start parallel workers for the statements of this connection, as it is configured, or not.
+
+        It is asked only if that changes. A plan with workers is then carried out without them, so none is made anew.
+        """
+        if allowed != self._uses_parallel_workers:
+            self.execute("RESET max_parallel_workers" if allowed else "SET max_parallel_workers = 0")
+            self._uses_parallel_workers = allowed
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which does a statement's network traffic, to its end.

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -174,3 +175,146 @@ def test_places_are_neither_lost_nor_doubled_under_contention() -> None:
     assert [queue.enter("a", FAST, 0.01) for _ in range(5)] == [0.0] * 5
     with pytest.raises(QueueTimeout):
         queue.enter("a", FAST, 0.01)
+
+
+# The rest after a slow request
+
+
+class Clock:
+    """A clock that is set by hand, and the timers that wait for it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self._timers: list[tuple[float, Callable[..., None], tuple[str, ...]]] = []
+        monkeypatch.setattr(admission, "monotonic", lambda: self.now)
+        monkeypatch.setattr(admission, "Timer", self._timer)
+
+    def _timer(self, seconds: float, function: Callable[..., None], arguments: tuple[str, ...]) -> SimpleNamespace:
+        return SimpleNamespace(start=lambda: self._timers.append((self.now + seconds, function, arguments)))
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, with the timers that end meanwhile."""
+        until_ = self.now + seconds
+        for timer in sorted(self._timers, key=lambda timer: timer[0]):
+            self.now, function, arguments = timer
+            if self.now > until_ + 1e-9:
+                break
+            self._timers.remove(timer)
+            function(*arguments)
+        self.now = until_
+
+    @property
+    def rests(self) -> list[float]:
+        """The seconds after which each timer ends."""
+        return [round(end - self.now, 3) for end, *_ in self._timers]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def is_free(queue: Admission, project: str, lane: Lane) -> bool:
+    try:
+        queue.enter(project, lane, 0.01)
+    except QueueTimeout:
+        return False
+    queue.leave(project, lane)
+    return True
+
+
+def hold(queue: Admission, clock: Clock, project: str, lane: Lane, seconds: float) -> None:
+    queue.enter(project, lane, 1)
+    clock.advance(seconds)
+    queue.leave(project, lane)
+
+
+def test_a_project_that_is_alone_does_not_rest(clock: Clock) -> None:
+    queue = Admission(8, 1)
+    hold(queue, clock, "b", FAST, 1.0)
+    queue.enter("a", SLOW, 1)
+    hold(queue, clock, "a", FAST, 1.0)
+    queue.leave("a", SLOW)
+    assert clock.rests == []
+    assert is_free(queue, "a", SLOW)
+
+
+def test_a_project_rests_as_long_as_others_have_used_connections_meanwhile(clock: Clock) -> None:
+    queue = Admission(8, 1)
+    queue.enter("a", SLOW, 1)
+    hold(queue, clock, "b", FAST, 0.5)
+    clock.advance(3.5)
+    queue.leave("a", SLOW)
+    assert clock.rests == [0.5]
+    assert not is_free(queue, "a", SLOW)
+    assert is_free(queue, "a", FAST)
+    assert is_free(queue, "c", SLOW)
+    clock.advance(0.4)
+    assert not is_free(queue, "a", SLOW)
+    clock.advance(0.1)
+    assert is_free(queue, "a", SLOW)
+
+
+def test_a_project_rests_no_longer_than_it_has_worked(clock: Clock) -> None:
+    queue = Admission(8, 1)
+    queue.enter("a", SLOW, 1)
+    for project in ("b", "b", "c"):
+        queue.enter(project, FAST, 1)
+    clock.advance(2.0)
+    queue.leave("a", SLOW)
+    assert clock.rests == [2.0]
+
+
+def test_slow_requests_of_others_need_no_rest(clock: Clock) -> None:
+    queue = Admission(8, 2)
+    queue.enter("a", SLOW, 1)
+    hold(queue, clock, "b", SLOW, 2.0)
+    queue.leave("a", SLOW)
+    assert clock.rests == []
+
+
+def test_each_place_of_a_project_rests_by_itself(clock: Clock) -> None:
+    queue = Admission(8, 2)
+    queue.enter("b", FAST, 1)
+    queue.enter("a", SLOW, 1)
+    clock.advance(1.0)
+    queue.enter("a", SLOW, 1)
+    queue.leave("a", SLOW)
+    assert clock.rests == [1.0]
+    assert not is_free(queue, "a", SLOW)  # one place works, the other rests
+    clock.advance(1.0)
+    assert queue.enter("a", SLOW, 1) == 0.0
+    assert not is_free(queue, "a", SLOW)
+
+
+def test_the_end_of_a_rest_admits_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Queue(8)
+    queue.admission = Admission(8, 1)
+    clock = Clock(monkeypatch)
+    queue.enter("b0")
+    queue.enter("a0", SLOW)
+    clock.advance(1.0)
+    queue.leave("a", SLOW)
+    queue.enter("a1", SLOW)
+    queue.enter("c0", SLOW)
+    assert queue.admitted == ["b0", "a0", "c0"]
+    queue.leave("c", SLOW)
+    assert queue.admitted == ["b0", "a0", "c0"]
+    assert clock.rests == [1.0]
+    clock.advance(1.0)
+    until(lambda: queue.admitted == ["b0", "a0", "c0", "a1"])
+
+
+def test_a_project_shares_the_service_while_others_have_fast_requests(clock: Clock) -> None:
+    queue = Admission(8, 1)
+    assert not queue.is_shared("a")
+    hold(queue, clock, "a", FAST, 0.0)
+    hold(queue, clock, "b", SLOW, 0.0)
+    assert not queue.is_shared("a")
+    assert queue.is_shared("b")
+    hold(queue, clock, "b", FAST, 0.0)
+    hold(queue, clock, "a", FAST, 0.0)
+    assert queue.is_shared("a")
+    clock.advance(1.0)
+    assert not queue.is_shared("a")
+    assert not queue.is_shared("b")
