@@ -11,11 +11,11 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from gevent import monkey
+from app.serving import patching
 
 # First of all, since modules take their locks and sockets when they are imported. What the master itself needs stays
 # as it is: it forks, handles signals, and waits for them in a queue.
-monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
+patching.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
