@@ -14,6 +14,7 @@ from werkzeug.exceptions import (
 
 from app import errors
 from app.http.answers import json_answer
+from app.http.paths import path_of_request
 from app.telemetry.metrics import metrics
 
 
@@ -46,7 +47,7 @@ def install_error_answers(app: Flask) -> None:
 def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
     match error:
         case NotFound():
-            return errors.unknown_url(request.path)
+            return errors.unknown_url(path_of_request())
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
         case RequestEntityTooLarge():

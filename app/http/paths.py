@@ -44,11 +44,20 @@ class RawPath:
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
+            environ[_REPLACED_PATH] = environ["PATH_INFO"]
             environ["PATH_INFO"] = "/%2F" + environ["PATH_INFO"][2:]
         return self._application(environ, start_response)
 
 
 _ENCODED_AGAIN = re.compile("%(25|2[Ff])")
+
+_REPLACED_PATH = "app.replaced_path"
+
+
+def path_of_request() -> str:
+    """The path of the current request as a client knows it, with all slashes at its beginning."""
+    replaced: str | None = request.environ.get(_REPLACED_PATH)
+    return request.path if replaced is None else replaced.encode("latin-1").decode(errors="replace")
 
 
 class PathPrefix:

@@ -111,7 +111,8 @@ def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api:
 
 @pytest.mark.clause("2.1-11")
 @pytest.mark.parametrize(
-    "path", ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//"]
+    "path",
+    ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//", "//\u00c3\u00a4"],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
 def test_an_empty_first_segment_makes_an_unknown_url(app: Flask, api: Api, path: str, method: str) -> None:
@@ -122,6 +123,7 @@ def test_an_empty_first_segment_makes_an_unknown_url(app: Flask, api: Api, path:
     assert answer.status_code == 404
     if method != "HEAD":
         assert codes(answer) == ["ResourceNotFound"]
+        assert answer.get_json()["message"] == f"URI not found: {target.encode('latin-1').decode()}"
 
 
 @pytest.mark.clause("E-29", "E-30")
