@@ -23,6 +23,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 comma := ,
+# One more than there are cores, since many tests wait for processes and clocks most of their time.
+TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
 .PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults compose-test pooler-test cluster-test install install-dev clean
@@ -58,7 +60,7 @@ test: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/fawltydeps --detailed
 	$(BIN)/hadolint Dockerfile
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing
 
 dist: install-dev
 	@$(BIN)/python .ci/dist

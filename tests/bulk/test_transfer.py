@@ -145,8 +145,8 @@ def test_a_project_key_is_checked(run: Any, command: str) -> None:
 FEW, MANY = 2_100, 4_200
 """Numbers of resources; both are more than twice what is read or written at once."""
 
-TEXT = "dog " * 1_500
-"""Makes each resource 6 kB large, so MANY have 12 MiB more than FEW."""
+TEXT = "dog" * 2_000
+"""Makes each resource 6 kB large, so MANY have 12 MiB more than FEW. Without blanks it has no words to be indexed."""
 
 PEAK_AT_MOST_MIB = 143
 """150 MB, for any number of resources."""
