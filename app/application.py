@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response
+from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -77,7 +77,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     }
 
     tracing = _tracing(settings, app)
-    tracing_hooks = () if tracing is None else (partial(_take_part_in_span, tracing),)
+    tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_take_part_in_span, tracing),)
     if tracing is not None:
         app.extensions["tracing"] = tracing
         for each in (database, replica):
@@ -87,14 +87,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     sandbox_hooks = () if sandbox is None else _install_sandbox(app, database, sandbox)
     host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
-    before_the_view = (
+    before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements: every answer has them
         *tracing_hooks,  # which span the request is, for its log line and its statements
         *host_check,  # a host that is not served learns nothing else
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         *sandbox_hooks[:1],  # what the tester of a client has ordered, for those who had the right to the request
     )
-    after_the_view = (
+    after_the_view: tuple[_AfterHook, ...] = (
         *sandbox_hooks[1:],  # changes the answer on order, and notes it
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
     )
@@ -124,7 +124,7 @@ def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
     return Tracing(app, request_log.route_template)
 
 
-def _take_part_in_span(tracing: "Tracing") -> None:
+def _take_part_in_span(tracing: "Tracing", _request: Request) -> None:
     trace = tracing.current()
     if trace is not None:
         request_log.take_part_in(trace)
@@ -148,12 +148,22 @@ def _install_sandbox(app: Flask, database: Database, sandbox: "Sandbox") -> tupl
     return hooks.before, hooks.after
 
 
-def _one_hook(hooks: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
+_Hook = Callable[[Request], Any]
+_AfterHook = Callable[[Request, Response], Response]
+
+
+def _current_request() -> Request:
+    """The request itself. Each use of Flask's ``request`` looks it up, which takes a microsecond."""
+    return request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
+
+
+def _one_hook(hooks: Sequence[_Hook]) -> Callable[[], Any]:
     """All hooks as one: Flask looks at each function that it is given whether it is a coroutine, with every request."""
 
     def before() -> Any:
+        current = _current_request()
         for hook in hooks:
-            answer = hook()
+            answer = hook(current)
             if answer is not None:
                 return answer
         return None
@@ -161,10 +171,11 @@ def _one_hook(hooks: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
     return before
 
 
-def _one_after_hook(hooks: Sequence[Callable[[Response], Response]]) -> Callable[[Response], Response]:
+def _one_after_hook(hooks: Sequence[_AfterHook]) -> Callable[[Response], Response]:
     def after(answer: Response) -> Response:
+        current = _current_request()
         for hook in hooks:
-            answer = hook(answer)
+            answer = hook(current, answer)
         return answer
 
     return after

@@ -2,7 +2,7 @@
 
 import re
 
-from flask import request
+from flask import Request
 
 from app import errors
 from app.http.request_log import add_log_fields
@@ -23,8 +23,8 @@ class HostCheck:
             re.IGNORECASE | re.ASCII,
         )
 
-    def check(self) -> None:
-        """Check the current request; a hook that runs before the view.
+    def check(self, request: Request) -> None:
+        """Check a request; a hook that runs before the view.
 
         :raises ApiError: 400 for another host.
         """

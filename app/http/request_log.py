@@ -10,7 +10,7 @@ import time
 from functools import cache
 from typing import Any
 
-from flask import Response, g, request
+from flask import Request, Response, g
 from uuid_utils import uuid4
 
 from app.database.admission import Lane
@@ -77,8 +77,8 @@ def announce_labels() -> None:
             counter.labels(label)
 
 
-def start() -> None:
-    """Give the request its correlation id, and start its clock and its count of SQL statements."""
+def start(request: Request) -> None:
+    """Give the current request its correlation id, and start its clock and its count of SQL statements."""
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
     traceparent = request.environ.get("HTTP_TRACEPARENT")
@@ -94,7 +94,7 @@ def take_part_in(trace: TraceContext) -> None:
     record.sql.comment = trace.sql_comment
 
 
-def finish(answer: Response) -> Response:
+def finish(request: Request, answer: Response) -> Response:
     """Put the correlation id into the answer, count the request and log it."""
     record: RequestRecord = g.record
     answer.headers["X-Correlation-ID"] = record.correlation_id

@@ -9,7 +9,7 @@ import logging
 from functools import cache, partial
 from typing import Any, cast
 
-from flask import Flask, g, request
+from flask import Flask, Request, g, request
 from flask.views import View
 from werkzeug.routing import Rule
 
@@ -32,7 +32,7 @@ class Gate:
         self._verifier = verifier
         self._view_of = cache(partial(find_view, app))
 
-    def check(self) -> None:
+    def check(self, request: Request) -> None:
         """Authorise the current request; a hook that runs before the view.
 
         :raises ApiError: 401 without a valid token, 403 without the scope, 503 if keys or revocations are not

@@ -82,20 +82,19 @@ class Hooks:
 
     # Before the view
 
-    def before(self) -> Response | None:
+    def before(self, request: Request) -> Response | None:
         """Carry out what the request itself or a rule orders; an answer ends the request here.
 
         :raises ApiError: 503 if too many requests of the process wait already.
         """
-        current: Request = request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
-        arguments = current.view_args
+        arguments = request.view_args
         if not arguments or "project_key" not in arguments:
             return None
         project = self._registry.find(arguments["project_key"])
         if project is None:
             return None
-        operation_id, own_codes = self._operation(current)
-        header = current.headers.get("Prefer")
+        operation_id, own_codes = self._operation(request)
+        header = request.headers.get("Prefer")
         order = g.sandbox = Order(read_preferences(header, own_codes), operation_id=operation_id)
         if order.preferences.delay_ms:
             self._wait(order, order.preferences.delay_ms / 1000)
@@ -171,17 +170,16 @@ class Hooks:
 
     # After the view
 
-    def after(self, answer: Response) -> Response:
+    def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rule says, and note the request."""
-        current: Request = request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
-        project = self._project_of(current)
+        project = self._project_of(request)
         if project is None:
             return answer
         order: Order | None = g.get("sandbox")
-        connection = self._connections.of(current.environ)
+        connection = self._connections.of(request.environ)
         if order is not None:
             answer = self._changed(project, order, answer, connection)
-        self._note(current, project, order, answer, connection)
+        self._note(request, project, order, answer, connection)
         return answer
 
     def _changed(
