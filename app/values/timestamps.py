@@ -35,6 +35,8 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
     offset = "+00:00" if zone is None or zone in "Zz" else zone
     digits = (fraction or "").ljust(6, "0")
     microseconds = int(digits[:6]) | (1 if digits[6:].strip("0") else 0)
+    if minutes is not None and minutes >= "24":
+        raise NoSuchDateTime(text)  # Python takes 24:00 for the next midnight since 3.14; RFC 3339 has no hour 24
     try:
         start = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:00{offset}").astimezone(UTC)
         if int(seconds or 0) <= 60:
