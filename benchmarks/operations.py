@@ -72,7 +72,7 @@ GOALS: Mapping[Operation, Goal] = {
 MEMORY_AGAINST_BARE = 1.3
 """The highest ratio of memory to bare Flask, both with PostgreSQL. It also has to be less than that of Kinto."""
 
-START_S = 2.0
+START_S = 1.2
 """The longest time from start to readiness, on existing data."""
 
 EXAMPLE: Mapping[str, object] = {

@@ -62,7 +62,7 @@ def test_the_report_compares_memory_and_start_time_with_their_goals() -> None:
     assert "| bare Flask | 100 | 200 | 1.31x |" in text
     assert "at most 1.3x bare Flask (**not met**) and less than Kinto (met)" in text
     assert "ready after 1.50 s" in text
-    assert "Goal: under 2 s (met)" in text
+    assert "Goal: under 1.2 s (**not met**)" in text
 
 
 def test_every_operation_has_a_goal_and_create_sends_the_example_of_the_interface() -> None:
