@@ -79,6 +79,8 @@ class Results:
         """The measured numbers of connections, in ascending order."""
         return sorted({run.connections for run in self.runs})
 
-    def peak(self, server: str, value: Callable[[Run], int]) -> int | None:
-        """The largest value over all runs of a server."""
-        return max((value(run) for run in self.runs if run.server == server), default=None)
+    def peak(self, server: str, value: Callable[[Run], int], peer: str | None = None) -> int | None:
+        """The largest value over all runs of a server, or over those of operations that a peer has run too."""
+        shared = {run.operation for run in self.runs if peer is None or run.server == peer}
+        values = [value(run) for run in self.runs if run.server == server and run.operation in shared]
+        return max(values, default=None)

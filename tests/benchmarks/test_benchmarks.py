@@ -62,6 +62,10 @@ def test_the_report_compares_memory_and_start_time_with_their_goals() -> None:
     assert "| bare Flask | 100 | 200 | 1.31x |" in text
     assert "at most 1.3x bare Flask (**not met**) and less than Kinto (met)" in text
     assert "ready after 1.50 s" in text
+    facets = replace(run("service", 0, 1), operation="facet", memory_distinct=500 << 20)
+    text = report.memory_and_start(results(*found.runs, facets))
+    assert "| this service | 500 | 200 | – |" in text
+    assert "| bare Flask | 100 | 200 | 1.31x |" in text
     assert "Goal: under 1.2 s (**not met**)" in text
 
 
