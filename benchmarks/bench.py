@@ -21,6 +21,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from types import FrameType
 
@@ -29,7 +30,7 @@ import psycopg
 
 from app.serving.embedded import DATABASE, EmbeddedPostgres
 from benchmarks import data, load, report, usage
-from benchmarks.operations import Operation
+from benchmarks.operations import GOALS, Operation
 from benchmarks.results import Results, Run
 from benchmarks.servers import FOLDER, ROOT, SERVERS, Mock, Server, ServerFailed, Service, Setup
 from tests.support.ports import free_port
@@ -45,6 +46,19 @@ PAUSE_S = 0.2
 
 IDLE_FOR_S, IDLE_WITHIN_S = 0.3, 60.0
 """A server's turn ends when the server was idle for the first time, at the latest after the second."""
+
+
+def compared(operations: Sequence[Operation]) -> list[list[Operation]]:
+    """The operations in their order, those that a goal compares with one another together."""
+    groups: list[list[Operation]] = []
+    for operation in operations:
+        own = GOALS[operation].against_own
+        group = next((group for group in groups if own is not None and own[0] in group), None)
+        if group is None:
+            groups.append([operation])
+        else:
+            group.append(operation)
+    return groups
 
 
 class Bench:
@@ -147,17 +161,20 @@ class Bench:
     def runs(
         self, operations: Sequence[Operation], connection_counts: Sequence[int], rounds: int, seconds: float
     ) -> Iterator[Run]:
-        """All runs. In each round every server has one turn, and each round begins with another server."""
-        for operation in operations:
-            for server in self._servers:
+        """All runs. In each round every server has one turn, and each round begins with another server.
+
+        Operations that a goal compares with one another follow one another in each turn.
+        """
+        for group in compared(operations):
+            for server, operation in product(self._servers, group):
                 server.check(operation)
             for connections in connection_counts:
-                for server in self._servers:
+                for server, operation in product(self._servers, group):
                     warm_up = self.run_that_counts(server, operation, connections, min(WARM_UP_S, seconds), 0)
                     self._tell(warm_up, "warm-up")
                 for round_ in range(rounds):
                     first = round_ % len(self._servers)
-                    for server in [*self._servers[first:], *self._servers[:first]]:
+                    for server, operation in product([*self._servers[first:], *self._servers[:first]], group):
                         run = self.run_that_counts(server, operation, connections, seconds, round_)
                         self._tell(run, f"round {round_ + 1} of {rounds}")
                         if run is not None:

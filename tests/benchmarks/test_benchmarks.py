@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import capacity, data, plots, report, usage
+from benchmarks import bench, capacity, data, plots, report, usage
 from benchmarks.load import Load, Updates
 from benchmarks.markdown import part
 from benchmarks.operations import EXAMPLE, GOALS, Operation
@@ -185,3 +185,23 @@ def test_capacity_uses_the_costs_at_the_fewest_connections() -> None:
 @pytest.mark.parametrize("mix", capacity.MIXES, ids=lambda mix: mix.title)
 def test_the_parts_of_a_request_mix_sum_up_to_100(mix: capacity.Mix) -> None:
     assert sum(mix.parts.values()) == 100
+
+
+def test_operations_that_a_goal_compares_are_measured_in_the_same_rounds() -> None:
+    assert bench.compared(list(Operation)) == [
+        [Operation.PAGE_20, Operation.PAGE_TOTAL] if operation is Operation.PAGE_20 else [operation]
+        for operation in Operation
+        if operation is not Operation.PAGE_TOTAL
+    ]
+    assert bench.compared([Operation.PAGE_TOTAL]) == [[Operation.PAGE_TOTAL]]
+
+
+def test_a_goal_against_an_own_operation_is_the_median_of_the_rounds() -> None:
+    def page(operation: Operation, round_: int, requests_per_s: float) -> Run:
+        return replace(run("service", round_, requests_per_s), operation=operation.value)
+
+    found = results(
+        *[page(Operation.PAGE_20, round_, speed) for round_, speed in enumerate((100, 1000, 10))],
+        *[page(Operation.PAGE_TOTAL, round_, speed) for round_, speed in enumerate((90, 700, 8))],
+    )
+    assert "| page of 20 with its total against page of 20 | 8 | 0.80x | 0.8x | met |" in report.own_goals(found)
