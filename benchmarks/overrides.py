@@ -8,9 +8,9 @@ dropped because of what they do not.
 """
 
 # ruff: noqa: E402 -- gevent patches modules before they are imported, as app/serving/gunicorn_settings.py does
-from gevent import monkey
+from app.serving import patching
 
-monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
+patching.patch_all()
 
 import gc
 import json

@@ -94,11 +94,7 @@ def own_goals(results: Results) -> str:
             cell = (SERVICE, operation.value, connections)
             if goal.against_own is not None:
                 other, wanted = goal.against_own
-                of_other = {run.round: throughput(run) for run in results.chosen(SERVICE, other.value, connections)}
-                ratios = [
-                    throughput(run) / of_other[run.round] for run in results.chosen(*cell) if run.round in of_other
-                ]
-                ratio = statistics.median(ratios) if ratios else None
+                ratio = results.ratio(*cell, throughput, peer_operation=other.value)
                 what = f"{operation.title} against {other.title}"
                 rows.append([what, str(connections), _times(ratio), f"{wanted:g}x", _verdict(ratio, wanted)])
             used = results.median(*cell, processor)

@@ -60,10 +60,19 @@ class Results:
         return statistics.median(values) if values else None
 
     def ratio(
-        self, peer: str, operation: str, connections: int, value: Callable[[Run], float], server: str = "service"
+        self,
+        peer: str,
+        operation: str,
+        connections: int,
+        value: Callable[[Run], float],
+        server: str = "service",
+        peer_operation: str | None = None,
     ) -> float | None:
-        """The median over the rounds of the server's value divided by the peer's; None if one of them has no runs."""
-        of_peer = {run.round: value(run) for run in self.chosen(peer, operation, connections)}
+        """The median over the rounds of the server's value divided by the peer's; None if one of them has no runs.
+
+        :param peer_operation: what the peer did; None: the same.
+        """
+        of_peer = {run.round: value(run) for run in self.chosen(peer, peer_operation or operation, connections)}
         ratios = [
             value(own) / of_peer[own.round]
             for own in self.chosen(server, operation, connections)

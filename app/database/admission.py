@@ -86,7 +86,6 @@ class Admission:
         self._connections = connections
         self._slow_at_most = max(1, min(slow, connections - max(1, connections // 4)))
         self._held = 0
-        self._held_slow = 0
         self._held_by: dict[str, int] = {}
         """By project; without those that hold none."""
         self._queues: dict[str, _Queues] = {}
@@ -177,7 +176,7 @@ class Admission:
             rest.start()
 
     def is_shared(self, project: str) -> bool:
-        """Whether another project has had a fast request within the last second."""
+        """Whether another project has had a fast request within :data:`_PRESENT_S`."""
         with self._lock:
             return monotonic() - self._last_fast_of_others(project) < _PRESENT_S
 
@@ -189,6 +188,11 @@ class Admission:
                     while queue:
                         queue.popleft().woken.set()
             self._queues.clear()
+
+    @property
+    def _held_slow(self) -> int:
+        """How many slow requests hold a connection."""
+        return sum(map(len, self._slow.values()))
 
     def _is_free_for(self, project: str, lane: Lane) -> bool:
         if self._held >= self._connections:
@@ -204,7 +208,6 @@ class Admission:
         self._held_by[project] = self._held_by.get(project, 0) + 1
         self._held += 1
         if lane is Lane.SLOW:
-            self._held_slow += 1
             self._slow.setdefault(project, deque()).append(_SlowRequest(self._elapsed_to))
         else:
             if self._last_fast[0] != project:
@@ -215,8 +218,9 @@ class Admission:
         """Add up what has been held since the last change, before the next one."""
         now = monotonic()
         elapsed_s = now - self._elapsed_to
+        fast = self._held - self._held_slow
         for project, requests in self._slow.items():
-            fast_of_others = self._held - self._held_slow - (self._held_by[project] - len(requests))
+            fast_of_others = fast - (self._held_by[project] - len(requests))
             for request in requests:
                 request.others_s += elapsed_s * fast_of_others
         self._elapsed_to = now
@@ -231,7 +235,6 @@ class Admission:
 
         :return: the seconds after which :meth:`_end_rest` has to be called; 0.0 if the place is free at once.
         """
-        self._held_slow -= 1
         requests = self._slow[project]
         request = requests.popleft()
         if not requests:

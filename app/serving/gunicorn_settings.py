@@ -13,9 +13,8 @@ from typing import Any
 
 from app.serving import patching
 
-# First of all, since modules take their locks and sockets when they are imported. What the master itself needs stays
-# as it is: it forks, handles signals, and waits for them in a queue.
-patching.patch_all(os=False, signal=False, subprocess=False, queue=False)
+# First of all, since modules take their locks and sockets when they are imported.
+patching.patch_all()
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch

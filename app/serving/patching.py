@@ -10,16 +10,16 @@ from typing import Any
 from gevent import monkey
 
 
-def patch_all(**options: bool) -> None:
-    """Call :func:`gevent.monkey.patch_all`; its plugins are called as ever.
+def patch_all() -> None:
+    """Patch all but what gunicorn's master needs as it is: it forks, handles signals, and waits for them in a queue.
 
-    :param options: those of gevent's function.
+    gevent's plugins are called as ever.
     """
     module: Any = importlib.metadata
     ask = module.entry_points
     # By its documentation, entry_points(group=...) is the same as entry_points().select(group=...).
     module.entry_points = ask().select
     try:
-        monkey.patch_all(**options)
+        monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
     finally:
         module.entry_points = ask

@@ -46,5 +46,5 @@ def test_plugins_are_called(tmp_path: Path) -> None:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[gevent.plugins.monkey.did_patch_all]\nplugin = plugin:called\n")
     (tmp_path / "plugin.py").write_text("def called(event):\n    print(type(event).__name__)\n")
-    code = "from app.serving import patching; patching.patch_all(queue=False)"
+    code = "from app.serving import patching; patching.patch_all()"
     assert printed(code, tmp_path) == "GeventDidPatchAllEvent\n"
