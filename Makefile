@@ -12,6 +12,7 @@
 # make page-test      of that only the page of the sandbox in a browser
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
+# make attack         hostile requests of all kinds against a service of its own; prints a table
 # make compose-test   docker-compose.yml on this machine's container engine: start, requests, outages, recovery
 # make pooler-test    the service behind PgBouncer in transaction mode
 # make release        check, build and tag the version of setup.cfg; ARGS=--dry-run makes no tag
@@ -27,7 +28,7 @@ comma := ,
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults attack compose-test pooler-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -44,6 +45,7 @@ help:
 	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
+	@echo "make attack         send hostile requests of all kinds to a service of its own, and print what held (ARGS='--only HTTP')"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
 	@echo "make cluster-test   the tests on a Citus cluster of yours (DATABASE_URL=..., an empty database of its coordinator)"
@@ -134,6 +136,9 @@ release: install-dev
 
 faults: install-dev
 	$(BIN)/python -m pytest -o python_files='check_*.py' tests/faults
+
+attack: install-dev
+	@$(BIN)/python -m tests.attack $(ARGS)
 
 install:
 	@$(call ensure,run,.[embedded])
