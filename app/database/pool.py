@@ -10,7 +10,7 @@ without BEGIN and COMMIT around it, and so is a write of one statement.
 
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock, Thread
 from time import monotonic
 from types import TracebackType
@@ -69,6 +69,8 @@ class Database:
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Told how long each request waited for a connection that others used, in which lane, and what refused it."""
+        self.fence: Callable[[str, Lane], AbstractContextManager[Connection]] | None = None
+        """Gives connections for writes, if some projects have to be written with care."""
         self.leisure = Leisure(self._connection_at_leisure)
         """What requests leave to be done after them."""
         _databases.add(self)
@@ -80,8 +82,12 @@ class Database:
         """
         return Checkout(self, self._opened(), project, lane)
 
-    def _connection_at_leisure(self, project: str) -> "Checkout":
-        return self.connection(project, Lane.SLOW)
+    def writing(self, project: str, lane: Lane = Lane.FAST) -> AbstractContextManager[Connection]:
+        """A connection for writes to a project: behind its :attr:`fence`, if there is one."""
+        return self.connection(project, lane) if self.fence is None else self.fence(project, lane)
+
+    def _connection_at_leisure(self, project: str) -> AbstractContextManager[Connection]:
+        return self.writing(project, Lane.SLOW)
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Be admitted, and take a connection out of the pool; :meth:`return_connection` has to follow.

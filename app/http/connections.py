@@ -6,6 +6,7 @@ and may misuse a connection as its rules say. Without a worker, as in a test cli
 
 import itertools
 import struct
+from collections.abc import Callable
 from errno import EPIPE
 from socket import SO_LINGER, SOL_SOCKET, socket
 from threading import Event
@@ -91,9 +92,10 @@ class Connections:
         """Wait outside of any count, until the worker stops at the latest."""
         self._stopping.wait(seconds)
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
         """Wait, holding nothing; False if that ended early, since the worker stops or the client has gone.
 
+        :param is_over: another reason to end early; asked once a second.
         :raises TooManyWaits: if :data:`WAITS_AT_MOST` requests of the process wait.
         """
         if self._waiting >= WAITS_AT_MOST:
@@ -102,7 +104,7 @@ class Connections:
         try:
             deadline = monotonic() + seconds
             while (left := deadline - monotonic()) > 0:
-                if self._stopping.wait(min(left, _LOOK_S)) or client_is_gone():
+                if self._stopping.wait(min(left, _LOOK_S)) or client_is_gone() or is_over():
                     return False
             return not self._stopping.is_set()
         finally:

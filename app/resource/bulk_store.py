@@ -5,6 +5,7 @@ from dataclasses import asdict, astuple
 from typing import LiteralString
 from uuid import UUID
 
+from app import errors
 from app.database.connection import Connection
 from app.query.sql_text import Parameters, utc_time
 from app.resource import array_values, dictionary
@@ -44,6 +45,17 @@ _EXPORT: LiteralString = f"""
 
 _COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
 
+_WEIGHT: LiteralString = """
+    SELECT count(*), coalesce(sum(
+        octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0)
+        + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)), 0)
+    FROM resource r WHERE r.project_key = %(project_key)s"""
+
+_DELETE_SOME: LiteralString = """
+    DELETE FROM resource r
+    WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
+        SELECT s.id FROM resource s WHERE s.project_key = %(project_key)s LIMIT %(at_once)s))"""
+
 _DELETE_ALL: LiteralString = "DELETE FROM resource r WHERE r.project_key = %(project_key)s"
 
 _DELETE_WORDS: LiteralString = "DELETE FROM word w WHERE w.project_key = %(project_key)s"
@@ -68,16 +80,16 @@ _DELETE_DIFFERENT: LiteralString = f"""
             SELECT {_COLUMNS}, sole FROM resource_copy c
             WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
 
-_RESTORE_MISSING: LiteralString = f"""
+_MISSING: LiteralString = """
+    SELECT c.id FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+    EXCEPT
+    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s"""
+
+_RESTORE: LiteralString = f"""
     INSERT INTO resource (project_key, {_COLUMNS}, sole)
     SELECT %(project_key)s, {_COLUMNS}, c.sole
     FROM resource_copy c
-    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (ARRAY(
-        SELECT m.id FROM (
-            SELECT c.id FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
-            EXCEPT
-            SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s) m
-        LIMIT %(at_once)s))
+    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
     ON CONFLICT DO NOTHING"""
 
 _DELETE_COPY: LiteralString = """
@@ -98,6 +110,11 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Stored
 
 _AT_ONCE = 500
 """Resources that one statement of a request writes, so that it ends within the time limit of statements."""
+
+_DELETED_AT_ONCE = 5_000
+
+_ROUNDS_AT_MOST = 20
+"""How often a copy is restored anew because somebody has taken a key of it. The keys that a round has freed stay so."""
 
 
 def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> None:
@@ -168,6 +185,22 @@ def count(connection: Connection, project_key: str) -> int:
     return 0 if row is None else row[0]
 
 
+def weight(connection: Connection, project_key: str) -> tuple[int, int]:
+    """How many resources a project has, and how many bytes their documents have."""
+    row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
+    return (0, 0) if row is None else (row[0], int(row[1]))
+
+
+def delete_in_parts(connection: Connection, project_key: str) -> None:
+    """Delete the resources of a project some at a time, so that no statement takes long; :func:`delete_all` follows.
+
+    :param connection: in autocommit mode. An interruption leaves the others.
+    """
+    parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
+    while connection.execute(_DELETE_SOME, parameters).rowcount:
+        pass
+
+
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project with their copies, and its part of the dictionary.
 
@@ -187,8 +220,22 @@ def restore_copy(connection: Connection, project_key: str, name: str) -> None:
     """Make the resources of a project what they were when the copy was made; within a transaction.
 
     A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
+    A resource that somebody else creates meanwhile with the key of one of the copy is deleted.
+
+    :raises ApiError: 503 if others take such keys again and again; then the transaction has to be rolled back.
     """
-    connection.execute(_DELETE_DIFFERENT, {"project_key": project_key, "name": name})
-    parameters = {"project_key": project_key, "name": name, "at_once": _AT_ONCE}
-    while connection.execute(_RESTORE_MISSING, parameters).rowcount == _AT_ONCE:
-        pass
+    parameters = {"project_key": project_key, "name": name}
+    for _ in range(_ROUNDS_AT_MOST):
+        connection.execute(_DELETE_DIFFERENT, parameters)
+        missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
+        # An id that was not written has lost its key, or its place as the only resource, since the look.
+        if all(
+            _restore(connection, project_key, name, part) == len(part)
+            for part in (missing[begin : begin + _AT_ONCE] for begin in range(0, len(missing), _AT_ONCE))
+        ):
+            return
+    raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
+
+
+def _restore(connection: Connection, project_key: str, name: str, ids: list[UUID]) -> int:
+    return connection.execute(_RESTORE, {"project_key": project_key, "name": name, "ids": ids}).rowcount

@@ -58,7 +58,7 @@ def create_or_update(
     if draft.id is None and draft.key is None:
         if not conditions.allows_creation:
             raise errors.precondition_failed("If-Match")
-        with database.connection(caller.project_key) as connection:
+        with database.writing(caller.project_key) as connection:
             new = _new(connection, caller, draft, staged=staged, sole=False)
             created = store.create(connection, caller.project_key, new, caller.client_id, caller.world.write_time())
         if isinstance(created, Refused):
@@ -103,7 +103,7 @@ def overwrite(
     target = _target(draft)
     change = replace(_overwriting(draft.object_type, staged=staged), key=_key_change(draft))
     for _ in range(_ATTEMPTS_AT_MOST):
-        with database.connection(caller.project_key) as connection:
+        with database.writing(caller.project_key) as connection:
             outcome = _write(connection, caller, target, change, conditions)
         if isinstance(outcome, Written):
             return _written(database, caller, outcome)
@@ -115,7 +115,7 @@ def overwrite(
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
     """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
     target = _by_id(resource_id)
-    with database.connection(caller.project_key) as connection:
+    with database.writing(caller.project_key) as connection:
         outcome = _write(connection, caller, target, change_of(body.actions), conditions)
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
@@ -125,7 +125,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Resource:
     """DELETE (interface 4.11): returns the resource as it was."""
     target = _by_id(resource_id)
-    with database.connection(caller.project_key) as connection:
+    with database.writing(caller.project_key) as connection:
         outcome = store.delete(connection, caller.project_key, target, conditions)
     if isinstance(outcome, Refused):
         raise _error_for(outcome, caller.project_key, target, conditions)
@@ -148,7 +148,7 @@ def _upsert(
     change = replace(change, key=_key_change(draft))
     new: NewResource | None = None
     for _ in range(_ATTEMPTS_AT_MOST):
-        with database.connection(caller.project_key) as connection:
+        with database.writing(caller.project_key) as connection:
             outcome = _write(connection, caller, target, change, conditions)
             not_found = isinstance(outcome, Refused) and outcome.reason is Refusal.NOT_FOUND
             if not_found and not isinstance(target, ById):

@@ -128,8 +128,13 @@ class Bus:
 
         :param connection: within the transaction of the change, as its last part: changes follow one another from here.
         """
-        connection.execute(_IN_ORDER, _KEYS)
+        self.begin_last_part(connection)
         return self._sent(connection, message)
+
+    @staticmethod
+    def begin_last_part(connection: Connection) -> None:
+        """Wait until the changes that are further than this one are committed; those that come later see it."""
+        connection.execute(_IN_ORDER, _KEYS)
 
     def ask(self, connection: Connection, message: Message) -> Notice:
         """Send a message that belongs to no change."""

@@ -27,8 +27,8 @@ from app.identity.gate import find_view
 from app.identity.server import read_credentials, read_parameters
 from app.identity.verification import Principal, VerifiedToken
 from app.openapi.marks import operation_of
-from app.sandbox import counting, ordered
-from app.sandbox.journal import BODY_BYTES_KEPT, Exchange, Journal, Message
+from app.sandbox import counting, fence, ordered
+from app.sandbox.journal import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Exchange, Journal, Message
 from app.sandbox.preferences import NO_PREFERENCES, Preferences, read_preferences
 from app.sandbox.project import SandboxProject
 from app.sandbox.projects import Projects
@@ -85,19 +85,23 @@ class Hooks:
     def before(self, request: Request) -> Response | None:
         """Carry out what the request itself or a rule orders; an answer ends the request here.
 
-        :raises ApiError: 503 if too many requests of the process wait already.
+        :raises ApiError: 503 if too many requests of the process wait already, 401 if the project is removed meanwhile.
         """
         arguments = request.view_args
         if not arguments or "project_key" not in arguments:
             return None
         project = self._registry.find(arguments["project_key"])
+        principal: Principal | None = g.get("principal")
+        if principal is not None and self._registry.is_removed(principal.client_id):
+            raise fence.removed(arguments["project_key"])  # since the gate has looked
         if project is None:
             return None
+        fence.pin(project)
         operation_id, own_codes = self._operation(request)
         header = request.headers.get("Prefer")
         order = g.sandbox = Order(read_preferences(header, own_codes), operation_id=operation_id)
         if order.preferences.delay_ms:
-            self._wait(order, order.preferences.delay_ms / 1000)
+            self._wait(project, order, order.preferences.delay_ms / 1000)
         if order.preferences.code is not None:
             order.is_carried_out = False
             return ordered.error_answer(
@@ -119,7 +123,7 @@ class Hooks:
             if rule.phase == "after":
                 return None
             if rule.waits_first:
-                self._wait_as_ruled(order, rule)
+                self._wait_as_ruled(project, order, rule)
             if not rule.answers_itself:
                 return None
             order.is_carried_out = False
@@ -128,7 +132,7 @@ class Hooks:
 
     def _due(self, project: SandboxProject, rule: Rule) -> float | None:
         """Count a match: None if the rule does not act, else the seconds after which its limit lets requests pass."""
-        with self._database.connection(project.key) as connection:
+        with self._database.writing(project.key) as connection:
             if rule.limit is not None:
                 return counting.count_limited(
                     connection, project.key, project.rules_generation, rule, rule.limit, time.time()
@@ -155,18 +159,21 @@ class Hooks:
             realm=project.key,
         )
 
-    def _wait_as_ruled(self, order: Order, rule: Rule) -> None:
+    def _wait_as_ruled(self, project: SandboxProject, order: Order, rule: Rule) -> None:
         jitter_ms = random.uniform(0, rule.jitter_ms) if rule.jitter_ms else 0.0  # noqa: S311 -- no secret
         if rule.delay_ms or jitter_ms:
-            self._wait(order, ((rule.delay_ms or 0) + jitter_ms) / 1000)
+            self._wait(project, order, ((rule.delay_ms or 0) + jitter_ms) / 1000)
 
-    def _wait(self, order: Order, seconds: float) -> None:
+    def _wait(self, project: SandboxProject, order: Order, seconds: float) -> None:
+        """Wait, but not for a project that is removed meanwhile."""
         began = time.monotonic()
         try:
-            self._connections.wait(seconds)
+            self._connections.wait(seconds, lambda: self._registry.is_removed(project.client_id))
         except TooManyWaits:
             raise errors.over_capacity("Too many requests of the sandbox wait already.") from None
         order.waited.append(time.monotonic() - began)
+        if self._registry.is_removed(project.client_id):
+            raise fence.removed(project.key)
 
     # After the view
 
@@ -197,7 +204,7 @@ class Hooks:
         if rule.phase == "after":
             with suppress(errors.ApiError):
                 if rule.waits_first:
-                    self._wait_as_ruled(order, rule)
+                    self._wait_as_ruled(project, order, rule)
             if rule.status is not None or rule.body == "html":
                 answer = self._ruled_answer(project, rule)
         if rule.body is not None:
@@ -218,6 +225,9 @@ class Hooks:
 
     def _project_of(self, request: Request) -> SandboxProject | None:
         """The sandbox project that a request belongs to, by its path, or by its client at the token endpoint."""
+        pinned = fence.pinned_project()
+        if pinned is not None:
+            return pinned
         path: str = request.environ["PATH_INFO"]
         if path == TOKEN_PATH:
             client_id = _client_of_form(request)
@@ -260,6 +270,7 @@ class Hooks:
         body = answer.get_data()
         exchange = Exchange(
             project_key=project.key,
+            owner=project.client_id,
             secret_hash=project.secret_hash,
             started_at=now - (clock - record.started),
             ended_at=now,
@@ -271,7 +282,7 @@ class Hooks:
             http_version=request.environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
             request=_request_message(request, connection),
             status=None if is_lost else answer.status_code,
-            answer=None if is_lost else Message((), body, len(body)),
+            answer=None if is_lost else Message((), body[:BODY_BYTES_NOTED], len(body)),
             correlation_id=record.correlation_id,
             statements=record.sql.count,
             sql_s=record.sql.seconds,
@@ -339,7 +350,7 @@ def _request_message(request: Request, connection: ConnectionRecord | None) -> M
     if request.content_length or "Transfer-Encoding" in request.headers:
         try:
             body = read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
-            size = len(body)
+            body, size = body[:BODY_BYTES_NOTED], len(body)
         except (errors.ApiError, ParseException, OSError):
             size = None
     return Message(headers, body, size)

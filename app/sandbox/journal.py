@@ -12,7 +12,7 @@ import secrets as secrets_module
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from json import dumps
@@ -23,16 +23,23 @@ import psycopg
 
 from app.database.connection import Connection
 from app.identity.verification import VerifiedToken
-from app.sandbox import journal_store
-from app.sandbox.journal_store import KEPT, Row
+from app.sandbox import journal_store, records
+from app.sandbox.journal_store import BYTES_KEPT, KEPT, Row
 from app.sandbox.redaction import redacted, redacted_header
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
 FLUSH_INTERVAL_S = 0.2
 
+BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
+"""With what follows, so that a secret is seen whole that the end of the kept part cuts in two."""
+
 _FORGOTTEN_AFTER = 250
+_FORGOTTEN_AFTER_BYTES = 4 * 1024 * 1024
 """Entries of a project that a worker adds before it deletes those that are not kept any more."""
+
+_WRITTEN_AT_ONCE = 1024 * 1024
+"""Characters of the entries that one statement writes."""
 
 _log = logging.getLogger("app.sandbox")
 
@@ -57,6 +64,8 @@ class Exchange:
     """A request to a sandbox project with its answer."""
 
     project_key: str
+    owner: str
+    """The project's client, which tells it from a later project with the same key."""
     secret_hash: bytes
     started_at: float
     ended_at: float
@@ -83,6 +92,33 @@ class Exchange:
     project_time: float | None
     """The time of the project's clock; None if it shows real time."""
 
+    @property
+    def bytes(self) -> int:
+        """About as many as it keeps in memory."""
+        return len(self.request.body) + (0 if self.answer is None else len(self.answer.body)) + 1024
+
+
+@dataclass(slots=True)
+class _Noted:
+    """What is noted of one project and not written yet."""
+
+    exchanges: deque[Exchange] = field(default_factory=deque[Exchange])
+    bytes: int = 0
+    count: int = 0
+    """Of all requests, also those that are not kept."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Note a request, and drop the oldest ones if the journal would not keep them anyway."""
+        self.exchanges.append(exchange)
+        self.bytes += exchange.bytes
+        self.count += 1
+        while len(self.exchanges) > KEPT or (self.bytes > BYTES_KEPT and len(self.exchanges) > 1):
+            self.bytes -= self.exchanges.popleft().bytes
+
+
+_Owner = tuple[str, str]
+"""A project and its client."""
+
 
 class Journal:
     """What this worker has to write, on a connection of its own: it waits for no request.
@@ -95,22 +131,20 @@ class Journal:
         self._connect = connect
         self._connection: Connection | None = None
         self._secrets = secrets
-        self._noted: dict[str, deque[Exchange]] = {}
-        self._counts: dict[str, int] = {}
-        self._added: dict[str, int] = {}
+        self._noted: dict[_Owner, _Noted] = {}
+        self._added: dict[_Owner, tuple[int, int]] = {}
+        """Entries and bytes since those were deleted that are not kept."""
         self._something = threading.Event()
         self._flushing = threading.Lock()
         self._stopped = threading.Event()
 
     def note(self, exchange: Exchange) -> None:
-        """Note a request that was answered. Of one project as many are kept as the journal keeps."""
-        key = exchange.project_key
-        noted = self._noted.get(key)
+        """Note a request that was answered. Of one project as much is kept as the journal keeps."""
+        owner = exchange.project_key, exchange.owner
+        noted = self._noted.get(owner)
         if noted is None:
-            noted = self._noted[key] = deque(maxlen=KEPT)
-            self._counts[key] = 0
-        noted.append(exchange)
-        self._counts[key] += 1
+            noted = self._noted[owner] = _Noted()
+        noted.add(exchange)
         if not self._something.is_set():
             self._something.set()
 
@@ -138,22 +172,39 @@ class Journal:
         with self._flushing:  # also for nothing: what another flush has taken is not written yet
             if project_key is None:
                 self._something.clear()
-            for key in [project_key] if project_key is not None else list(self._noted):
-                noted, count = self._noted.pop(key, None), self._counts.pop(key, 0)
-                if noted:
-                    self._write(key, noted, count)
+            for owner in [each for each in list(self._noted) if project_key in (None, each[0])]:
+                noted = self._noted.pop(owner, None)
+                if noted is not None:
+                    self._write(owner, noted)
 
-    def _write(self, project_key: str, noted: deque[Exchange], count: int) -> None:
-        rows = [row_of(exchange, self._secrets) for exchange in noted]
+    def _write(self, owner: _Owner, noted: _Noted) -> None:
+        """Write some entries at a time, so that no statement is large."""
+        left = noted.exchanges
+        uncounted = noted.count - len(left)
+        while left:
+            rows: list[Row] = []
+            size = 0
+            while left and size < _WRITTEN_AT_ONCE:
+                rows.append(row_of(left.popleft(), self._secrets))
+                size += len(rows[-1].entry)
+            self._write_rows(owner, rows, len(rows) + uncounted, size)
+            uncounted = 0
+
+    def _write_rows(self, owner: _Owner, rows: list[Row], count: int, size: int) -> None:
+        project_key, client_id = owner
         try:
             connection = self._connection
             if connection is None or connection.closed:
                 connection = self._connection = self._connect()
-            journal_store.add(connection, project_key, rows, count)
-            self._added[project_key] = self._added.get(project_key, 0) + len(rows)
-            if self._added[project_key] >= _FORGOTTEN_AFTER:
-                del self._added[project_key]
+            with connection.transaction():
+                if not records.keep(connection, project_key, client_id):
+                    return  # the project is being removed
+                journal_store.add(connection, project_key, rows, count)
+            entries, added = self._added.pop(owner, (0, 0))
+            if entries + len(rows) >= _FORGOTTEN_AFTER or added + size >= _FORGOTTEN_AFTER_BYTES:
                 journal_store.forget(connection, project_key)
+            else:
+                self._added[owner] = entries + len(rows), added + size
         except psycopg.Error as error:
             fields = {"project": project_key, "entries": len(rows), "reason": str(error).strip()}
             _log.warning("entries of the journal are lost", extra={"fields": fields})

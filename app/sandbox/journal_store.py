@@ -9,12 +9,14 @@ from app.database.connection import Connection
 KEPT = 1000
 """Requests of a project that are kept."""
 
+BYTES_KEPT = 16 * 1024 * 1024
+"""Bytes of their entries. The last one is kept whatever its size."""
+
 # One statement, so that the count and the entries always fit together.
 _ADD: LiteralString = """
 WITH counted AS (
     INSERT INTO sandbox_request_count AS c (project_key, requests)
-    SELECT %(project_key)s, %(count)s::bigint
-    WHERE EXISTS (SELECT FROM sandbox_project p WHERE p.project_key = %(project_key)s)
+    VALUES (%(project_key)s, %(count)s::bigint)
     ON CONFLICT (project_key) DO UPDATE SET requests = c.requests + excluded.requests
     RETURNING requests
 )
@@ -80,7 +82,7 @@ class Row:
 
 
 def add(connection: Connection, project_key: str, rows: Sequence[Row], count: int) -> None:
-    """Add entries; nothing is added to a project that is gone. :func:`forget` has to follow now and then.
+    """Add entries; within a transaction that keeps the project there. :func:`forget` has to follow now and then.
 
     :param rows: the last ones of those that are counted.
     :param count: how many requests there were.

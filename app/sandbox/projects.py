@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from psycopg.errors import UniqueViolation
+
 from app import errors
 from app.bulk import seed
 from app.config import Settings
@@ -23,7 +25,7 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import StoredResource
-from app.sandbox import counting, journal_store, records
+from app.sandbox import counting, fence, journal_store, records
 from app.sandbox.bus import Bus, Message, Notice
 from app.sandbox.clock import ProjectClock
 from app.sandbox.ids import ids_made, seed_of, set_ids_made
@@ -43,6 +45,13 @@ _MADE_UP_AS = "sandbox"
 _MADE_UP_SEED = 1
 _AT_ONCE = 50
 """Resources that are generated before other requests of the process have their turn."""
+
+PROJECTS_AT_MOST = 1000
+SNAPSHOTS_AT_MOST = 20
+"""Of a project."""
+COPIED_AT_MOST = 20_000
+COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
+"""Resources of a snapshot or a copy of a project, and bytes of their documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,11 @@ class Projects:
     def make(self, order: NewProject) -> dict[str, Any]:
         """Make a project with a client and a token, and return what its tester needs.
 
-        :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there.
+        :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
+            or is too large, or if there are :data:`PROJECTS_AT_MOST`.
         """
+        with self._database.connection() as connection:
+            _raise_if_too_many(connection, one_more=True)
         copied = self._copied(order)
         project_key = order.project_key or _new_key()
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
@@ -90,7 +102,10 @@ class Projects:
             ):
                 raise errors.duplicate_field("projectKey", project_key)
             if copied:
-                bulk_store.copy_in_parts(connection, project_key, copied)
+                try:
+                    bulk_store.copy_in_parts(connection, project_key, copied)
+                except UniqueViolation:  # somebody imports into the project that is just being made
+                    raise errors.duplicate_field("projectKey", project_key) from None
                 bulk_store.save_copy(connection, project_key, _INITIAL)
             world = ProjectWorld(
                 SandboxProject(
@@ -102,6 +117,8 @@ class Projects:
                 connection, self._settings.issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
             )
             change.kind, change.client_id = "made", client.client_id
+            self._bus.begin_last_part(connection)  # one after the other, so that they see each other
+            _raise_if_too_many(connection)
         return {
             "projectKey": project_key,
             "clientId": client.client_id,
@@ -131,9 +148,7 @@ class Projects:
     def _copied(self, order: NewProject) -> list[StoredResource]:
         """The resources of the new project. They are generated before a connection is held."""
         if order.copy_of is not None:
-            self._raise_unless_there(order.copy_of)
-            with self._database.connection(order.copy_of) as connection:
-                return list(bulk_store.export(connection, order.copy_of))
+            return self._exported(order.copy_of)
         made: list[StoredResource] = []
         generated = seed.resources(_MADE_UP_AS, order.resources, _MADE_UP_SEED)
         while some := list(islice(generated, _AT_ONCE)):
@@ -141,49 +156,62 @@ class Projects:
             time.sleep(0)  # other greenlets run
         return made
 
-    def _raise_unless_there(self, project_key: str) -> None:
-        with self._database.connection(project_key) as connection:
+    def _exported(self, project_key: str) -> list[StoredResource]:
+        """What a project holds. Its fence keeps it there until all of it is read."""
+        with self._database.writing(project_key) as connection:
             if not records.details(connection, project_key):
                 raise errors.ApiError(
                     [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
                 )
+            _raise_if_too_large(connection, project_key)
+            return list(bulk_store.export(connection, project_key))
 
     def remove(self, project_key: str) -> None:
         """Remove a project and everything of it. It may be repeated, and it goes on where an earlier try ended.
 
         :raises ApiError: 404 if the sandbox has no such project.
         """
-        with self._change(project_key) as change:
+        with self._change(project_key, replaces=True) as change:
             client_id = records.mark_removed(change.connection, project_key)
             if client_id is None:
                 raise not_found(project_key)
             clients.remove_client(change.connection, client_id)
-        self.flush(project_key)
+        # From here on no write passes the fence, so whatever is deleted stays so.
+        with self._database.connection(project_key) as connection:
+            bulk_store.delete_in_parts(connection, project_key)
         with self._change(project_key, kind="gone", client_id=client_id) as change:
+            records.delete(change.connection, project_key)  # first: it waits for journals that are being written
             bulk_store.delete_all(change.connection, project_key)
             counting.begin_counts(change.connection, project_key, 2**62, 0)
             journal_store.delete_all(change.connection, project_key)
-            records.delete(change.connection, project_key)
 
     def remove_expired(self) -> None:
-        """Remove the projects whose time is over."""
+        """Remove the projects whose time is over.
+
+        :raises ApiError: 503 if some of them could not be removed.
+        """
         with self._database.connection() as connection:
             keys = records.expired(connection)
+        failed: errors.ApiError | None = None
         for project_key in keys:
             try:
                 self.remove(project_key)
             except errors.ApiError as error:
-                if error.status != 404:  # another worker was faster
-                    raise
+                if error.status != 404:  # 404: another worker was faster
+                    failed = error
+        if failed is not None:
+            raise failed
 
     def reset(self, project_key: str, *, keep_rules: bool, keep_requests: bool) -> None:
         """Make a project what it was when it was made; its snapshots stay.
+
+        What was written before the reset is gone with it; a write that comes meanwhile waits, and stays.
 
         :raises ApiError: 404.
         """
         if not keep_requests:
             self.flush(project_key)
-        with self._change(project_key) as change:
+        with self._change(project_key, replaces=True) as change:
             connection = change.connection
             _, _, _, clock_order, ids_order = _locked(connection, project_key)
             bulk_store.restore_copy(connection, project_key, _INITIAL)
@@ -201,10 +229,15 @@ class Projects:
     def save(self, project_key: str, name: str) -> None:
         """Keep what the project holds under a name.
 
-        :raises ApiError: 404.
+        :raises ApiError: 404; 400 if it has :data:`SNAPSHOTS_AT_MOST` others, or holds too much.
         """
-        with self._change(project_key) as change:
+        with self._change(project_key, replaces=True) as change:
             _, ids, snapshots, *_ = _locked(change.connection, project_key)
+            if name not in snapshots and len(snapshots) >= SNAPSHOTS_AT_MOST:
+                raise errors.invalid_input(
+                    f"A project has at most {SNAPSHOTS_AT_MOST} snapshots. One with a name that it has is replaced."
+                )
+            _raise_if_too_large(change.connection, project_key)
             bulk_store.save_copy(change.connection, project_key, name)
             snapshots[name] = {
                 "createdAt": text_of(datetime.now(UTC)),
@@ -218,7 +251,7 @@ class Projects:
 
         :raises ApiError: 404.
         """
-        with self._change(project_key) as change:
+        with self._change(project_key, replaces=True) as change:
             _, ids, snapshots, *_ = _locked(change.connection, project_key)
             if name not in snapshots:
                 raise errors.ApiError(
@@ -294,10 +327,18 @@ class Projects:
         self._bus.wait(notice, self._listeners)
 
     @contextmanager
-    def _change(self, project_key: str, kind: str = "changed", client_id: str = "") -> Generator["_Change"]:
+    def _change(
+        self, project_key: str, kind: str = "changed", client_id: str = "", *, replaces: bool = False
+    ) -> Generator["_Change"]:
+        """A transaction that changes a project.
+
+        :param replaces: whether it concerns all resources at once, so that no write may come between.
+        """
         notice: Notice | None = None
         try:
             with self._database.connection(project_key) as connection, connection.transaction():
+                if replaces:
+                    fence.close(connection, project_key)
                 change = _Change(connection, kind, client_id)
                 yield change
                 notice = self._bus.notify(connection, Message(change.kind, project_key, change.client_id))
@@ -322,6 +363,22 @@ class _Change:
 def not_found(project_key: str) -> errors.ApiError:
     """404: the sandbox has made no project with this key, whatever the service holds of it."""
     return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
+
+
+def _raise_if_too_many(connection: Connection, *, one_more: bool = False) -> None:
+    if records.count(connection) + one_more > PROJECTS_AT_MOST:
+        raise errors.invalid_input(
+            f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
+        )
+
+
+def _raise_if_too_large(connection: Connection, project_key: str) -> None:
+    resources, size = bulk_store.weight(connection, project_key)
+    if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
+        raise errors.invalid_input(
+            f"The project '{project_key}' holds {resources} resources with {size} bytes. At most {COPIED_AT_MOST}"
+            f" resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
+        )
 
 
 def _locked(

@@ -21,6 +21,8 @@ _FIND_BY_CLIENT: LiteralString = f"""
 SELECT {_COLUMNS} FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id
 WHERE p.client_id = %(client_id)s"""
 
+_COUNT: LiteralString = "SELECT count(*) FROM sandbox_project WHERE NOT is_removed"
+
 _NAMES: LiteralString = "SELECT project_key, client_id FROM sandbox_project"
 
 _INSERT: LiteralString = """
@@ -43,7 +45,14 @@ WHERE NOT is_removed AND project_key = coalesce(%(project_key)s, project_key) OR
 
 _LOCK: LiteralString = """
 SELECT clock, ids, snapshots, initial_clock, initial_ids FROM sandbox_project
-WHERE project_key = %(project_key)s AND NOT is_removed FOR UPDATE"""
+WHERE project_key = %(project_key)s AND NOT is_removed FOR NO KEY UPDATE"""
+
+_IS_THERE: LiteralString = """
+SELECT FROM sandbox_project
+WHERE project_key = %(project_key)s AND client_id = %(client_id)s AND NOT is_removed"""
+
+# While a transaction has this lock, the row is not deleted. It lets all other changes of the row pass.
+_KEEP: LiteralString = f"{_IS_THERE} FOR KEY SHARE"
 
 _SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE project_key = %(project_key)s"
 
@@ -100,6 +109,12 @@ def _project(row: tuple[Any, ...] | None) -> SandboxProject | None:
         generation,
         epoch,
     )
+
+
+def count(connection: Connection) -> int:
+    """How many projects there are, without those that are being removed."""
+    row = connection.execute(_COUNT).fetchone()
+    return 0 if row is None else row[0]
 
 
 def names(connection: Connection) -> dict[str, str]:
@@ -182,6 +197,19 @@ def lock(connection: Connection, project_key: str) -> tuple[ProjectClock, dict[s
     clock, *texts = row
     ids, snapshots, initial_clock, initial_ids = (json.loads(text) for text in texts)
     return ProjectClock.read(clock), ids, snapshots, initial_clock, initial_ids
+
+
+def is_there(connection: Connection, project_key: str, client_id: str) -> bool:
+    """Whether a project is there and not being removed.
+
+    :param client_id: its client, which tells it from a later project with the same key.
+    """
+    return connection.execute(_IS_THERE, {"project_key": project_key, "client_id": client_id}).fetchone() is not None
+
+
+def keep(connection: Connection, project_key: str, client_id: str) -> bool:
+    """The same, and it stays there until the transaction ends."""
+    return connection.execute(_KEEP, {"project_key": project_key, "client_id": client_id}).fetchone() is not None
 
 
 def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> None:

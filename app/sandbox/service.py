@@ -11,6 +11,7 @@ from app.database.connection import connect
 from app.database.pool import Database
 from app.http.connections import Connections
 from app.sandbox.bus import Bus, Message
+from app.sandbox.fence import Fence
 from app.sandbox.journal import Journal
 from app.sandbox.projects import Projects
 from app.sandbox.registry import Registry
@@ -34,6 +35,8 @@ class Sandbox:
         self.registry = Registry(database.own_connection, lambda: self.bus.is_trusted)
         secrets = () if settings.sandbox_token is None else (settings.sandbox_token,)
         url = settings.database_url
+        fence = Fence(database, self.registry.find, settings.queue_timeout_ms / 1000)
+        database.fence = fence.writing
         self.journal = Journal(lambda: connect(url, settings), secrets)
         self.projects = Projects(database, settings, self.bus)
         self.streams = Streams(database, self.connections)
