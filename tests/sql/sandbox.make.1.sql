@@ -1,1 +1,3 @@
-SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)
+SELECT count(*)
+FROM sandbox_project
+WHERE NOT is_removed

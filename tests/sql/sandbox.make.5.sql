@@ -1,2 +1,13 @@
-DELETE FROM resource_copy c
-WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+INSERT INTO sandbox_project (project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids)
+VALUES (
+    %(project_key)s,
+    %(client_id)s,
+    %(created_at)s,
+    %(expires_at)s,
+    %(clock)s,
+    %(ids)s,
+    %(initial_clock)s,
+    %(initial_ids)s
+)
+ON CONFLICT DO NOTHING
+RETURNING project_key

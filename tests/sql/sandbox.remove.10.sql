@@ -1,2 +1,2 @@
-DELETE FROM sandbox_project
-WHERE project_key = %(project_key)s
+DELETE FROM resource_copy c
+WHERE c.project_key = %(project_key)s

@@ -1,2 +1,2 @@
-DELETE FROM resource_count c
-WHERE c.project_key = %(project_key)s
+DELETE FROM sandbox_project
+WHERE project_key = %(project_key)s

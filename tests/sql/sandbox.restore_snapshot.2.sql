@@ -1,47 +1,6 @@
-INSERT INTO resource (
-    project_key,
-    id,
-    version,
-    key,
-    created_at,
-    last_modified_at,
-    created_by,
-    last_modified_by,
-    object_type,
-    some_property,
-    staged_object_type,
-    staged_some_property,
-    sole
-)
-SELECT
-    %(project_key)s,
-    id,
-    version,
-    key,
-    created_at,
-    last_modified_at,
-    created_by,
-    last_modified_by,
-    object_type,
-    some_property,
-    staged_object_type,
-    staged_some_property,
-    c.sole
+SELECT c.id
 FROM resource_copy c
-WHERE c.project_key = %(project_key)s
-    AND c.name = %(name)s
-    AND c.id = ANY (
-        ARRAY(
-            SELECT m.id
-            FROM (
-                SELECT c.id
-                FROM resource_copy c
-                WHERE c.project_key = %(project_key)s AND c.name = %(name)s EXCEPT
-                SELECT r.id
-                FROM resource r
-                WHERE r.project_key = %(project_key)s
-            ) m
-            LIMIT %(at_once)s
-        )
-    )
-ON CONFLICT DO NOTHING
+WHERE c.project_key = %(project_key)s AND c.name = %(name)s EXCEPT
+SELECT r.id
+FROM resource r
+WHERE r.project_key = %(project_key)s

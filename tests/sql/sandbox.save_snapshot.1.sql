@@ -1,3 +1,1 @@
-SELECT made
-FROM sandbox_ids
-WHERE project_key = %(project_key)s
+SELECT pg_advisory_xact_lock(1181052515, hashtext(%(project_key)s))

@@ -1,3 +1,3 @@
-UPDATE sandbox_project
-SET snapshots = %(snapshots)s
+SELECT made
+FROM sandbox_ids
 WHERE project_key = %(project_key)s

@@ -1,4 +1,5 @@
 SELECT clock, ids, snapshots, initial_clock, initial_ids
 FROM sandbox_project
 WHERE project_key = %(project_key)s AND NOT is_removed
-FOR UPDATE
+FOR NO KEY
+UPDATE

@@ -13,6 +13,7 @@ from flask import Flask
 from app import create_app
 from app.config import Settings
 from app.database.connection import Connection
+from app.resource import bulk_store
 from app.sandbox import counting, journal_store
 from tests.support.api import Api
 
@@ -60,6 +61,7 @@ class _Walk:
         self.send("set_clock", "PUT", f"{here}/clock", 204, {"now": "2030-01-01T00:00:00Z", "runs": False})
         self.send("set_ids", "PUT", f"{here}/ids", 204, {"seed": 2})
         self.send("save_snapshot", "PUT", f"{here}/snapshots/one")
+        bulk_store.delete_in_parts(self.connection, PROJECT)
         self.send("restore_snapshot", "POST", f"{here}/snapshots/one/restore")
         rules = [
             {"match": {"method": "HEAD"}, "times": {"every": 2}, "status": 503},

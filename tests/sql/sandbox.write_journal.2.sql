@@ -1,7 +1,6 @@
 WITH counted AS (
     INSERT INTO sandbox_request_count AS c (project_key, requests)
-    SELECT %(project_key)s, %(count)s::bigint
-    WHERE EXISTS (SELECT FROM sandbox_project p WHERE p.project_key = %(project_key)s)
+    VALUES (%(project_key)s, %(count)s::bigint)
     ON CONFLICT (project_key) DO UPDATE
     SET requests = c.requests + excluded.requests
     RETURNING requests

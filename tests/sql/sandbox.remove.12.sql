@@ -1,0 +1,2 @@
+DELETE FROM unindexed_text u
+WHERE u.project_key = %(project_key)s
