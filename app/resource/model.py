@@ -358,7 +358,7 @@ class SearchText:
 class Search:
     """The parameters of a search (interface 4.4).
 
-    :param fuzzy_level: the Levenshtein distance within which words match; None: words match exactly.
+    :param fuzzy_level: the Damerau-Levenshtein distance within which words match; None: words match exactly.
     :param query_filters: apply to the results and to the counts of facets.
     :param filters: apply to the results only.
     :param facet_filters: apply to the counts of facets only, except of facets on the filter's own field.

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from math import floor
 from typing import Any, cast
 
 from marshmallow import ValidationError, post_load
 
+from app import errors
 from app.query.fields import Stage
 from app.query.filters.resolver import InvalidExpressions, read_facets, read_filters
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText, fuzzy_level_of
@@ -17,7 +18,7 @@ from app.values.parameters import (
     Parameter,
     ParameterFamily,
     read_boolean,
-    read_integer,
+    read_number,
     read_text,
 )
 
@@ -47,6 +48,14 @@ def read_words(text: str) -> str:
     if not text.strip():
         raise ValidationError("The value is empty." if not text else "The value is blank.")
     return read_text(text)
+
+
+def read_level(text: str) -> int:
+    """A number of edits, not negative; a fraction is rounded down."""
+    number = read_number(text)
+    if number < 0:
+        raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
+    return floor(number)
 
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
@@ -82,11 +91,11 @@ class SearchSchema(PagingSchema):
         example=True,
     )
     fuzzy_level = Parameter(
-        partial(read_integer, minimum=0, maximum=FUZZY_LEVEL_AT_MOST),
-        {"type": "integer", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
+        read_level,
+        {"type": "number", "minimum": 0},
         data_key="fuzzyLevel",
-        meaning="edits at most: 0, 1 or 2, not more than the longest word allows by default (0 up to 2 characters, "
-        "1 up to 5, 2 above)",
+        meaning="with `fuzzy=true`, edits at most, a fraction rounded down; not more than the longest word allows by "
+        "default (0 up to 2 characters, 1 up to 5, 2 above)",
         example=1,
     )
     staged = Parameter(
@@ -127,7 +136,7 @@ class SearchSchema(PagingSchema):
         )
         level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
         default = default_fuzzy_level(text.text for text in texts)
-        if "fuzzy_level" in data and level > default:
+        if "fuzzy_level" in data and data.get("fuzzy") and level > default:
             raise ValidationError(f"{level} is higher than {default}, the default for the longest word.", "fuzzyLevel")
         return Search(
             stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,

@@ -13,6 +13,7 @@ from typing import LiteralString, cast
 
 from app import errors
 from app.database.connection import Connection
+from app.query.sql_text import literal
 from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
@@ -109,8 +110,8 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     A text that has no words, or only stop words of its language, finds no resource.
 
     :param texts: at least one.
-    :param fuzzy_level: the Levenshtein distance within which a word matches, lowered to the default for its length;
-        None: exact.
+    :param fuzzy_level: the Damerau-Levenshtein distance within which a word matches, lowered to the default for its
+        length; None: exact.
     :raises ApiError: 400 ``InvalidInput`` if the texts have more words or characters than a search may have, or if too
         many words of the project match them.
     """
@@ -161,10 +162,45 @@ def _quoted(word: LiteralString) -> LiteralString:
 
 _HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
 
-_IS_SIMILAR: LiteralString = """CASE WHEN greatest(length(w.word), length(a.word)) <= 255
+_LONGEST_COMPARED = literal(255)
+"""Characters of a word that is searched fuzzily at most: PostgreSQL computes no distance for longer ones."""
+
+
+def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
+    """A word with the character at a place and the next one swapped."""
+    return f"overlay({word} PLACING reverse(substr({word}, {place}, 2)) FROM {place} FOR 2)"
+
+
+def swaps_of(word: LiteralString) -> LiteralString:
+    """An array of the word with each two neighbours swapped; empty for a word that is too long to be compared."""
+    swapped = _swapped(word, "p.place")
+    last = f"CASE WHEN length({word}) <= {_LONGEST_COMPARED} THEN length({word}) - 1 END"
+    return f"ARRAY(SELECT {swapped} FROM generate_series(1, {last}) p (place))"
+
+
+IS_SIMILAR: LiteralString = f"""CASE WHEN greatest(length(w.word), length(a.word)) <= {_LONGEST_COMPARED}
                     AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
-                    THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits ELSE false END"""
-"""The CASE makes sure that the distance is computed only for words that it is defined for."""
+                    THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                        OR (abs(length(w.word) - length(a.word)) < a.edits
+                            AND length(translate(w.word, a.word, '')) < a.edits
+                            AND length(translate(a.word, w.word, '')) < a.edits
+                            AND (
+                                EXISTS (
+                                    SELECT FROM unnest(a.swapped) s (word)
+                                    WHERE levenshtein_less_equal(s.word, w.word, a.edits - 1) < a.edits)
+                                OR a.edits = 2 AND EXISTS (
+                                    SELECT FROM generate_series(1, length(w.word) - 1) p (place),
+                                        LATERAL (SELECT {_swapped("w.word", "p.place")} AS word) s
+                                    WHERE s.word = ANY (a.swapped) OR levenshtein_less_equal(s.word, a.word, 1) < 2)))
+                    ELSE false END"""
+"""Whether the Damerau-Levenshtein distance of two words is at most ``a.edits``, which is 1 or 2.
+
+fuzzystrmatch knows no swaps, so they are tried: if one of two edits is a swap, the words are within one other edit
+after a swap in one of them, and after two swaps they are equal to one another with a swap in each. The swap comes first
+or last, which is not the same: ``abc`` becomes ``ca`` only if ``b`` is deleted first. Most pairs do not get so far,
+since a swap changes neither the length nor the letters. The CASE makes sure that distances are computed only for words
+that they are defined for.
+"""
 
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
@@ -186,7 +222,8 @@ stemmed AS (
 ),
 asked AS MATERIALIZED (
     SELECT DISTINCT w.configuration, s.stems, w.word,
-        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits
+        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits,
+        CASE WHEN %(edits)s > 0 THEN {swaps_of("w.word")} END AS swapped
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
@@ -213,10 +250,10 @@ expanded AS (
                 AND word_keys(w.word) && ARRAY(
                     SELECT k.key FROM unnest(word_keys(a.word)) k (key)
                     WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END))
-                AND {_IS_SIMILAR}
+                AND {IS_SIMILAR}
             UNION ALL
             SELECT w.word, {_HAS_STEM} FROM unindexed w
-            WHERE {_HAS_STEM} OR a.edits > 0 AND {_IS_SIMILAR}
+            WHERE {_HAS_STEM} OR a.edits > 0 AND {IS_SIMILAR}
         ) w
     ) m
 )

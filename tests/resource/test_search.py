@@ -230,34 +230,46 @@ def test_all_texts_must_be_found(api: Api) -> None:
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ({"fuzzyLevel": "3"}, '"3" is out of range, a whole number from 0 to 2 is expected.'),
-        ({"fuzzyLevel": "-1"}, '"-1" is out of range, a whole number from 0 to 2 is expected.'),
-        ({"fuzzyLevel": "0.5"}, '"0.5" has a fraction, a whole number is expected.'),
-        ({"fuzzyLevel": "1", "text.en": "ab"}, HIGHER.format(1, 0)),
-        ({"fuzzyLevel": "1", "text.en": "ab cd", "fuzzy": "true"}, HIGHER.format(1, 0)),
-        ({"fuzzyLevel": "2", "text.en": "abcde"}, HIGHER.format(2, 1)),
-        ({"fuzzyLevel": "2", "text.en": "ab", "text.de": "Äpfel"}, HIGHER.format(2, 1)),
+        ({"fuzzyLevel": "3", "fuzzy": "true"}, HIGHER.format(3, 2)),
+        ({"fuzzyLevel": "-1"}, '"-1" is negative, a number from 0 on is expected.'),
+        ({"fuzzyLevel": "-0.5", "fuzzy": "true"}, '"-0.5" is negative, a number from 0 on is expected.'),
+        ({"fuzzyLevel": "1", "text.en": "ab", "fuzzy": "true"}, HIGHER.format(1, 0)),
+        ({"fuzzyLevel": "1.5", "text.en": "ab cd", "fuzzy": "true"}, HIGHER.format(1, 0)),
+        ({"fuzzyLevel": "2", "text.en": "abcde", "fuzzy": "true"}, HIGHER.format(2, 1)),
+        ({"fuzzyLevel": "2", "text.en": "ab", "text.de": "Äpfel", "fuzzy": "true"}, HIGHER.format(2, 1)),
+        ({"fuzzyLevel": "two"}, '"two" is not a number.'),
+        ({"fuzzyLevel": "1e400"}, '"1e400" is not a number that a double can hold.'),
     ],
 )
-def test_a_fuzzy_level_above_the_default_is_refused_also_without_fuzzy(
-    api: Api, query: dict[str, str], reason: str
-) -> None:
+def test_a_fuzzy_level_above_the_default_or_below_zero_is_refused(api: Api, query: dict[str, str], reason: str) -> None:
     for answer in (api.get(QUERY, query_string=query), api.post(FORM, data=query)):
         assert answer.status_code == 400
         assert messages(answer, "fuzzyLevel") == [reason]
+
+
+@pytest.mark.clause("S-12")
+def test_without_fuzzy_the_level_has_no_effect(api: Api) -> None:
+    api.create({"arrayOfStringExample": ["ab"]}, key="a-key")
+    for level in ("0", "1", "2.5", "3", "1e300"):
+        for switched_off in ({}, {"fuzzy": "false"}):
+            query = {"fuzzyLevel": level, "text.en": "ab", **switched_off}
+            assert api.get(QUERY, query_string=query).get_json()["total"] == 1
 
 
 @pytest.mark.clause("S-9", "S-11", "S-12")
 def test_a_fuzzy_level_up_to_the_default_is_taken(api: Api) -> None:
     api.create({"arrayOfStringExample": ["elephants"]}, key="a-key")
     for query in (
-        {"fuzzyLevel": "2"},
-        {"fuzzyLevel": "2.0", "text.en": "elephants"},
+        {"fuzzyLevel": "2", "fuzzy": "true"},
+        {"fuzzyLevel": "2.0", "text.en": "elephants", "fuzzy": "true"},
         {"fuzzyLevel": "2", "text.en": "elephxnts", "fuzzy": "true"},
+        {"fuzzyLevel": "2.9", "text.en": "elxphxnts", "fuzzy": "true"},
         {"fuzzyLevel": "1", "text.en": "elephxnts", "fuzzy": "TRUE"},
     ):
         assert api.get(QUERY, query_string=query).get_json()["total"] == 1
-    assert page(api, fuzzyLevel="0", text__en="elephxnts", fuzzy="true")["total"] == 0
+    for level in ("0", "0.9", "-0.0"):
+        assert page(api, fuzzyLevel=level, text__en="elephxnts", fuzzy="true")["total"] == 0
+    assert page(api, fuzzyLevel="1.9", text__en="elxphxnts", fuzzy="true")["total"] == 0
     assert page(api, fuzzyLevel="2", text__en="elephxnts", fuzzy="false")["total"] == 0
 
 
@@ -387,7 +399,7 @@ def test_one_element_is_within_both_bounds(api: Api) -> None:
     assert found(api, filter="arrayOfObjectType.integerExample:range(2 to 9)") == ["objects-apart"]
 
 
-@pytest.mark.clause("S-31", "S-32")
+@pytest.mark.clause("S-31", "S-32", "S-56")
 def test_at_most_200_terms_are_listed_and_the_others_counted(api: Api) -> None:
     api.create({"arrayOfIntExample": list(range(250))})
     api.create({"arrayOfIntExample": [249, 249, 248]})

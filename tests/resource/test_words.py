@@ -164,14 +164,30 @@ def test_the_words_of_another_project_are_not_used(api: Api, connection: Connect
 
 
 def distance(one: str, other: str) -> int:
-    """Levenshtein's, by the book."""
-    previous = list(range(len(other) + 1))
+    """Damerau and Levenshtein's, by the book (R. Lowrance and R. A. Wagner, 1975)."""
+    far = len(one) + len(other)
+    table = {(-1, j): far for j in range(-1, len(other) + 1)} | {(i, -1): far for i in range(len(one) + 1)}
+    table |= {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
+    last_row: dict[str, int] = {}
     for i, left in enumerate(one, 1):
-        current = [i]
+        last_column = 0
         for j, right in enumerate(other, 1):
-            current.append(min(previous[j] + 1, current[-1] + 1, previous[j - 1] + (left != right)))
-        previous = current
-    return previous[-1]
+            row, column = last_row.get(right, 0), last_column
+            swap = table[row - 1, column - 1] + (i - row - 1) + 1 + (j - column - 1)
+            replace = table[i - 1, j - 1] + (left != right)
+            table[i, j] = min(replace, table[i, j - 1] + 1, table[i - 1, j] + 1, swap)
+            if left == right:
+                last_column = j
+        last_row[left] = i
+    return table[len(one), len(other)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [("dog", "dgo", 1), ("ca", "abc", 2), ("abcdef", "badcef", 2), ("abc", "cab", 2), ("a", "", 1), ("dog", "dog", 0)],
+)
+def test_the_distance_of_these_tests_counts_a_swap_once(one: str, other: str, edits: int) -> None:
+    assert distance(one, other) == distance(other, one) == edits
 
 
 def edits_for(word: str, level: int) -> int:
@@ -230,6 +246,40 @@ def test_similar_words_share_a_key(one: str, other: str) -> None:
         return {part for part in found if len(part) == shared}
 
     assert parts(one) & parts(other)
+
+
+@pytest.mark.clause("S-10")
+def test_a_swap_of_neighbours_is_one_edit(api: Api, find: Find) -> None:
+    keep(api, one="dog", two="garden", three="räder")
+    assert find("dgo", "xx", fuzzy=2) == find("odg", "xx", fuzzy=1) == ["k-one"]
+    assert find("gdo", "xx", fuzzy=2) == []
+    assert find("gardne", "xx", fuzzy=1) == ["k-two"]
+    assert find("agrdne", "xx", fuzzy=2) == ["k-two"]
+    assert find("agrdne", "xx", fuzzy=1) == []
+    assert find("gradxen", "xx", fuzzy=2) == ["k-two"]
+    assert find("gadxren", "xx", fuzzy=2) == ["k-two"]
+    assert find("ärder", "xx", fuzzy=1) == ["k-three"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.text(string.ascii_lowercase[:4], min_size=3, max_size=9)] * 2), min_size=40, max_size=40)
+)
+def test_words_match_exactly_if_their_distance_allows_it(database_url: str, pairs: list[tuple[str, str]]) -> None:
+    """The SQL that decides for two words, without the index that finds the candidates."""
+    statement = f"""
+        SELECT {words.IS_SIMILAR}
+        FROM unnest(%(asked)s::text[], %(known)s::text[], %(edits)s::int[])
+                WITH ORDINALITY g (asked, word, edits, number)
+            CROSS JOIN LATERAL (SELECT g.word) w
+            CROSS JOIN LATERAL (SELECT g.asked AS word, g.edits, {words.swaps_of("g.asked")} AS swapped) a
+        ORDER BY g.number"""
+    edits = [edits_for(asked, 2) for asked, _ in pairs]
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        rows = connection.execute(
+            statement, {"asked": [one for one, _ in pairs], "known": [other for _, other in pairs], "edits": edits}
+        ).fetchall()
+    assert [row[0] for row in rows] == [distance(*pair) <= most for pair, most in zip(pairs, edits, strict=True)]
 
 
 def test_a_fuzzy_search_also_matches_the_stem_and_the_word_in_lower_case(api: Api, find: Find) -> None:

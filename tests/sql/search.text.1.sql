@@ -24,7 +24,14 @@ asked AS MATERIALIZED (
         w.configuration,
         s.stems,
         w.word,
-        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits
+        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits,
+        CASE
+            WHEN %(edits)s > 0
+            THEN ARRAY(
+                SELECT overlay(w.word PLACING reverse(substr(w.word, p.place, 2)) FROM p.place FOR 2)
+                FROM generate_series(1, CASE WHEN length(w.word) <= 255 THEN length(w.word) - 1 END) p (place)
+            )
+        END AS swapped
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
@@ -70,6 +77,32 @@ expanded AS (
                         WHEN greatest(length(w.word), length(a.word)) <= 255
                             AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
                             THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                                OR (
+                                    abs(length(w.word) - length(a.word)) < a.edits
+                                    AND length(translate(w.word, a.word, '')) < a.edits
+                                    AND length(translate(a.word, w.word, '')) < a.edits
+                                    AND (
+                                        EXISTS (
+                                            SELECT
+                                            FROM unnest(a.swapped) s (word)
+                                            WHERE levenshtein_less_equal(s.word, w.word, a.edits - 1) < a.edits
+                                        )
+                                        OR a.edits = 2
+                                            AND EXISTS (
+                                                SELECT
+                                                FROM generate_series(1, length(w.word) - 1) p (place),
+                                                LATERAL (
+                                                    SELECT overlay(
+                                                        w.word PLACING reverse(substr(w.word, p.place, 2))
+                                                        FROM p.place
+                                                        FOR 2
+                                                    ) AS word
+                                                ) s
+                                                WHERE s.word = ANY (a.swapped)
+                                                    OR levenshtein_less_equal(s.word, a.word, 1) < 2
+                                            )
+                                    )
+                                )
                         ELSE false
                     END
                 UNION ALL
@@ -81,6 +114,32 @@ expanded AS (
                             WHEN greatest(length(w.word), length(a.word)) <= 255
                                 AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
                                 THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
+                                    OR (
+                                        abs(length(w.word) - length(a.word)) < a.edits
+                                        AND length(translate(w.word, a.word, '')) < a.edits
+                                        AND length(translate(a.word, w.word, '')) < a.edits
+                                        AND (
+                                            EXISTS (
+                                                SELECT
+                                                FROM unnest(a.swapped) s (word)
+                                                WHERE levenshtein_less_equal(s.word, w.word, a.edits - 1) < a.edits
+                                            )
+                                            OR a.edits = 2
+                                                AND EXISTS (
+                                                    SELECT
+                                                    FROM generate_series(1, length(w.word) - 1) p (place),
+                                                    LATERAL (
+                                                        SELECT overlay(
+                                                            w.word PLACING reverse(substr(w.word, p.place, 2))
+                                                            FROM p.place
+                                                            FOR 2
+                                                        ) AS word
+                                                    ) s
+                                                    WHERE s.word = ANY (a.swapped)
+                                                        OR levenshtein_less_equal(s.word, a.word, 1) < 2
+                                                )
+                                        )
+                                    )
                             ELSE false
                         END
             ) w
