@@ -85,7 +85,7 @@ def create_app(settings: Settings | None = None) -> Flask:
                 each.note_admission = tracing.note_admission
 
     sandbox_hooks = () if sandbox is None else _install_sandbox(app, database, sandbox)
-    host_check = () if settings.base_domain is None else (HostCheck(settings.base_domain).check,)
+    host_check = () if settings.base_domain is None else (HostCheck(settings).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements: every answer has them

@@ -58,9 +58,13 @@ def _text(text: str) -> str:
     return text
 
 
+HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""A part of a host name between two dots (RFC 1123, section 2.1), as a regular expression."""
+
+
 def _domain(text: str) -> str:
     domain = text.strip(".").lower()
-    if not all(label and label.replace("-", "").isalnum() and label.isascii() for label in domain.split(".")):
+    if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
         raise ValueError("a domain name is expected, as in example.com")
     return domain
 
@@ -173,6 +177,10 @@ def _address(text: str) -> str:
     if not complete:
         raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
     return text
+
+
+_EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound
+"""Values of ``BIND`` that mean every address of the machine."""
 
 
 def _address_of(host: str, port: int) -> str:
@@ -303,7 +311,8 @@ class Settings:
         "BASE_DOMAIN",
         _domain,
         None,
-        "serve only the hosts api.{region}.{cloudProvider}.<BASE_DOMAIN>; unset: every host",
+        "serve only the hosts api.{region}.{cloudProvider}.<BASE_DOMAIN>, and those of the service's own addresses;"
+        " unset: every host",
     )
     public_url: str | None = _setting(
         "PUBLIC_URL",
@@ -422,8 +431,21 @@ class Settings:
         """``PUBLIC_URL``, else the address that gunicorn listens on as a URL; without a slash at its end."""
         if self.public_url is not None:
             return self.public_url
-        host = "127.0.0.1" if self.listen_host in ("", "0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared, not bound
+        host = "127.0.0.1" if self.listen_host in _EVERY_ADDRESS else self.listen_host
         return f"http://{_address_of(host, self.port)}"
+
+    @property
+    def authorization_url(self) -> str:
+        """The base of the addresses in the authorization server's metadata: ``PUBLIC_URL``, else ``TOKEN_ISSUER`` if it
+        is a URL, else the address that gunicorn listens on."""
+        if self.public_url is None and self.issuer.startswith(("https://", "http://")):
+            return self.issuer.rstrip("/")
+        return self.base_url
+
+    @property
+    def listens_on_loopback(self) -> bool:
+        """Whether gunicorn can be reached at loopback addresses."""
+        return self.listen_host in _EVERY_ADDRESS or is_loopback(self.listen_host)
 
     @property
     def issuer(self) -> str:

@@ -1,25 +1,30 @@
 """The addressing parameters in the host (interface 2.1): ``api.{region}.{cloudProvider}.<base domain>``."""
 
 import re
+from urllib.parse import urlsplit
 
 from flask import Request
 
 from app import errors
+from app.config import HOST_LABEL, Settings, is_loopback
 from app.http.request_log import add_log_fields
-
-_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
 
 class HostCheck:
     """Serves only hosts of the form above, and puts region and cloudProvider into the request's log line.
 
-    :param base_domain: the end of the hosts.
+    The hosts of the addresses that the service prints and publishes are served too, so that these addresses work.
+
+    :param settings: with a base domain.
     """
 
-    def __init__(self, base_domain: str) -> None:
-        self._base_domain = base_domain
+    def __init__(self, settings: Settings) -> None:
+        self._base_domain = settings.base_domain or ""
+        published = (settings.base_url, settings.authorization_url)
+        self._own_hosts = frozenset(urlsplit(url).hostname for url in published)
+        self._is_on_loopback = settings.listens_on_loopback
         self._pattern = re.compile(
-            rf"api\.(?P<region>{_LABEL})\.(?P<cloudProvider>{_LABEL})\.{re.escape(base_domain)}(?::[0-9]+)?",
+            rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(self._base_domain)}(?::[0-9]+)?",
             re.IGNORECASE | re.ASCII,
         )
 
@@ -29,7 +34,15 @@ class HostCheck:
         :raises ApiError: 400 for another host.
         """
         match = self._pattern.fullmatch(request.host)
-        if match is None:
+        if match is not None:
+            add_log_fields(**match.groupdict())
+        elif not self._is_own(request.host):
             expected = f"api.{{region}}.{{cloudProvider}}.{self._base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
-        add_log_fields(**match.groupdict())
+
+    def _is_own(self, host_and_port: str) -> bool:
+        try:
+            host = urlsplit(f"//{host_and_port}").hostname
+        except ValueError:
+            return False
+        return host is not None and (host in self._own_hosts or (self._is_on_loopback and is_loopback(host)))

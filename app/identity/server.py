@@ -1,9 +1,10 @@
 """The authorization server: tokens for client credentials, introspection, revocation, key set and metadata.
 
 A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
-fields. ``grant_type``, ``scope`` and the like may also be in the query string, as the platform allows; a form field
-takes precedence. Secrets and tokens may not, since URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters
-are ignored, and empty ones count as absent (RFC 6749, section 3.2).
+fields. ``grant_type``, ``scope`` and the like may be in the query string instead, as the platform allows; one that is
+in both is given twice, which is refused (RFC 6749, section 3.2). Secrets and tokens may not be there, since URLs end up
+in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty ones count as absent (RFC 6749, section
+3.2).
 
 Requests are cheap, so there is no rate limit: a refused client costs one index lookup and one SHA-256, a token one
 more lookup and one signature.
@@ -66,8 +67,7 @@ class AuthorizationServer:
                 return issued_tokens.load_trust(connection, since)
 
         self._issuer = settings.issuer
-        issuer_is_url = settings.issuer.startswith(("https://", "http://"))
-        self._base_url = settings.issuer if settings.public_url is None and issuer_is_url else settings.base_url
+        self._base_url = settings.authorization_url
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
         self._own = OwnIssuer(settings.issuer, load)
@@ -164,7 +164,7 @@ class AuthorizationServer:
 
     def metadata(self) -> dict[str, Any]:
         """The server's metadata (RFC 8414)."""
-        base = self._base_url.rstrip("/")
+        base = self._base_url
         methods = ["client_secret_basic", "client_secret_post"]
         return {
             "issuer": self._issuer,
@@ -248,14 +248,17 @@ def read_parameters(request: Request) -> dict[str, str]:
 
     Clients that build a form by hand may leave spaces and colons unencoded; these are accepted.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, or if a parameter is repeated or is in the query
-        string and must not be; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, or if a parameter is repeated, also in the other
+        place, or is in the query string and must not be; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
     """
     in_query = _pairs(request.query_string)
     for name in _NOT_IN_A_URL:
         if name in in_query:
             raise _invalid_request(f"The parameter {name} must be a form field, not a part of the address.")
-    return in_query | _pairs(_body(request))
+    in_form = _pairs(_body(request))
+    for name in sorted(in_query.keys() & in_form.keys()):
+        raise _invalid_request(f"The parameter {name} is given more than once.")
+    return {**in_query, **in_form}
 
 
 def _body(request: Request) -> bytes:

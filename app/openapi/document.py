@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from flask import Flask
 from flask_smorest import Api
@@ -137,14 +138,24 @@ _SCOPES = dict(
 
 
 def _servers(settings: Settings) -> list[Document]:
-    if settings.base_domain is None or settings.public_url is not None:
-        return [{"url": settings.base_url, "description": "this server"}]
-    return [
-        {
-            "url": f"https://api.{{region}}.{{cloudProvider}}.{settings.base_domain}",
-            "variables": {"region": {"default": "europe-west1"}, "cloudProvider": {"default": "gcp"}},
-        }
-    ]
+    servers: list[Document] = [{"url": settings.base_url, "description": "this server"}]
+    if settings.base_domain is not None:
+        parts = urlsplit(settings.base_url)
+        port = "" if parts.port is None else f":{parts.port}"
+        label = (
+            "letters, digits and hyphens, as a part of a host name has them: 1 to 63, without a hyphen at either end"
+        )
+        servers.append(
+            {
+                "url": f"{parts.scheme}://api.{{region}}.{{cloudProvider}}.{settings.base_domain}{port}{parts.path}",
+                "description": "this server, at the host of a region and a cloud provider",
+                "variables": {
+                    "region": {"default": "europe-west1", "description": f"the region; {label}"},
+                    "cloudProvider": {"default": "gcp", "description": f"the cloud provider; {label}"},
+                },
+            }
+        )
+    return servers
 
 
 def _describe_actions(schemas: Document) -> None:

@@ -272,14 +272,39 @@ def test_region_and_cloud_provider_from_the_host_are_logged(
         "api.europe-west1.gcp.exampleXcom",
         "api.-a.gcp.example.com",
         "api.europe_west1.gcp.example.com",
-        "localhost",
-        "127.0.0.1:8000",
+        "127.0.0.1.example.org",
+        "[::1",
+        "10.0.0.1:8000",
     ],
 )
 def test_a_host_outside_the_base_domain_is_400(hosted: Flask, project: str, token_for: TokenFor, host: str) -> None:
     answer = Api(hosted, project, token_for(f"view_test:{project}")).get(headers={"Host": host})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "own", "foreign"),
+    [
+        ({}, ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.9.9.9", "[::1]:8000"], ["10.1.2.3", "localhost.org"]),
+        ({"bind": "0.0.0.0"}, ["127.0.0.1:8000", "localhost", "[::1]"], ["0.0.0.0:8000"]),  # noqa: S104 -- compared
+        ({"bind": "10.1.2.3"}, ["10.1.2.3:8000", "10.1.2.3"], ["127.0.0.1:8000", "localhost", "10.1.2.4"]),
+        (
+            {"bind": "10.1.2.3", "public_url": "https://Shop.example.org/v2"},
+            ["shop.example.org", "SHOP.example.org:443"],
+            ["10.1.2.3:8000", "example.org"],
+        ),
+        ({"bind": "10.1.2.3", "token_issuer": "https://issuer.example.org"}, ["issuer.example.org"], ["issuer.org"]),
+    ],
+)
+def test_beside_the_base_domain_the_hosts_of_its_own_addresses_are_served(
+    settings: Settings, changes: dict[str, Any], own: list[str], foreign: list[str]
+) -> None:
+    with open_app(settings, base_domain="example.com", pool_size=1, **changes) as app:
+        statuses = {
+            host: app.test_client().get("/health/live", headers={"Host": host}).status_code for host in own + foreign
+        }
+    assert statuses == dict.fromkeys(own, 200) | dict.fromkeys(foreign, 400)
 
 
 def test_without_a_base_domain_every_host_is_accepted(api: Api) -> None:

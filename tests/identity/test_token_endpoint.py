@@ -102,13 +102,19 @@ def test_credentials_in_the_header_may_be_percent_encoded(client: OAuthClient) -
     assert client.post("/oauth/token", {"grant_type": "client_credentials"}, header).status_code == 200
 
 
-@pytest.mark.clause("A-22")
-def test_parameters_may_be_in_the_query_and_form_fields_take_precedence(client: OAuthClient, project: str) -> None:
+@pytest.mark.clause("A-22", "A-41")
+def test_a_parameter_may_be_in_the_query_or_in_the_form_but_not_in_both(client: OAuthClient, project: str) -> None:
     query = urlencode({"grant_type": "client_credentials", "scope": f"view_test:{project}", "ignored": "x"})
     in_query = client.app.test_client().post(f"/oauth/token?{query}", headers=client.header)
     assert in_query.get_json()["scope"] == f"view_test:{project}"
-    both = client.post(f"/oauth/token?{query}", {"scope": f"manage_test:{project}"})
-    assert both.get_json()["scope"] == f"manage_test:{project}"
+    for scope in (f"manage_test:{project}", f"view_test:{project}"):
+        both = client.post(f"/oauth/token?{query}", {"scope": scope})
+        refused(both, 400, "invalid_request")
+        assert both.get_json()["message"] == "The parameter scope is given more than once."
+    apart = client.post("/oauth/token?grant_type=client_credentials", {"scope": f"view_test:{project}"})
+    assert apart.get_json()["scope"] == f"view_test:{project}"
+    without_a_value = client.post(f"/oauth/token?{query}", {"scope": "", "ignored": "y"})
+    assert without_a_value.get_json()["scope"] == f"view_test:{project}"
 
 
 @pytest.mark.clause("A-22")
