@@ -36,7 +36,6 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("insufficient_scope", 403, "the access token lacks a scope for this project"),
         ErrorCode("ResourceNotFound", 404, "no such resource in this project, or no such URL"),
         ErrorCode("MethodNotAllowed", 405, "the URL is there, the method is not; Allow lists those that are"),
-        ErrorCode("NotAcceptable", 406, "the endpoint has no representation that Accept allows"),
         ErrorCode("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
         ErrorCode("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
         ErrorCode("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
@@ -218,11 +217,6 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
     )
 
 
-def not_acceptable(offered: Sequence[str]) -> ApiError:
-    """406 with the media types that the endpoint can answer."""
-    return ApiError([Fault("NotAcceptable", f"The endpoint answers {' or '.join(offered)}.")])
-
-
 def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
     """409 with ``currentVersion`` (interface 4.10 and 7)."""
     return ApiError(
@@ -322,7 +316,6 @@ EXAMPLES: Mapping[str, ApiError] = {
         insufficient_scope("demo", ("manage_test", "view_test")),
         not_found_by_id("018cc251-f400-7000-8000-000000000001"),
         method_not_allowed("PUT", ("GET", "HEAD")),
-        not_acceptable(["application/json", "application/x-www-form-urlencoded"]),
         concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),
         precondition_failed("If-Match"),
         content_too_large(2_097_152),

@@ -7,13 +7,12 @@ from flask import Response, request
 from app.http.arguments import preconditions
 from app.resource.model import Resource, Written
 from app.resource.preconditions import failed_precondition, matches
-
-JSON_TYPE = "application/json; charset=utf-8"
+from app.values.strict_json import CONTENT_TYPE
 
 
 def json_answer(body: str | bytes, status: int = 200) -> Response:
     """A JSON text as a response."""
-    return Response(body, status, content_type=JSON_TYPE)
+    return Response(body, status, content_type=CONTENT_TYPE)
 
 
 def html_answer(text: str, policy: str) -> Response:

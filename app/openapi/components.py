@@ -1,6 +1,6 @@
 """Tables of the OpenAPI document: path parameters, headers, links, bodies without a marshmallow schema, tags, text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from app import errors
@@ -170,14 +170,17 @@ def _page_of(result: str, **more: Document) -> Document:
     }
 
 
-def _texts(*names: str, required: Sequence[str] | None = None, **formats: str) -> Document:
+def _texts(**formats: Document) -> Document:
+    """An object of texts, each with its format or pattern."""
     return {
         "type": "object",
-        "required": list(names if required is None else required),
-        "properties": {
-            name: {"type": "string", **({"format": formats[name]} if name in formats else {})} for name in names
-        },
+        "required": list(formats),
+        "properties": {name: {"type": "string", **described} for name, described in formats.items()},
     }
+
+
+_DATE, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_RFC_DATE = "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4}"
 
 
 _CREDENTIALS: Document = {
@@ -251,15 +254,15 @@ SCHEMAS: Mapping[str, Document] = {
     "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
     "FlatResourcePage": _page_of("FlatResource"),
     "DateTimes": _texts(
-        "dateOnlyExample",
-        "timeOnlyExample",
-        "dateTimeOnlyExample",
-        "dateTimeExample",
-        "dateTimeExampleDefaultFormat",
-        "dateTimeExampleRfc",
-        dateOnlyExample="date",
-        dateTimeExample="date-time",
-        dateTimeExampleDefaultFormat="date-time",
+        dateOnlyExample={"format": "date"},
+        timeOnlyExample={"pattern": f"^{_TIME}$", "examples": ["16:41:41"]},
+        dateTimeOnlyExample={"pattern": f"^{_DATE}T{_TIME}$", "examples": ["2016-02-28T16:41:41"]},
+        dateTimeExample={"format": "date-time"},
+        dateTimeExampleDefaultFormat={"format": "date-time"},
+        dateTimeExampleRfc={
+            "pattern": f"^{_RFC_DATE} {_TIME} GMT$",
+            "examples": ["Sun, 28 Feb 2016 16:41:41 GMT"],
+        },
     ),
     "Error": {
         "type": "object",

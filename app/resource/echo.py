@@ -15,9 +15,7 @@ from app.values import timestamps
 from app.values.json_fields import MISSING, refuse_value
 from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
 
-Scalar = str | int | float | bool
-
-SCALARS = (
+UNTYPED = (
     "id",
     "version",
     "key",
@@ -31,7 +29,7 @@ SCALARS = (
     "fourteenthProperty",
     "fifteenthProperty",
 )
-"""The scalar fields of the record in the order of the interface, spelt as it spells them."""
+"""The fields of the record whose types the interface does not show, in its order and spelt as it spells them."""
 
 PERSONS = ("createdBy", "lastModifiedBy")
 
@@ -40,7 +38,8 @@ PERSONS = ("createdBy", "lastModifiedBy")
 class ComplexRecord:
     """A checked complex body record (interface 2.4)."""
 
-    scalars: Mapping[str, Scalar]
+    untyped: Mapping[str, Any]
+    """The given fields of :data:`UNTYPED` that are not null, in that order: any JSON values."""
     created_at: datetime | None
     last_modified_at: datetime | None
     names: tuple[str, ...]
@@ -75,8 +74,8 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
     :param one: ``queryParameterOne``.
     :param two: ``queryParameterTwo``.
     """
-    scalars = record.scalars.values()
-    numbers = [value for value in scalars if not isinstance(value, str | bool)]
+    untyped = record.untyped.values()
+    numbers = [value for value in untyped if _is_number(value)]
     integers = [int(value) for value in numbers if _is_int64(value)]
     given = [] if one is None else [one]
     arrays: ArrayFields = {
@@ -88,7 +87,7 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
         "arrayOfStringExample": [
             *paths,
             *(() if two is None else (two,)),
-            *(_as_text(value) for value in scalars if isinstance(value, str | bool)),
+            *(_as_text(value) for value in untyped if not _is_number(value)),
             *record.names,
         ],
     }
@@ -96,6 +95,10 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
         times = (record.created_at, record.last_modified_at)
         arrays["arrayOfTwonumbersExample"] = [epoch_milliseconds(moment) for moment in times]
     return {name: values for name, values in arrays.items() if values}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_int64(number: int | float) -> bool:
@@ -108,7 +111,8 @@ def _as_stored(number: int | float) -> int | float:
     return number if INT64_MIN <= number <= INT64_MAX else float(number)
 
 
-def _as_text(value: str | bool) -> str:
+def _as_text(value: Any) -> str:
+    """A text as it is, anything else as its JSON text."""
     return value if isinstance(value, str) else encode(value)
 
 

@@ -19,13 +19,14 @@ from app.resource.model import (
     Selection,
     SortTerm,
 )
-from app.resource.schemas import ContainedObjectTypeSchema
-from app.values.json_fields import STORABLE_TEXT, RefusedValue
+from app.resource.schemas import WRAPPER, ContainedObjectTypeSchema, WrappedObjectTypeSchema
+from app.values.json_fields import RefusedValue
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
     INT64_SCHEMA,
     NUMBER_SCHEMA,
+    TEXT_SCHEMA,
     Parameter,
     ParameterFamily,
     QuerySchema,
@@ -69,18 +70,20 @@ def read_expansion(text: str) -> str:
 
 
 def read_contained_object(text: str) -> str:
-    """A JSON object with any of ObjectType's fields, as canonical JSON text."""
+    """A JSON object with any of ObjectType's fields, which may stand in their wrapper, as canonical JSON text."""
     try:
         value = decode(text)
     except InvalidJson as error:
         raise ValidationError(f"A JSON object is expected. {error}") from None
+    schema = _WRAPPED if isinstance(value, dict) and WRAPPER in value else _CONTAINED
     try:
-        return _CONTAINED.load(value).text
+        return schema.load(value).text
     except ValidationError as error:
         raise ValidationError("; ".join(_reasons(error.messages))) from None
 
 
 _CONTAINED = ContainedObjectTypeSchema()
+_WRAPPED = WrappedObjectTypeSchema()
 
 
 def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
@@ -140,6 +143,9 @@ _read_limit = partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST)
 _read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 
 
+_WHOLE_NUMBERS = "The interface declares a float; whole numbers are accepted, 20.0 too, and a fraction is a 400."
+
+
 class PagingSchema(QuerySchema):
     """The parameters of every list: which part of the matching resources is answered, and in which order."""
 
@@ -154,13 +160,13 @@ class PagingSchema(QuerySchema):
     limit = Parameter(
         _read_limit,
         {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
-        meaning=f"results in the page; {DEFAULT_LIMIT} if not given",
+        meaning=f"results in the page; {DEFAULT_LIMIT} if not given. {_WHOLE_NUMBERS}",
         example=5,
     )
     offset = Parameter(
         _read_offset,
         {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST},
-        meaning="results to skip; 0 if not given",
+        meaning=f"results to skip; 0 if not given. {_WHOLE_NUMBERS}",
         example=0,
     )
     with_total = Parameter(
@@ -210,12 +216,16 @@ class SortedListSchema(ConditionsSchema):
         return ListQuery(selection, paging_of(data), frozenset(data.get("expand", ())))
 
 
+_CONTAINED_REFERENCE = {"$ref": "#/components/schemas/ContainedObjectType"}
+
+
 class FilteredListSchema(ConditionsSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
     string = Parameter(
         read_text,
-        FILLED_TEXT_SCHEMA,
+        TEXT_SCHEMA,
+        may_be_empty=True,
         data_key="stringParameter",
         meaning="arrayOfStringExample has it",
         example="dog",
@@ -246,15 +256,25 @@ class FilteredListSchema(ConditionsSchema):
         {
             "type": "string",
             "contentMediaType": "application/json",
-            "contentSchema": {"$ref": "#/components/schemas/ContainedObjectType"},
+            "contentSchema": {
+                "anyOf": [
+                    _CONTAINED_REFERENCE,
+                    {
+                        "type": "object",
+                        "required": [WRAPPER],
+                        "properties": {WRAPPER: _CONTAINED_REFERENCE},
+                        "additionalProperties": False,
+                    },
+                ]
+            },
         },
         data_key="objectParameter",
-        meaning="a JSON object that objectTypeProperty contains",
+        meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
     all_of = Parameter(
         read_text,
-        dict(STORABLE_TEXT),
+        TEXT_SCHEMA,
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfString",
@@ -263,7 +283,7 @@ class FilteredListSchema(ConditionsSchema):
     )
     any_of = Parameter(
         read_text,
-        dict(STORABLE_TEXT),
+        TEXT_SCHEMA,
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfStringWithDescription",
@@ -302,10 +322,20 @@ class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which are checked and have no effect."""
 
     first = Parameter(
-        read_text, FILLED_TEXT_SCHEMA, data_key="optionalQueryParameter", meaning="any text", example="any text"
+        read_text,
+        TEXT_SCHEMA,
+        may_be_empty=True,
+        data_key="optionalQueryParameter",
+        meaning="any text",
+        example="any text",
     )
     second = Parameter(
-        read_text, FILLED_TEXT_SCHEMA, data_key="secondOptionalQueryParameter", meaning="any text", example="another"
+        read_text,
+        TEXT_SCHEMA,
+        may_be_empty=True,
+        data_key="secondOptionalQueryParameter",
+        meaning="any text",
+        example="another",
     )
 
 
@@ -352,7 +382,14 @@ class EchoQuerySchema(QuerySchema):
     """``queryParameterOne`` and ``queryParameterTwo``."""
 
     one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
-    two = Parameter(read_text, FILLED_TEXT_SCHEMA, data_key="queryParameterTwo", meaning="any text", example="any text")
+    two = Parameter(
+        read_text,
+        TEXT_SCHEMA,
+        may_be_empty=True,
+        data_key="queryParameterTwo",
+        meaning="any text",
+        example="any text",
+    )
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> EchoQuery:

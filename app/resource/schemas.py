@@ -8,7 +8,7 @@ from marshmallow import ValidationError
 from app.query.fields import OBJECT_TYPE
 from app.resource import array_values
 from app.resource.actions import REGISTRY, UpdateAction
-from app.resource.echo import PERSONS, SCALARS, ComplexRecord, read_timestamp
+from app.resource.echo import PERSONS, UNTYPED, ComplexRecord, read_timestamp
 from app.resource.model import KEY_PATTERN, ExpectedVersion, ObjectType
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -26,6 +26,7 @@ from app.values.json_fields import (
     check_int32,
     check_int64,
     check_items,
+    check_json,
     check_number,
     check_text,
     object_check,
@@ -117,6 +118,19 @@ def _ordered(data: dict[str, Any]) -> dict[str, Any]:
     return {name: data[name] for name in OBJECT_TYPE if name in data}
 
 
+WRAPPER = "objectTypeProperty"
+"""The name of the field that an ObjectType stands in."""
+
+
+class WrappedObjectTypeSchema(StrictSchema):
+    """An ObjectType to compare with, in its wrapper; loads to the ObjectType."""
+
+    object_type = NestedObject(ContainedObjectTypeSchema, required=True, data_key=WRAPPER)
+
+    def make(self, data: dict[str, Any]) -> ObjectType:
+        return data["object_type"]
+
+
 class ObjectTypeSchema(ContainedObjectTypeSchema):
     """ObjectType (interface 2.3): every field is optional."""
 
@@ -145,7 +159,7 @@ class ResourceDraftSchema(StrictSchema):
     id = Text()
     version = Number()
     key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
-    object_type = NestedObject(ObjectTypeSchema, required=True, data_key="objectTypeProperty")
+    object_type = NestedObject(ObjectTypeSchema, required=True, data_key=WRAPPER)
     created_at = ReadOnly(data_key="createdAt")
     last_modified_at = ReadOnly(data_key="lastModifiedAt")
     created_by = ReadOnly(data_key="createdBy")
@@ -214,20 +228,6 @@ class UpdateSchema(StrictSchema):
         return Update(ExpectedVersion(data["version"]), data["actions"])
 
 
-SCALAR_EXPECTED = "JSON String, Number or Boolean expected."
-
-
-def _check_scalar(value: Any) -> Any:
-    if isinstance(value, str):
-        return check_text(value)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        check_number(value)
-        return value
-    return refuse_shape(SCALAR_EXPECTED)
-
-
 def _check_timestamp(value: Any) -> Any:
     return read_timestamp(check_text(value))
 
@@ -239,12 +239,11 @@ class PersonSchema(StrictSchema):
     lastName = Text()
 
 
-class Scalar(StrictField):
-    """A text, a number or a boolean, kept as it was sent."""
+class AnyJson(StrictField):
+    """A field whose type the interface does not show: any JSON value, kept as it was sent."""
 
     def __init__(self) -> None:
-        metadata = {**STORABLE_TEXT, "type": ["string", "number", "boolean"]}
-        super().__init__(_check_scalar, SCALAR_EXPECTED, metadata=metadata)
+        super().__init__(check_json, "", allow_none=True, metadata={"description": "any JSON value"})
 
 
 class Timestamp(StrictField):
@@ -258,18 +257,18 @@ class Timestamp(StrictField):
 class ComplexRecordSchema(StrictSchema):
     """The complex body record (interface 2.4): every field is optional."""
 
-    id = Scalar()
-    version = Scalar()
-    key = Scalar()
-    custom = Scalar()
-    eigthProperty = Scalar()
-    ninthProperty = Scalar()
-    tenthProperty = Scalar()
-    eleventhPropery = Scalar()
-    twelthProperty = Scalar()
-    thirteenthProperty = Scalar()
-    fourteenthProperty = Scalar()
-    fifteenthProperty = Scalar()
+    id = AnyJson()
+    version = AnyJson()
+    key = AnyJson()
+    custom = AnyJson()
+    eigthProperty = AnyJson()
+    ninthProperty = AnyJson()
+    tenthProperty = AnyJson()
+    eleventhPropery = AnyJson()
+    twelthProperty = AnyJson()
+    thirteenthProperty = AnyJson()
+    fourteenthProperty = AnyJson()
+    fifteenthProperty = AnyJson()
     createdAt = Timestamp()
     lastModifiedAt = Timestamp()
     createdBy = NestedObject(PersonSchema)
@@ -278,7 +277,7 @@ class ComplexRecordSchema(StrictSchema):
     def make(self, data: dict[str, Any]) -> ComplexRecord:
         persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
         return ComplexRecord(
-            scalars={name: data[name] for name in SCALARS if name in data},
+            untyped={name: data[name] for name in UNTYPED if data.get(name) is not None},
             created_at=data.get("createdAt"),
             last_modified_at=data.get("lastModifiedAt"),
             names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),

@@ -152,7 +152,8 @@ class ItemByKey(Endpoint):
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
-        The path segment begins with `key=`. Shows the current projection.
+        The path segment begins with `key=`. Shows the current projection. The three alternatives of the interface are
+        the resource (200), 304 without a body if the client has this version already, and the error 404.
         """
         with database().connection(project_key) as connection:
             resource = store.get_by_key(connection, project_key, key)

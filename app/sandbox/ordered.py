@@ -19,7 +19,6 @@ _CODES = {
     403: "insufficient_scope",
     404: "ResourceNotFound",
     405: "MethodNotAllowed",
-    406: "NotAcceptable",
     409: "ConcurrentModification",
     412: "PreconditionFailed",
     413: "ContentTooLarge",

@@ -31,6 +31,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
 from app.telemetry.metrics import metrics
+from app.values.strict_json import CONTENT_TYPE
 
 _STALLED_S = 20.0
 """Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
@@ -311,7 +312,7 @@ def error_response(error: errors.ApiError, correlation_id: str, *, head_only: bo
     head = [
         f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
         f"Date: {util.http_date()}",
-        "Content-Type: application/json",
+        f"Content-Type: {CONTENT_TYPE}",
         f"Content-Length: {len(body)}",
         f"X-Correlation-ID: {correlation_id}",
         "Connection: close",

@@ -131,6 +131,41 @@ def check_text(value: Any) -> str:
     return value
 
 
+NESTED_AT_MOST = 100
+"""Levels of arrays and objects in a field that takes any JSON value: messages have as many, and take Python's stack."""
+
+
+def check_json(value: Any, level: int = 0) -> Any:
+    """Any JSON value with storable texts and finite numbers.
+
+    :param level: arrays and objects around the value, in the field.
+    """
+    if isinstance(value, str):
+        return check_text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        check_number(value)
+        return value
+    if level == NESTED_AT_MOST:
+        refuse_shape("JSON value with fewer levels expected.")
+    refused: dict[Any, Any] = {}
+    is_object = isinstance(value, dict)
+    members = cast("Iterable[tuple[Any, Any]]", value.items() if is_object else enumerate(value))
+    for name, member in members:
+        try:
+            if is_object:
+                check_text(name)
+            check_json(member, level + 1)
+        except ValidationError as error:
+            refused[name] = error.messages
+            if len(refused) >= FAULTS_AT_MOST:
+                break
+    if refused:
+        raise ValidationError(cast(Any, refused))
+    return value
+
+
 def one_of(*words: str) -> Check:
     """A check for texts that are one of these."""
 

@@ -68,6 +68,7 @@ def read_boolean(text: str) -> bool:
     return value == "true"
 
 
+TEXT_SCHEMA: JsonSchema = dict(STORABLE_TEXT)
 FILLED_TEXT_SCHEMA: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 NUMBER_SCHEMA: JsonSchema = {"type": "number"}
 INT64_SCHEMA: JsonSchema = {"type": "integer", "format": "int64"}

@@ -16,6 +16,9 @@ from decimal import Decimal
 from math import copysign, isinf
 from typing import Any
 
+CONTENT_TYPE = "application/json; charset=utf-8"
+"""The Content-Type of every answer in JSON."""
+
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 _DIGITS_AT_MOST = 400

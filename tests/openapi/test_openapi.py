@@ -186,8 +186,9 @@ def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> N
 def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:
     with open_app(settings, base_domain="example.com", pool_size=1) as app:
         document = app.extensions["openapi"]
-    (server,) = document["servers"]
-    assert server["url"] == "https://api.{region}.{cloudProvider}.example.com"
+    own, server = document["servers"]
+    assert own["url"] == settings.base_url
+    assert server["url"] == f"http://api.{{region}}.{{cloudProvider}}.example.com:{settings.port}"
     assert set(server["variables"]) == {"region", "cloudProvider"}
     validate(document)
 

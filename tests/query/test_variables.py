@@ -53,7 +53,7 @@ def test_an_unused_variable_is_ignored(library: Api) -> None:
     assert library.head(query_string={"var.unused": "x"}).status_code == 200
 
 
-@pytest.mark.clause("Q-32")
+@pytest.mark.clause("Q-32", "Q-51")
 @pytest.mark.parametrize(
     "name", ["var.", "var.a-b", "var.a.b", "var.ä", "var.a b", "Var.a", "vara", "var.<name>", "var.a\n"]
 )

@@ -76,7 +76,7 @@ def test_an_empty_predicate_is_refused(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("Q-42")
+@pytest.mark.clause("Q-42", "Q-52")
 def test_an_unknown_field_is_named_with_the_nearest_known_one(api: Api) -> None:
     assert refusals(api, 'kye = "x"') == ["The field 'kye' does not exist. Did you mean 'key'? (line 1, column 1)"]
     assert refusals(api, "limit = 5") == ["The field 'limit' does not exist. (line 1, column 1)"]

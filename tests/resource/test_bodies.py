@@ -224,7 +224,7 @@ def test_an_int32_field_beyond_32_bits_is_400(api: Api, number: int) -> None:
     assert refused_value(answer) == (f"{FIELD} -> arrayOfObjectType -> 1 -> integerExampleInt32", number)
 
 
-@pytest.mark.clause("2.3-14")
+@pytest.mark.clause("2.3-14", "2.3-21")
 @pytest.mark.parametrize("literal", ["1", "1.0", "1e0", "10e-1"])
 def test_a_repeated_item_of_a_unique_array_is_400_in_any_notation(api: Api, literal: str) -> None:
     answer = send_text(api, f'{{"objectTypeProperty": {{"arrayOfUniqueIntExample": [7, 1, 3, {literal}]}}}}')

@@ -16,7 +16,7 @@ def total(api: Api) -> int:
     return api.get("?limit=0").get_json()["total"]
 
 
-@pytest.mark.clause("4.8-1", "4.8-2", "4.8-4", "4.6-11", "H-1")
+@pytest.mark.clause("4.8-1", "4.8-2", "4.8-4", "4.8-9", "4.6-11", "4.6-12", "H-1")
 def test_put_creates_a_resource_and_then_overwrites_it(api: Api) -> None:
     first = api.put({"version": 1, "objectTypeProperty": EXAMPLE})
     created = first.get_json()

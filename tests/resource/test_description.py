@@ -131,6 +131,7 @@ def test_description_stores_nothing(api: Api) -> None:
 
 
 @pytest.mark.clause("A-11")
-def test_description_requires_scope_manage_test(app: Flask, api: Api, token_for: TokenFor) -> None:
-    assert send(Api(app, api.project, token_for(f"view_test:{api.project}")), {}).status_code == 403
+def test_description_requires_a_scope_that_reads_or_writes_resources(app: Flask, api: Api, token_for: TokenFor) -> None:
+    assert send(Api(app, api.project, token_for(f"view_test:{api.project}")), {}).status_code == 200
+    assert send(Api(app, api.project, token_for(f"view_published_products:{api.project}")), {}).status_code == 403
     assert send(Api(app, api.project, None), {}).status_code == 401

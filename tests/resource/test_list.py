@@ -112,7 +112,7 @@ def test_each_list_parameter_filters_by_its_array(pair: Api, query: dict[str, An
     assert found(pair, **query) == keys
 
 
-@pytest.mark.clause("4.1-5", "4.1-12", "4.1-13")
+@pytest.mark.clause("4.1-5", "4.1-12", "4.1-13", "4.1-19")
 @pytest.mark.parametrize(
     ("contained", "keys"),
     [
@@ -132,11 +132,12 @@ def test_each_list_parameter_filters_by_its_array(pair: Api, query: dict[str, An
 )
 def test_object_parameter_filters_by_containment(pair: Api, contained: dict[str, Any], keys: set[str]) -> None:
     assert found(pair, objectParameter=json.dumps(contained)) == keys
+    assert found(pair, objectParameter=json.dumps({"objectTypeProperty": contained})) == keys
 
 
 @pytest.mark.clause("4-6")
-@pytest.mark.parametrize("name", ["arrayOfString", "arrayOfStringWithDescription"])
-def test_an_empty_value_of_a_repeatable_parameter_is_the_empty_text(api: Api, name: str) -> None:
+@pytest.mark.parametrize("name", ["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
+def test_an_empty_value_of_a_text_is_the_empty_text(api: Api, name: str) -> None:
     empty = api.create({"arrayOfStringExample": ["", "dog"]})
     api.create({"arrayOfStringExample": ["dog", " "]})
     for query in (f"?{name}=", f"?{name}"):
@@ -148,13 +149,24 @@ def test_an_empty_value_of_a_repeatable_parameter_is_the_empty_text(api: Api, na
 
 
 @pytest.mark.clause("4-6")
-@pytest.mark.parametrize("query", ["?stringParameter=", "?limit=", "?withTotal=", "?sort=", "?expand=", "?where="])
+@pytest.mark.parametrize(
+    "query", ["?floatParameter=", "?objectParameter=", "?limit=", "?withTotal=", "?sort=", "?expand=", "?where="]
+)
 def test_an_empty_value_of_any_other_parameter_is_refused(api: Api, query: str) -> None:
     path = "/sorted-query-parameters" if query in ("?sort=", "?expand=") else ""
     answer = api.get(path + query)
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {query[1:-1]}: ")
+
+
+@pytest.mark.clause("4.1-14")
+def test_faults_within_the_wrapper_of_object_parameter_are_told_with_their_path(api: Api) -> None:
+    answer = api.get(query_string={"objectParameter": '{"objectTypeProperty": {"arrayOfIntExample": [1, "x"]}}'})
+    assert answer.get_json()["message"] == (
+        "Malformed parameter: objectParameter: objectTypeProperty -> arrayOfIntExample -> 1: "
+        "JSON Number without a fraction expected."
+    )
 
 
 @pytest.mark.clause("4.1-13")
@@ -216,6 +228,11 @@ def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
         ("objectParameter", '{"arrayOfStringExample": ["\\ud800"]}'),
         ("objectParameter", '{"arrayOfObjectType": [{"integerExampleInt32": 2147483648}]}'),
         ("objectParameter", '{"arrayOfIntExample": [1], "arrayOfIntExample": [1]}'),
+        ("objectParameter", '{"objectTypeProperty": null}'),
+        ("objectParameter", '{"objectTypeProperty": []}'),
+        ("objectParameter", '{"objectTypeProperty": {"unknownField": []}}'),
+        ("objectParameter", '{"objectTypeProperty": {}, "arrayOfIntExample": [1]}'),
+        ("objectParameter", '{"objectTypeProperty": {"objectTypeProperty": {}}}'),
         ("objectParameter", 50_000 * "["),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_write_with_if_match_of_other_versions_is_412(
     assert api.get("/key=a-key").get_json() == resource
 
 
-@pytest.mark.clause("H-13")
+@pytest.mark.clause("E-34", "H-13")
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("tags", MALFORMED)
 def test_a_write_with_a_malformed_entity_tag_is_400(
@@ -100,7 +100,7 @@ def test_a_write_with_a_malformed_entity_tag_is_400(
         answer = write(resource_id, {header: tags})
         assert answer.status_code == 400
         assert codes(answer) == ["InvalidInput"]
-        assert header in answer.get_json()["message"]
+        assert answer.get_json()["message"].startswith(f"Malformed parameter: {header}: ")
     assert api.get("/key=a-key").get_json() == resource
 
 

@@ -70,7 +70,7 @@ def stored(api: Api, resource: dict[str, Any]) -> Any:
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
-@pytest.mark.clause("2.3-1", "2.3-3", "2.3-4", "2.3-5", "2.3-6", "2.3-16", "2.3-18")
+@pytest.mark.clause("2.3-1", "2.3-3", "2.3-4", "2.3-5", "2.3-6", "2.3-16", "2.3-18", "2.3-20")
 @generated
 @given(OBJECT_TYPES)
 def test_created_values_are_returned_exactly(fresh: Any, value: dict[str, Any]) -> None:

@@ -372,7 +372,7 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
         answer.begin()
         body = json.loads(answer.read())
     assert answer.status == status
-    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
     assert answer.headers["X-Correlation-ID"]
     assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
     assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]

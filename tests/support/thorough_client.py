@@ -42,6 +42,7 @@ LIST_QUERIES = (
     "floatParameter=1.5&withMarkdownDescription=2",
     "arrayOfString=a&arrayOfString=&arrayOfStringWithDescription=b+c%20%C3%A9",
     "objectParameter=" + quote('{"arrayOfTwonumbersExample":[5],"arrayOfIntExample":[]}'),
+    "objectParameter=" + quote('{"objectTypeProperty":{"arrayOfIntExample":[1]}}'),
     "objectParameter=5",
     "integerParameter=1.5",
     "limit=2e1&sort=key&limit=2",
@@ -66,6 +67,8 @@ SORTED_QUERIES = (
     "where=" + quote("key = :k") + "&var.k=a&var.k=b",
     "where=" + quote("version > 0") + "&var.k=a",
     "where=x&where=y",
+    "where=" + quote('kye = "a"'),
+    "var.a-b=1",
 )
 
 SEARCH_QUERIES = (
@@ -74,7 +77,7 @@ SEARCH_QUERIES = (
     "text.de=Hund",
     "text.english=a",
     "text.en=+",
-    "text.en=a&fuzzyLevel=2",
+    "text.en=a&fuzzyLevel=2&fuzzy=true",
     "limit=2&filter=" + quote('key:"one","two"') + "&filter=arrayOfIntExample:RANGE(1+to+5)",
     "filter.query=createdAt:range(%222020-01-01T00:00:00Z%22+to+*)&filter.facets=key:exists&facet=version",
     "filter=key:missing&facet=version",
@@ -106,6 +109,8 @@ OBJECTS: tuple[Any, ...] = (
     {"arrayOfIntExample": [3, 1, 1], "arrayOfStringExample": ["dog", "é"], "arrayOfFloatExample": []},
     {"arrayOfFloatExample": [0.5], "arrayOfTwonumbersExample": [1, 2], "arrayOfUniqueIntExample": [1]},
     {"arrayOfObjectType": [{"integerExample": 777, "integerExampleInt32": 1}], "arrayOfIntExample": [3.0]},
+    {"arrayOfObjectType": [{}], "arrayOfUniqueIntExample": [2]},
+    {"arrayOfUniqueIntExample": [2, 2.0]},
     {"arrayOfNumberNoDefaultsExample": [12345678901234567890123]},
     {"arrayOfIntExample": [1.5]},
     {"arrayOfIntExample": [12345678901234567890123]},

@@ -80,7 +80,7 @@ def test_a_parameter_of_another_endpoint_is_400(api: Api) -> None:
 @pytest.mark.clause("4-6")
 @pytest.mark.parametrize(
     "query",
-    ["limit", "limit=", "limit=&offset=1", "stringParameter="],
+    ["limit", "limit=", "limit=&offset=1", "floatParameter="],
 )
 def test_a_parameter_with_an_empty_value_is_400(api: Api, query: str) -> None:
     [message] = refused(api, query)

@@ -20,6 +20,7 @@ from app.sandbox.clauses.conditions import (
 
 SORTED = op("listResourcesSorted")
 WITH_WHERE = op("listResources", "listResourcesSorted", "checkResources") & par("where")
+WITH_VARIABLES = op("listResources", "listResourcesSorted", "checkResources") & par(r"var.*")
 ARRAY = r"arrayOf(?:\w*Int|Twonumbers|Float|NumberNoDefaults|String)Example"
 
 
@@ -105,6 +106,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "Q-48": where(r"\b(?:in|any|all)\s*[(:]") | wrong(r"\b(?:in|any|all)\s*[\"0-9]"),
     "Q-49": wrong(r"within\s+circle"),
     "Q-50": wrong(r"\blike\b|\bilike\b|contains\s+\""),
+    "Q-51": WITH_VARIABLES & faulty & said("Unknown parameter"),
+    "Q-52": wrong("", r"does not exist\. Did you mean"),
 }  # fmt: skip
 
 NOT_OBSERVABLE: Mapping[str, str] = {}

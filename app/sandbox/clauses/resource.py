@@ -120,6 +120,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "2.3-17": faulty & text(r"\\u0000|\\u[dD][89a-fA-F]"),
     "2.3-18": OBJECT & has("objectTypeProperty.arrayOfObjectType"),
     "2.3-19": OBJECT & text(r"(?:,[^,\]]*){1000}") & ok,
+    "2.3-20": OBJECT & text(r'"arrayOfObjectType":\s*\[(?:[^\]]*,)?\s*\{\s*\}') & ok,
+    "2.3-21": OBJECT & text(r'"arrayOfUniqueIntExample":\s*\[[^\]]*\.0') & faulty,
     # Versions
     "9-1": COLLECTION & status(201),
     "9-2": WRITE & ~DELETE & status(200),
@@ -179,9 +181,11 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.1-16": LIST & faulty & par("integerParameter|floatParameter|withMarkdownDescription"),
     "4.1-17": LIST & par(r"where|var[.].+|sort|limit|offset|withTotal|expand"),
     "4.1-18": LIST & ok & ~par("sort"),
+    "4.1-19": LIST & par("objectParameter", r'^\s*\{\s*"objectTypeProperty"') & ok,
     # Get by id, get by key
     "4.2-1": BY_ID & ok,
     "4.2-2": BY_ID & par("optionalQueryParameter|secondOptionalQueryParameter"),
+    "4.2-5": BY_ID & par("optionalQueryParameter|secondOptionalQueryParameter") & ok,
     "4.2-3": BY_ID & status(404),
     "4.2-4": BY_ID & path(r"/resource/[0-9A-F-]*[A-F][0-9A-F-]*$") & ok,
     "4.3-1": BY_KEY & ok,
@@ -207,6 +211,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.6-9": COLLECTION & ~has("objectTypeProperty") & faulty,
     "4.6-10": COLLECTION & has("createdAt") & ok,
     "4.6-11": POST & status(201),
+    "4.6-12": POST & status(201),
     # Overwrite
     "4.7-1": PATCH & ok,
     "4.7-2": PATCH & ok,
@@ -224,6 +229,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.8-6": PUT & ~has("version") & ok,
     "4.8-7": PUT & status(200),
     "4.8-8": Then(PUT & has("key") & ok, PUT & ok, same_call),
+    "4.8-9": PUT & ok,
     # Update by id
     "4.10-1": UPDATE & ok & has("actions"),
     "4.10-2": UPDATE & ok,

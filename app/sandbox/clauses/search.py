@@ -67,8 +67,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "S-8": SEARCH & faulty & par(TEXT, r"^\s*$"),
     "S-9": SEARCH & ok & par("fuzzy") & par(TEXT),
     "S-10": SEARCH & ok & par("fuzzy", "^true$") & par(TEXT),
-    "S-11": SEARCH & par("fuzzyLevel"),
-    "S-12": SEARCH & par("fuzzyLevel") & faulty,
+    "S-11": SEARCH & par("fuzzyLevel") & par("fuzzy", "^true$") & ok,
+    "S-12": SEARCH & par("fuzzyLevel"),
     "S-13": filtered(":"),
     "S-14": filtered(r":\s*(?:\"|-?[0-9])"),
     "S-15": filtered(r":\s*range\s*\("),
@@ -115,6 +115,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "S-53": SEARCH & faulty & (par("facet", rf"^\s*{OBJECTS}\b") | par(FILTER, rf"^\s*{OBJECTS}\s*:")),
     "S-54": SEARCH & faulty & said(r"[Aa]t most|are accepted|more than"),
     "S-55": faceted(r"^\s*(?:version|[\w.]*(?:Int|Float|Number|numbers|integer)\w*)\s*$"),
+    "S-56": faceted(r"^[^:]+$"),
 }  # fmt: skip
 
 NOT_OBSERVABLE: Mapping[str, str] = {}

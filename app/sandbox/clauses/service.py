@@ -36,13 +36,14 @@ SINGLE = op("getResourceById", "getResourceByKey")
 HAS_TOKEN = When(lambda entry: entry.data["token"] is not None)
 SCOPED = HAS_TOKEN & ok
 IF_MATCH = head("if-match")
+HEADER_FAULT = faulty & (head("if-match", r"^[^\"*W]") | head("if-none-match", r"^[^\"*W]"))
 AGAIN = When(lambda entry: (entry.data["connection"] or {"request": 1})["request"] > 1)
 
 CONDITIONS: Mapping[str, Condition] = {
     # The samples
     "2.4-1": SAMPLES & text(r'"(?:id|version|key|custom|\w+th[Pp]rop\w+|twelthProperty)"') & ok,
     "2.4-2": SAMPLES & text(r'"(?:createdAt|lastModifiedAt|createdBy|lastModifiedBy)"') & ok,
-    "2.4-3": SAMPLES & text(r'"(?:custom|\w+Prope\w+)":'),
+    "2.4-3": SAMPLES & text(r'"(?:custom|\w+Prope\w+)":') & ok,
     "2.4-4": SAMPLES & has() & ok,
     "2.4-5": SAMPLES & code("InvalidJsonInput") & said(r"[Uu]nknown|exist"),
     "2.4-6": SAMPLES & (has("createdAt") | has("lastModifiedAt")),
@@ -57,7 +58,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.9-7": ALL & ok & path(r"uri-parameter-one(?:=|%3[Dd]).*%"),
     "4.9-8": ALL & path(r"uri-parameter-one=/"),
     "4.9-9": ALL & ok,
-    "4.9-10": ALL & (head("accept", "urlencoded") | status(406)),
+    "4.9-10": ALL & ok & head("accept"),
     "4.9-11": ALL & SCOPED,
     "4.9-12": ALL & faulty & path(r"%(?:00|[Ff][Ff])"),
     "4.13-1": LINKS & ok,
@@ -128,6 +129,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "E-30": any_request,
     "E-31": code("InvalidJsonInput") & said("without a fraction"),
     "E-32": status(401, 403),
+    "E-33": status(405, 413),
+    "E-34": HEADER_FAULT,
+    "E-35": faulty,
     # HTTP
     "H-1": (SINGLE | WRITES) & ok & told("etag"),
     "H-2": SINGLE & head("if-none-match") & status(200, 304),
@@ -141,7 +145,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "H-10": op("createOrOverwriteResource") & head("if-none-match", r"\*"),
     "H-11": head("if-match", "^W/") | head("if-none-match", "W/"),
     "H-12": head("if-match", r'",\s*"') | head("if-none-match", r'",\s*(?:W/)?"'),
-    "H-13": faulty & (head("if-match", r"^[^\"*W]") | head("if-none-match", r"^[^\"*W]")),
+    "H-13": HEADER_FAULT,
     "H-14": method("HEAD") & ~op("checkResources"),
     "H-15": method("OPTIONS"),
     "H-16": status(405) & method("PUT", "PATCH", "DELETE", "TRACE"),
@@ -151,6 +155,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "H-20": AGAIN,
     "H-21": SAMPLES & ok & told("vary"),
     "H-22": any_request,
+    "H-23": any_request & head("accept"),
 }  # fmt: skip
 
 _ELSEWHERE = "the endpoint belongs to no project, so no journal has its requests"
@@ -159,6 +164,7 @@ NOT_OBSERVABLE: Mapping[str, str] = {
     "A-29": "tokens are not kept in the journal",
     "A-30": "tokens are not kept in the journal",
     **{f"A-{number}": _ELSEWHERE for number in range(31, 41)},
+    "A-41": "whose request it is cannot be told, since its parameters are not read",
     "A-28": "whose request it is cannot be told, since its parameters are not read",
     "E-24": "the server refuses the target before it is read, so the request belongs to no project",
     "E-25": "the server refuses the headers before they are read, so the request belongs to no project",

@@ -1,6 +1,7 @@
 """Faults of tokens and scopes."""
 
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from planted import alter, alter_errors, app, fault, wrap
 from small_server.serving import SmallServer
@@ -166,3 +167,13 @@ def the_resource_of_another_project_is_deleted(server: SmallServer) -> None:
         return method(owner, wanted, *given)
 
     wrap(writes, "delete", delete)
+
+
+@fault("A-41")
+def the_form_counts_more_than_the_query(server: SmallServer) -> None:
+    def form(method: Any, content_type: str, body: bytes, query: str) -> Any:
+        names = {name for name, _ in parse_qsl(body.decode("utf-8", "replace"))}
+        kept = [(name, value) for name, value in parse_qsl(query) if name not in names]
+        return method(content_type, body, urlencode(kept))
+
+    wrap(app(server).identity, "form", form)

@@ -234,3 +234,10 @@ def one_condition_is_enough(server: SmallServer) -> None:
         return lambda found: lists.has(found, [word], "arrayOfStringExample")
 
     wrap(lists, "conditions", conditions)
+
+
+@fault("4.1-19")
+def the_wrapper_of_an_object_is_unknown(server: SmallServer) -> None:
+    application = app(server)
+    rules = application.bodies
+    application.lists.unwrapped = lambda text: rules.checked(rules.object_type(contained=True), text.encode())

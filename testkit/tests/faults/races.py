@@ -71,7 +71,7 @@ def concurrent_deletes_all_succeed(server: SmallServer) -> None:
     wrap(app(server).store, "remove", lambda method, *given: None if crowded(server) else method(*given))
 
 
-@fault("9-25", others=4)
+@fault("9-25", others=5)
 def concurrent_writes_refuse_each_other(server: SmallServer) -> None:
     def change(method: Any, project: str, client: str, found: Resource, *given: Any, **named: Any) -> Resource:
         if crowded(server):

@@ -3,7 +3,9 @@
 from typing import Any
 
 from planted import app, fault, wrap
+from small_server.refusals import Refused, entry
 from small_server.resources import Resource
+from small_server.samples import is_number
 from small_server.serving import SmallServer
 
 
@@ -28,7 +30,7 @@ def numbers_of_the_record_are_lost(server: SmallServer) -> None:
         app(server).samples,
         "echo",
         lambda method, record, **given: method(
-            {name: each for name, each in record.items() if isinstance(each, bool | str | dict)}, **given
+            {name: each for name, each in record.items() if not is_number(each)}, **given
         ),
     )
 
@@ -124,16 +126,36 @@ def unknown_fields_of_the_record_are_dropped(server: SmallServer) -> None:
 
 
 @fault("2.4-3")
-def a_null_is_a_value_of_the_record(server: SmallServer) -> None:
+def the_record_takes_no_objects(server: SmallServer) -> None:
+    bodies = app(server).bodies
     wrap(
-        app(server).bodies,
-        "scalar",
-        lambda method, value, path: (value, []) if value is None else method(value, path),
+        bodies,
+        "json",
+        lambda method, value, path: bodies.text(value, path) if isinstance(value, dict) else method(value, path),
     )
 
 
-@fault("A-11")
-def a_sample_needs_no_scope_of_writing(server: SmallServer) -> None:
+@fault("4.9-2")
+def objects_are_written_as_python_does(server: SmallServer) -> None:
+    wrap(
+        app(server).samples,
+        "text",
+        lambda method, value: str(value) if isinstance(value, dict | list) else method(value),
+    )
+
+
+@fault("4.9-10", "H-23")
+def a_page_is_not_acceptable(server: SmallServer) -> None:
+    def accepted(method: Any, accept: str) -> str:
+        if not any(kind in accept for kind in ("application/", "*/*")):
+            raise Refused(406, entry("InvalidInput", "The answer is JSON or a form."))
+        return method(accept)
+
+    wrap(app(server), "accepted", accepted)
+
+
+@fault("4.13-6", "A-11")
+def a_sample_needs_a_scope_of_writing(server: SmallServer) -> None:
     application = app(server)
 
     def named(method: Any, name: str) -> Any:
@@ -141,6 +163,6 @@ def a_sample_needs_no_scope_of_writing(server: SmallServer) -> None:
         if name != "description-with-urn-links":
             return made
         endpoint = made["POST"]
-        return {"POST": type(endpoint)(endpoint.serve, ("manage_test", "view_test"), endpoint.declared, endpoint.takes)}
+        return {"POST": type(endpoint)(endpoint.serve, ("manage_test",), endpoint.declared, endpoint.takes)}
 
     wrap(application, "named", named)

@@ -4,6 +4,7 @@ from typing import Any
 
 from planted import alter, app, fault, wrap
 from small_server.fields import document
+from small_server.refusals import bad_parameter
 from small_server.resources import Resource
 from small_server.serving import SmallServer
 
@@ -207,3 +208,29 @@ def a_search_is_answered_with_201(server: SmallServer) -> None:
             made.status = 201
 
     alter(server, change)
+
+
+@fault("S-56")
+def equal_terms_come_in_falling_order(server: SmallServer) -> None:
+    app(server).search.ordered_terms = lambda counts: sorted(
+        sorted(counts.items(), reverse=True), key=lambda item: -item[1]
+    )
+
+
+@fault("S-10", others=4)
+def a_swap_is_two_edits(server: SmallServer) -> None:
+    app(server).words.swapped = lambda word: []
+
+
+@fault("S-12")
+def a_level_counts_without_fuzzy(server: SmallServer) -> None:
+    search = app(server).search
+
+    def text_faults(method: Any, texts: Any, given: Any) -> Any:
+        words = [word for _, _, text in texts for word in search.words.split(text)]
+        most = search.words.default_level(max(words, key=len, default="longest"))
+        if given.one("fuzzyLevel", 0) > most:
+            return [bad_parameter("fuzzyLevel", "It is too high.")]
+        return method(texts, given)
+
+    wrap(search, "text_faults", text_faults)

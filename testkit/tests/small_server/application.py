@@ -27,7 +27,7 @@ WORDS = ("searchApiPattern", "sorted-query-parameters", "description-with-urn-li
 
 LIST = Declared({**CONDITIONS, **WHERE}, frozenset(("where", "sort", "arrayOfString", "arrayOfStringWithDescription")))
 LIST.patterns = (VARIABLE,)
-LIST.empty = frozenset(("arrayOfString", "arrayOfStringWithDescription", VARIABLE))
+LIST.empty = frozenset(("stringParameter", "arrayOfString", "arrayOfStringWithDescription", VARIABLE))
 
 SORTED = Declared({**WHERE, "expand": "text"}, frozenset(("where", "sort", "expand")), (VARIABLE,))
 SORTED.empty = frozenset((VARIABLE,))
@@ -35,8 +35,10 @@ SORTED.empty = frozenset((VARIABLE,))
 SEARCH = Declared(KINDS, REPEATABLE, (TEXT,))
 
 ONE = Declared({"optionalQueryParameter": "text", "secondOptionalQueryParameter": "text"})
+ONE.empty = frozenset(ONE.kinds)
 
 SAMPLE = Declared({"queryParameterOne": "number", "queryParameterTwo": "text"})
+SAMPLE.empty = frozenset(("queryParameterTwo",))
 
 LARGEST_BODY, LONGEST_TARGET, LONGEST_HEADER = 2_097_152, 8_190, 8_190
 LARGEST_FORM_OF_OAUTH = 32_768
@@ -223,7 +225,7 @@ class Application:
             first, second = decoded[4], decoded[5]
             if rest[2].startswith(("uri-parameter-one=", "uri-parameter-one%3D")):
                 path = ("artificially-complex", "\0" if first is None else first, "\0" if second is None else second)
-                return project, path, {"POST": Endpoint(self.complex_sample, WRITE, SAMPLE, JSON)}
+                return project, path, {"POST": Endpoint(self.complex_sample, READ, SAMPLE, JSON)}
         raise self.unknown(request)
 
     def collection(self) -> dict[str, Endpoint]:
@@ -251,7 +253,7 @@ class Application:
             return {"GET": Endpoint(self.get_sorted, READ, SORTED)}
         if name == "product-projection-search":
             return {"POST": Endpoint(self.product_search, PRODUCTS, SEARCH, FORM)}
-        return {"POST": Endpoint(self.links_sample, WRITE, SAMPLE, JSON)}
+        return {"POST": Endpoint(self.links_sample, READ, SAMPLE, JSON)}
 
     # Reads
 
@@ -396,10 +398,7 @@ class Application:
         return Answer(status, form.encode(), {**headers, "Content-Type": FORM})
 
     def accepted(self, accept: str) -> str:
-        """The content type of an answer of 4.9.
-
-        :raises Refused: if neither fits.
-        """
+        """The content type of an answer of 4.9: a form only if it is preferred."""
         weights: dict[str, float] = {}
         for part in accept.split(","):
             kind, *options = [each.strip() for each in part.split(";")]
@@ -410,10 +409,7 @@ class Application:
             ranges = (kind, f"{kind.partition('/')[0]}/*", "*/*")
             return next((weights[each] for each in ranges if each in weights), 0.0)
 
-        best = max((JSON, FORM), key=weight)
-        if weight(best) == 0:
-            raise Refused(406, entry("NotAcceptable", f"The answer is {JSON} or {FORM}."))
-        return best
+        return max((JSON, FORM), key=weight)
 
     def links_sample(self, call: Call) -> Answer:
         """4.13"""

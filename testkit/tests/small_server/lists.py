@@ -104,10 +104,18 @@ class Lists:
         if text is None:
             return None
         try:
-            return self.bodies.checked(self.bodies.object_type(contained=True), text.encode())
+            return self.unwrapped(text)
         except Refused as refused:
             faults = [found.get("detailedErrorMessage", found["message"]) for found in refused.entries]
             raise Refused(400, *(bad_parameter("objectParameter", fault) for fault in faults)) from None
+
+    def unwrapped(self, text: str) -> Any:
+        """The object, without the wrapper that it may stand in."""
+        rule = self.bodies.object_type(contained=True)
+        if "objectTypeProperty" in self.bodies.parse(text.encode()):
+            rule = self.bodies.record({"objectTypeProperty": rule})
+        found = self.bodies.checked(rule, text.encode())
+        return found.get("objectTypeProperty", found)
 
     def within(self, part: Any, whole: Any) -> bool:
         """JSON containment, as PostgreSQL's ``@>`` has it."""

@@ -6,7 +6,7 @@ from .refusals import Refused, as_json, bad_structure
 from .resources import Json
 from .values import INT64, BodyRules, milliseconds, written
 
-SCALARS = (
+UNTYPED = (
     "id",
     "version",
     "key",
@@ -28,6 +28,11 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 class Samples:
     """What these endpoints answer."""
 
@@ -39,7 +44,7 @@ class Samples:
         rules = self.rules
         person = rules.record({"firstName": rules.text, "lastName": rules.text})
         fields = {
-            **dict.fromkeys(SCALARS, rules.scalar),
+            **dict.fromkeys(UNTYPED, rules.json),
             "createdAt": rules.moment,
             "lastModifiedAt": rules.moment,
             **dict.fromkeys(PERSONS, person),
@@ -48,14 +53,14 @@ class Samples:
 
     def echo(self, record: Json, *, texts: list[str], number: float | None) -> Json:
         """An ObjectType that holds all that arrived (4.9-2 to 4.9-5)."""
-        scalars = [record[name] for name in SCALARS if name in record]
+        untyped = [record[name] for name in UNTYPED if record.get(name) is not None]
         people = [record.get(person, {}).get(name) for person in PERSONS for name in ("firstName", "lastName")]
-        numbers = [value for value in scalars if not isinstance(value, bool | str)]
+        numbers = [value for value in untyped if is_number(value)]
         integers = [int(value) for value in numbers if value == int(value) and INT64[0] <= value <= INT64[1]]
         found: dict[str, list[Any]] = {
             "arrayOfStringExample": [
                 *texts,
-                *(self.text(value) for value in scalars if isinstance(value, bool | str)),
+                *(self.text(value) for value in untyped if not is_number(value)),
                 *(name for name in people if name is not None),
             ],
             "arrayOfNumberNoDefaultsExample": ([] if number is None else [number]) + numbers,
@@ -66,8 +71,8 @@ class Samples:
         }
         return {name: values for name, values in found.items() if values}
 
-    def text(self, value: bool | str) -> str:
-        """A text or a boolean as a text."""
+    def text(self, value: Any) -> str:
+        """A text, or what is no text as JSON."""
         return value if isinstance(value, str) else as_json(value)
 
     def moments(self, record: Json) -> list[int]:

@@ -18,7 +18,7 @@ FILTERS = ("filter", "filter.query", "filter.facets")
 
 KINDS = {
     "fuzzy": "boolean",
-    "fuzzyLevel": "whole",
+    "fuzzyLevel": "number",
     "staged": "boolean",
     **dict.fromkeys((*FILTERS, "facet"), "text"),
     "limit": "whole",
@@ -55,15 +55,26 @@ class Words:
         return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
 
     def is_near(self, one: str, other: str, most: int) -> bool:
-        """Whether at most so many characters have to be added, removed or replaced."""
+        """Whether at most so many edits make one word of the other."""
         if abs(len(one) - len(other)) > most or len(set(one) - set(other)) > most:
             return False
+        if self.replacements(one, other) <= most:
+            return True
+        return most > 0 and any(self.is_near(swapped, other, most - 1) for swapped in self.swapped(one))
+
+    def swapped(self, word: str) -> list[str]:
+        """A word with each two neighbours swapped."""
+        places = range(len(word) - 1)
+        return [f"{word[:place]}{word[place + 1]}{word[place]}{word[place + 2 :]}" for place in places]
+
+    def replacements(self, one: str, other: str) -> int:
+        """How many characters have to be added, removed or replaced."""
         row = list(range(len(other) + 1))
         for position, letter in enumerate(one, start=1):
             before, row[0] = row[0], position
             for place, wanted in enumerate(other, start=1):
                 before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != wanted))
-        return row[-1] <= most
+        return row[-1]
 
     def relevance(self, word: str, there: list[str], language: str, level: int | None) -> int:
         """3: the word as it is written, 2: another form of it, 1: a word that is alike, 0: none of them."""
@@ -113,7 +124,7 @@ class Search:
             raise Refused(400, *faults)
         staged = given.one("staged", False)
         documents = [(each, document(each, staged=staged)) for each in resources]
-        level = given.one("fuzzyLevel", 2) if given.one("fuzzy", False) else None
+        level = int(given.one("fuzzyLevel", 2)) if given.one("fuzzy", False) else None
         counted = [pair for pair in documents if self.all_hold(filters["filter.query"], pair[1])]
         relevant = {each.id: self.relevance(found, texts, level) for each, found in counted}
         counted = [pair for pair in counted if relevant[pair[0].id] > 0]
@@ -140,10 +151,9 @@ class Search:
         words = [word for _, _, text in texts for word in self.words.split(text)]
         if len(words) > MOST_WORDS or sum(len(text) for _, _, text in texts) > LONGEST_TEXTS:
             faults.append(bad_parameter(texts[0][0], f"Texts may have {MOST_WORDS} words."))
-        level = given.one("fuzzyLevel")
-        longest = max(words, key=len, default="longest")
-        most = self.words.default_level(longest)
-        if level is not None and not 0 <= level <= most:
+        level = given.one("fuzzyLevel", 0)
+        most = self.words.default_level(max(words, key=len, default="longest"))
+        if level < 0 or (given.one("fuzzy", False) and int(level) > most):
             faults.append(bad_parameter("fuzzyLevel", f"{level} is not between 0 and {most}, the default."))
         return faults
 

@@ -284,11 +284,16 @@ class BodyRules:
             faults = [bad_value(path, value, "A date-time of RFC 3339 is expected.")]
         return kept, faults
 
-    def scalar(self, value: Any, path: Path) -> tuple[Any, list[Entry]]:
-        """A text, a number or a boolean."""
-        if isinstance(value, bool):
+    def json(self, value: Any, path: Path) -> tuple[Any, list[Entry]]:
+        """Any JSON value."""
+        if value is None or isinstance(value, bool):
             return value, []
-        return self.text(value, path) if isinstance(value, str) else self.any_number(value, path)
+        if isinstance(value, str):
+            return self.text(value, path)
+        if not isinstance(value, dict | list):
+            return self.any_number(value, path)
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        return value, [fault for name, each in inner for fault in self.json(each, (*path, name))[1]]
 
     # Structures
 

@@ -283,13 +283,13 @@ def a_write_with_a_slash_at_its_end_is_an_unknown_url(world: World, method: str)
     ],
 )
 def any_other_url_is_unknown(world: World, pattern: str) -> None:
-    refused(world.get(target=pattern.format(p=world.project, id=UNKNOWN_ID)), 404, "ResourceNotFound")
+    world.get(target=pattern.format(p=world.project, id=UNKNOWN_ID)).expect_status(404)
 
 
 @check("2.1-12", cases=["POST", "PUT", "DELETE"])
 def an_unknown_url_is_unknown_to_each_method(world: World, method: str) -> None:
     options = {} if method == "DELETE" else {"json": {"objectTypeProperty": {}}}
-    refused(world.send(method, "/a/b", **options), 404, "ResourceNotFound")
+    world.send(method, "/a/b", **options).expect_status(404)
 
 
 @check("2.1-13", cases=["example.invalid", "example.invalid:8080", "api.example.invalid"])

@@ -247,6 +247,30 @@ def rules_for_the_number_of_items_do_not_hold(world: World, case: Condition) -> 
     expect_finds_one(world, *case)
 
 
+def wrapped(fields: dict[str, Any]) -> dict[str, Any]:
+    """The query for an object in its wrapper."""
+    return {"objectParameter": json.dumps({"objectTypeProperty": fields})}
+
+
+@check(
+    "4.1-19",
+    needs=["4.1-12"],
+    cases={
+        "an integer": (wrapped({INTEGERS: [5]}), {INTEGERS: [1, 5]}, {INTEGERS: [1]}),
+        "two fields": (wrapped({INTEGERS: [1], TEXTS: ["a"]}), {INTEGERS: [1], TEXTS: ["a"]}, {INTEGERS: [1]}),
+        "an empty array": (wrapped({UNIQUE: []}), {UNIQUE: [1]}, {}),
+    },
+)
+def the_object_may_stand_in_its_wrapper(world: World, case: Condition) -> None:
+    expect_finds_one(world, *case)
+
+
+@check("4.1-14", cases=["null", "[]", "5", '{"fooBar": [1]}', f'{{"{INTEGERS}": ["5"]}}'])
+def another_object_in_the_wrapper_is_refused(world: World, text: str) -> None:
+    query = {"objectParameter": f'{{"objectTypeProperty": {text}}}'}
+    refused(world.get("", query=query), 400, "InvalidInput")
+
+
 @check(
     "4.1-14",
     cases={

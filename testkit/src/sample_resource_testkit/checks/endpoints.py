@@ -59,11 +59,15 @@ WRITES = {
 }
 """They take ``manage_test``, and each changes the resource."""
 
-OTHERS = {
+UPDATE = {"4.10 update": Endpoint("POST", "/{id}", _UPDATE)}
+
+SAMPLES = {
     "4.9 all options": Endpoint("POST", complex_path(), {"custom": "a"}),
-    "4.10 update": Endpoint("POST", "/{id}", _UPDATE),
     "4.13 links": Endpoint("POST", LINKS, {"custom": "a"}),
 }
+"""They keep nothing, and so take ``view_test`` too."""
+
+OTHERS = {**UPDATE, **SAMPLES}
 """Their scopes are not shown in the interface."""
 
 PRODUCT_SEARCH = {"4.14 products": Endpoint("POST", FORM_SEARCH, form="limit=1")}

@@ -30,9 +30,17 @@ def a_405_lists_the_methods(world: World, name: str) -> None:
     answer = world.send(method, path)
     if answer.status != 405:
         world.skip(f"needs a 405, and '{name}' is {answer.status}")
-    refused(answer, 405, "MethodNotAllowed")
     found = {one.strip() for one in (answer.header("Allow") or "").split(",")}
     answer.expect(wanted <= found and method not in found, f"Allow with {', '.join(sorted(wanted))}", sorted(found))
+
+
+@check("E-33", needs=["E-21"], cases=list(ALLOWED))
+def a_405_has_its_code(world: World, name: str) -> None:
+    method, path, _ = ALLOWED[name]
+    answer = world.send(method, path)
+    if answer.status != 405:
+        world.skip(f"needs a 405, and '{name}' is {answer.status}")
+    refused(answer, 405, "MethodNotAllowed")
 
 
 LIMIT = 2 << 20
@@ -58,7 +66,7 @@ def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
     answer = world.send(method, "", body=body, headers=AS_JSON)
     if 200 <= answer.status < 300:
         world.skip("needs a server that takes no bodies of 4 MiB")
-    refused(answer, 413, "ContentTooLarge")
+    answer.expect_status(413)
     world.get(f"/key={key}").expect_status(404)
 
 
@@ -67,12 +75,20 @@ def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
     answer = world.post(path, body=padded("{}", OVERSIZED), headers=AS_JSON)
     if 200 <= answer.status < 300:
         world.skip("needs a server that takes no bodies of 4 MiB")
-    refused(answer, 413, "ContentTooLarge")
+    answer.expect_status(413)
 
 
 @check("E-22")
 def a_body_in_chunks_that_is_too_large_is_refused(world: World) -> None:
     answer = world.post("", **_chunked(padded('{"objectTypeProperty": {}}', OVERSIZED)))
+    if 200 <= answer.status < 300:
+        world.skip("needs a server that takes no bodies of 4 MiB")
+    answer.expect_status(413)
+
+
+@check("E-33", needs=["E-22"])
+def a_413_has_its_code(world: World) -> None:
+    answer = world.post("", body=padded('{"objectTypeProperty": {}}', OVERSIZED), headers=AS_JSON)
     if 200 <= answer.status < 300:
         world.skip("needs a server that takes no bodies of 4 MiB")
     refused(answer, 413, "ContentTooLarge")

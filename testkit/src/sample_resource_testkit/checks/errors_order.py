@@ -7,7 +7,7 @@ from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller
 from sample_resource_testkit.checks.errors_shape import AS_JSON, OVERSIZED, fields, refusal, too_long
 from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
-from sample_resource_testkit.checks.refusals import errors_of
+from sample_resource_testkit.checks.refusals import errors_of, refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -29,8 +29,8 @@ SEVERAL: dict[str, tuple[str, str, str, Any, int]] = {
         3,
     ),
     "a structure and a value": ("POST", "", "", {"key": "a b", "objectTypeProperty": {"arrayOfIntExample": ["a"]}}, 2),
-    "fields of a record": ("POST", LINKS, "", {"foo": 1, "custom": {}, "createdAt": "yesterday"}, 3),
-    "a parameter and a field": ("POST", LINKS, "queryParameterOne=x", {"custom": {}}, 2),
+    "fields of a record": ("POST", LINKS, "", {"foo": 1, "createdBy": 5, "createdAt": "yesterday"}, 3),
+    "a parameter and a field": ("POST", LINKS, "queryParameterOne=x", {"createdBy": 5}, 2),
 }
 
 
@@ -88,8 +88,7 @@ def an_unknown_url_comes_before_everything(world: World, case: tuple[str, Callab
 @check("E-15", needs=["2.1-12"], cases=[*UNKNOWN_PATHS, "/{p}/foo/bar"])
 def an_unknown_url_is_told_with_its_path(world: World, path: str) -> None:
     whole = path.replace("{p}", world.project)
-    answer = world.get(target=whole).expect_status(404)
-    answer.expect_json("message", f"URI not found: {whole}")
+    refused(world.get(target=whole), 404, "ResourceNotFound").expect_json("message", f"URI not found: {whole}")
 
 
 WRONG_METHODS: dict[str, tuple[str, str]] = {

@@ -200,6 +200,13 @@ def errors_are_json_whatever_accept_says(world: World, accept: str) -> None:
     answer.expect_header("Content-Type", JSON_TYPE)
 
 
+@check("H-23", cases=[*ACCEPTS, "image/png", "*/*;q=0", "application/xml", "application/json; charset=utf-8"])
+def nothing_is_answered_with_406(world: World, accept: str) -> None:
+    answers = [endpoint.ask(world, world.make(), headers={"Accept": accept}) for endpoint in ALL.values()]
+    found = [answer.status for answer in answers]
+    world.expect(406 not in found, "no 406", found)
+
+
 def chunked(body: bytes, size: int, extension: bytes = b"", trailer: bytes = b"") -> bytes:
     """A body in chunks of a size (RFC 9112, section 7.1)."""
     pieces = [body[start : start + size] for start in range(0, len(body), size)]

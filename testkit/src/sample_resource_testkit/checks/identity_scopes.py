@@ -6,7 +6,16 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller, Made
-from sample_resource_testkit.checks.endpoints import ALL, OTHERS, PRODUCT_SEARCH, READS, WRITES, Endpoint
+from sample_resource_testkit.checks.endpoints import (
+    ALL,
+    OTHERS,
+    PRODUCT_SEARCH,
+    READS,
+    SAMPLES,
+    UPDATE,
+    WRITES,
+    Endpoint,
+)
 from sample_resource_testkit.checks.names import SEARCH, SORTED
 from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
@@ -219,9 +228,19 @@ def manage_test_is_enough_for_the_others(world: World, endpoint: Endpoint) -> No
     served(endpoint.ask(world.caller("manage_test"), world.make()))
 
 
-@check("A-11", needs=["A-9"], cases=OTHERS)
-def view_test_is_not_enough_for_the_others(world: World, endpoint: Endpoint) -> None:
+@check("A-11", needs=["A-9"], cases=UPDATE)
+def view_test_is_not_enough_to_update(world: World, endpoint: Endpoint) -> None:
     endpoint.ask(world.caller("view_test"), world.make()).expect_status(403)
+
+
+@check("A-11", needs=["A-9"], cases=SAMPLES)
+def view_test_is_enough_for_what_keeps_nothing(world: World, endpoint: Endpoint) -> None:
+    served(endpoint.ask(world.caller("view_test"), world.make()))
+
+
+@check("A-11", needs=["A-6"], cases=OTHERS)
+def scopes_of_products_are_not_enough_for_the_others(world: World, endpoint: Endpoint) -> None:
+    endpoint.ask(world.caller("view_products"), world.make()).expect_status(403)
 
 
 @check("A-12", cases=["view_products", "view_published_products"])

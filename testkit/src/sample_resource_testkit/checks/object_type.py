@@ -193,7 +193,7 @@ def it_is_one_in_an_item_too(world: World, name: str) -> None:
 )
 def a_fraction_is_refused_among_integers(world: World, case: tuple[str, str]) -> None:
     name, text = case
-    refused(sent(world, f'{{"{name}": [1, {text}]}}'), 400, "InvalidJsonInput")
+    sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
 
 
 BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "-1e300", "1" * 100]
@@ -218,7 +218,7 @@ def an_integer_of_32_bits_is_kept(world: World, number: int) -> None:
 @check("2.3-10", cases=[-2147483649, 2147483648, 4294967296, 9007199254740993, -9223372036854775808])
 def an_integer_beyond_32_bits_is_refused(world: World, number: int) -> None:
     fields = {OBJECTS: [{}, {"integerExample": 1, "integerExampleInt32": number}]}
-    refused(world.post("", {"objectTypeProperty": fields}), 400, "InvalidField")
+    world.post("", {"objectTypeProperty": fields}).expect_status(400)
 
 
 @check(
@@ -298,10 +298,15 @@ def no_write_converts_a_value(world: World, method: str) -> None:
 
 @check(
     "2.3-14",
-    cases=["1, 1", "1, 2, 1", "0, 0, 0", "1, 1.0", "100, 1e2", "-5, 3, -5.0", "9007199254740993, 9007199254740993"],
+    cases=["1, 1", "1, 2, 1", "0, 0, 0", "-5, 3, -5", "9007199254740993, 9007199254740993"],
 )
 def a_repetition_is_refused_among_unique_integers(world: World, items: str) -> None:
-    refused(sent(world, f'{{"{UNIQUE}": [{items}]}}'), 400, "InvalidField")
+    sent(world, f'{{"{UNIQUE}": [{items}]}}').expect_status(400)
+
+
+@check("2.3-21", needs=["2.3-7"], cases=["1, 1.0", "100, 1e2", "-5, 3, -5.0"])
+def the_same_integer_in_another_notation_is_a_repetition(world: World, items: str) -> None:
+    sent(world, f'{{"{UNIQUE}": [{items}]}}').expect_status(400)
 
 
 @check("2.3-14", cases=[[], [1], [1, -1], [9007199254740992, 9007199254740993], [0, 1, 10, 100], [2**63 - 1, -(2**63)]])
@@ -312,7 +317,7 @@ def unique_integers_that_differ_are_accepted(world: World, items: list[int]) -> 
 @check("2.3-14")
 def a_late_repetition_is_refused(world: World) -> None:
     items = [*range(1000), 500]
-    refused(world.post("", {"objectTypeProperty": {UNIQUE: items}}), 400, "InvalidField")
+    world.post("", {"objectTypeProperty": {UNIQUE: items}}).expect_status(400)
 
 
 @check("2.3-15", cases=[[1, 2], [0.5, 0.5], [-1, 1.5], [0, 0]])
@@ -322,13 +327,13 @@ def two_numbers_are_kept(world: World, items: Sequence[float]) -> None:
 
 @check("2.3-15", cases=[[], [1], [1, 2, 3], [1, 2, 3, 4], [0.5]])
 def another_number_of_items_than_two_is_refused(world: World, items: Sequence[float]) -> None:
-    refused(world.post("", {"objectTypeProperty": {PAIR: items}}), 400, "InvalidField")
+    world.post("", {"objectTypeProperty": {PAIR: items}}).expect_status(400)
 
 
 @check("2.3-15", cases=["PUT", "PATCH"])
 def each_write_refuses_another_number_of_items(world: World, method: str) -> None:
     body = {"key": world.key(), "version": 1, "objectTypeProperty": {PAIR: [1]}}
-    refused(world.send(method, "", body), 400, "InvalidField")
+    world.send(method, "", body).expect_status(400)
 
 
 UNICODE = {
@@ -409,13 +414,17 @@ def such_a_text_is_refused_as_a_key(world: World, text: str) -> None:
     refused(world.post("", body=body, headers=JSON_BODY), 400, "InvalidField")
 
 
+@check("2.3-18", cases=[1, 2, 5])
+def items_with_both_fields_are_kept(world: World, count: int) -> None:
+    kept(world, {OBJECTS: [{"integerExample": number, "integerExampleInt32": -number} for number in range(count)]})
+
+
 @check(
-    "2.3-18",
+    "2.3-20",
     cases={
         "no field": [{}],
         "the first": [{"integerExample": 7}],
         "the second": [{"integerExampleInt32": 7}],
-        "both": [{"integerExample": 7, "integerExampleInt32": -7}],
         "several": [{}, {"integerExample": 0}, {"integerExampleInt32": 0}, {}],
     },
 )

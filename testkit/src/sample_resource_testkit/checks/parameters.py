@@ -1,5 +1,7 @@
 """Query parameters of all endpoints (4): names, repetition, emptiness, and the notation of values."""
 
+from urllib.parse import quote
+
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import LINKS, TEXTS, UNKNOWN_ID, complex_path
@@ -121,15 +123,14 @@ def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, case: tupl
         "where": ("sorted list", "where="),
         "sort": ("sorted list", "sort="),
         "withTotal": ("sorted list", "withTotal="),
-        "stringParameter": ("list", "stringParameter="),
         "floatParameter": ("list", "floatParameter="),
         "integerParameter": ("list", "integerParameter="),
         "objectParameter": ("list", "objectParameter="),
         "staged of POST": ("POST", "staged="),
         "fuzzy": ("search", "text.en=a&fuzzy="),
         "filter": ("search", "filter="),
-        "optionalQueryParameter": ("by id", "optionalQueryParameter="),
         "version of DELETE": ("DELETE", "version="),
+        "queryParameterOne": ("4.9", "queryParameterOne="),
     },
 )
 def an_empty_value_is_refused(world: World, case: tuple[str, str]) -> None:
@@ -143,6 +144,25 @@ def an_empty_value_of_an_array_is_the_empty_text(world: World, name: str) -> Non
     made = world.make({TEXTS: [word, ""]})
     world.make({TEXTS: [word, " "]})
     expect_found(world.get(f"?stringParameter={word}&{name}="), made)
+
+
+@check("4-6", needs=["4.1-12"])
+def an_empty_string_parameter_is_the_empty_text(world: World) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word, ""]})
+    world.make({TEXTS: [word, " "]})
+    within = quote(f'{{"{TEXTS}": ["{word}"]}}')
+    expect_found(world.get(f"?objectParameter={within}&stringParameter="), made)
+
+
+@check("4-6", needs=["4.2-1"], cases=["optionalQueryParameter", "secondOptionalQueryParameter"])
+def an_empty_optional_parameter_is_taken(world: World, name: str) -> None:
+    world.get(f"/{world.make().id}?{name}=").expect_status(200)
+
+
+@check("4-6", needs=["4.9-2"])
+def an_empty_text_of_all_options_arrives(world: World) -> None:
+    world.post(f"{complex_path('a', 'b')}?queryParameterTwo=", {}).expect_json(TEXTS, ["a", "b", ""])
 
 
 @check("4-6", cases=["?&", "?&&limit=1&", "?limit=1&&withTotal=true"])
@@ -274,7 +294,6 @@ def a_version_takes_no_other_notation(world: World, text: str) -> None:
         "?integerParameter=1e-1",
         "/sorted-query-parameters?limit=0.1",
         "/sorted-query-parameters?offset=1.0000001",
-        "/searchApiPattern?text.en=pets&fuzzy=true&fuzzyLevel=0.5",
         "/searchApiPattern?limit=1.5",
     ],
 )

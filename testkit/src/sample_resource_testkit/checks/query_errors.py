@@ -143,7 +143,7 @@ RESEMBLING = {
 }
 
 
-@check("Q-42", needs=["Q-1"], cases=with_names(RESEMBLING))
+@check("Q-52", needs=["Q-1"], cases=with_names(RESEMBLING))
 def a_known_field_that_resembles_it_is_named_too(world: World, case: tuple[str, str]) -> None:
     predicate, name = case
     refused(where(world, predicate), "InvalidInput", f"Did you mean '{name}'?")

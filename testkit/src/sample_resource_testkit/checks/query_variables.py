@@ -85,7 +85,7 @@ def names_have_letters_and_digits(world: World, name: str) -> None:
 
 
 @check(
-    "Q-32",
+    "Q-51",
     needs=["Q-31"],
     cases=(
         *("var.a-b", "var.", "var.a.b", "var.a_b", "var.ä", "var.a%20", "var.a%0A", "var", "var_a", "vara", "Var.a"),

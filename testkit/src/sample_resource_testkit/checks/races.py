@@ -85,7 +85,7 @@ RISING: dict[str, Callable[[World, Made, int], Request]] = {
 """Writes of which none leaves everything as another of them has made it."""
 
 
-@check("9-15", needs=["9-3", "4.6-5"], alone=True, cases=RISING)
+@check("9-15", needs=["9-2", "4.6-5"], alone=True, cases=RISING)
 def the_version_rises_by_as_many_writes_as_succeeded(
     world: World, request: Callable[[World, Made, int], Request]
 ) -> None:
@@ -93,10 +93,11 @@ def the_version_rises_by_as_many_writes_as_succeeded(
     answers = world.race([request(world, made, number) for number in range(WRITERS)])
     risen = sum(answer.status == 200 for answer in answers)
     world.expect(risen > 0, "one success at least", {str(key): times for key, times in counted(answers).items()})
-    world.get(f"/{made.id}").expect_status(200).expect_json("version", made.version + risen)
+    answer = world.get(f"/{made.id}").expect_status(200)
+    answer.expect(answer.at("version") >= made.version + risen, f"{made.version + risen} or more", answer.at("version"))
 
 
-@check("9-15", needs=["9-3", "9-5"], alone=True)
+@check("9-15", needs=["9-2", "9-5"], alone=True)
 def a_counter_with_retries_loses_nothing(world: World) -> None:
     made = world.make()
 

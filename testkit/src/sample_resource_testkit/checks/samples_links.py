@@ -93,3 +93,8 @@ def links_needs_a_token(world: World) -> None:
 @check("4.13-6", needs=["4.13-1"])
 def links_takes_manage_test(world: World) -> None:
     world.caller("manage_test").post(LINKS, {}).expect_success()
+
+
+@check("4.13-6", needs=["4.13-1"])
+def links_takes_view_test(world: World) -> None:
+    world.caller("view_test").post(LINKS, {}).expect_success()

@@ -292,6 +292,10 @@ def fuzzy(stored: str, searched: str, found: bool, level: object = None) -> Text
         # Each word has the edits of its own length.
         *(fuzzy("qzxwvj qz", "qzxwkk qz", True), fuzzy("qzxwvj qz", "qzxwvj qx", False)),
         fuzzy("qzxwvj qzx", "qzxwvj qkk", False),
+        # Two neighbours that are swapped are one edit.
+        *(fuzzy("qzx", "qxz", True), fuzzy("qzx", "xzq", False), fuzzy("qzxwv", "zqxwv", True)),
+        *(fuzzy("qzxwv", "zqxvw", False), fuzzy("qzxwvj", "zqxwjv", True), fuzzy("qzxwvj", "zqwxjv", False)),
+        *(fuzzy("qzxwvj", "qxzwvk", True), fuzzy("qzxwv", "zqxwvj", True), fuzzy("äöü", "äüö", True)),
     ),
 )
 def a_word_allows_edits_by_its_length(world: World, text: Text) -> None:
@@ -324,15 +328,33 @@ def letters_of_chance_are_replaced(world: World, case: tuple[int, int]) -> None:
         *(fuzzy("qzxwvj qzx", "qzxwkk qzx", False, 1), fuzzy("qzxwvj qzx", "qzxwvk qzv", True, 1)),
         # A level that some words exceed by their own default raises nothing.
         *(fuzzy("qzxwvj qzx", "qzxwvj qkk", False, 2), fuzzy("qzxwvj qz", "qzxwvj qk", False, 1)),
+        *(fuzzy("qzxwvj", "qzwxvj", True, 1), fuzzy("qzxwvj", "zqwxvj", False, 1)),
     ),
 )
 def a_level_lowers_the_edits_of_all_words(world: World, text: Text) -> None:
     expect_text(world, text)
 
 
-@check("S-11", needs=["S-9"], cases=("-1", "3", "1.5", "0.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
+@check("S-12", needs=["S-9"], cases=("-1", "3", "3.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
 def another_level_is_refused(world: World, level: str) -> None:
     refused(search(world, ("text.en", "kennels"), ("fuzzy", True), ("fuzzyLevel", level)))
+
+
+@check("S-12", needs=["S-9"], cases=("-1", "-0.5", "x", "AUTO"))
+def a_negative_level_and_none_are_refused_without_fuzzy(world: World, level: str) -> None:
+    refused(search(world, ("text.en", "kennels"), ("fuzzyLevel", level)))
+
+
+@check(
+    "S-12",
+    needs=["S-11"],
+    cases=named(
+        *(fuzzy("qzxwvj", "qzxwvk", False, "0.9"), fuzzy("qzxwvj", "qzxwvk", True, "1.5")),
+        *(fuzzy("qzxwvj", "qzxwkk", False, "1.99"), fuzzy("qzxwvj", "qzxwkk", True, "2.5")),
+    ),
+)
+def a_fraction_is_rounded_down(world: World, text: Text) -> None:
+    expect_text(world, text)
 
 
 LEVELS: dict[str, tuple[int, Texts]] = {
@@ -367,8 +389,14 @@ def a_level_up_to_the_default_is_accepted(world: World, case: tuple[int, Texts])
 @check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
 def a_level_above_the_default_is_refused(world: World, case: tuple[int, Texts]) -> None:
     level, texts = case
-    for more in ((("fuzzy", True),), ()):
-        refused(search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more))
+    refused(search(world, *texts, ("fuzzyLevel", level), ("limit", 1), ("fuzzy", True)))
+
+
+@check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
+def without_fuzzy_a_level_has_no_effect(world: World, case: tuple[int, Texts]) -> None:
+    level, texts = case
+    for more in ((("fuzzy", False),), ()):
+        search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
 
 
 RANKED = ("dogs", "dog", "dots")
