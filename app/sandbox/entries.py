@@ -1,13 +1,16 @@
 """Entries of the journal as analysis reads them: parsed once, and derived values when they are asked for."""
 
 import json
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
+
+from app.sandbox.journal_store import UNREADABLE
 
 TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 
@@ -35,19 +38,47 @@ Place = tuple[str, str]
 """Method and path of a request."""
 
 
+_LIKE_ANY: Mapping[str, Any] = json.loads(UNREADABLE)
+"""All members of an entry."""
+
+_log = logging.getLogger("app.sandbox")
+
+Looked = TypeVar("Looked")
+
+
+def tolerantly(look: Callable[[], Looked], otherwise: Looked, entry: "Entry") -> Looked:
+    """Look at an entry. A look that fails finds nothing, and hides no other entry.
+
+    A client sends what it likes, and who reads a journal wants to see just that.
+    """
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001 -- whatever it is, the other entries are to be shown
+        _log.warning("a look at an entry failed", extra={"fields": {"request": entry.number, "reason": repr(error)}})
+        return otherwise
+
+
 @dataclass(frozen=True)
 class Entry:
     """A request of the journal with its answer.
 
     :param data: the entry, as ``GET .../requests/{number}`` answers it.
+    :param stored: the JSON text in which it is stored, without its number.
     """
 
     data: Mapping[str, Any]
+    stored: str = ""
 
     @classmethod
     def read(cls, number: int, text: str) -> "Entry":
-        """An entry from the JSON text in which it is stored."""
-        return cls({"number": number, **json.loads(text)})
+        """An entry from the JSON text in which it is stored; a text that is none gives :data:`UNREADABLE`."""
+        try:
+            data = json.loads(text)
+            if data.keys() < _LIKE_ANY.keys() or data["request"].keys() < _LIKE_ANY["request"].keys():
+                raise ValueError("members are missing")
+        except (ValueError, LookupError, AttributeError, RecursionError):
+            data, text = _LIKE_ANY, UNREADABLE
+        return cls({"number": number, **data}, text)
 
     @property
     def number(self) -> int:
@@ -154,9 +185,10 @@ class Entry:
 
     @property
     def version(self) -> Any:
-        """The version that the request expects, in its body or its query; None if there is none."""
+        """The version that the request expects, in its body or its query: a number or a text; None if there is none."""
         if isinstance(self.json, dict) and "version" in self.json:
-            return cast("dict[str, Any]", self.json)["version"]
+            version = cast("dict[str, Any]", self.json)["version"]
+            return version if isinstance(version, int | float | str) else None
         return next(iter(self.values("version")), None)
 
     @cached_property
@@ -242,7 +274,8 @@ class Entry:
         if not isinstance(self.answer_json, dict):
             return frozenset()
         faults = cast("dict[str, Any]", self.answer_json).get("errors")
-        return frozenset(str(each.get("code")) for each in faults or () if isinstance(each, dict))
+        listed = cast("list[Any]", faults) if isinstance(faults, list) else []
+        return frozenset(str(cast("dict[str, Any]", each).get("code")) for each in listed if isinstance(each, dict))
 
     # Where it went
 
@@ -261,5 +294,5 @@ def _json_of(text: str) -> Any:
         return None
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON; brackets within brackets without end
         return None

@@ -63,6 +63,16 @@ class Found:
         }
 
 
+_DETAIL_AT_MOST = 300
+"""Characters: a client may send names and values of any length."""
+
+
+def shown(detail: str) -> str:
+    """A detail that every output can hold: cut, and without lone surrogates."""
+    cut = detail if len(detail) <= _DETAIL_AT_MOST else f"{detail[:_DETAIL_AT_MOST]}..."
+    return cut.encode("utf-8", "backslashreplace").decode()
+
+
 # Tokens
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from app.sandbox.journal_reading import ReadEntry
 
@@ -53,7 +53,7 @@ def _request(request: dict[str, Any], base_url: str) -> dict[str, Any]:
         "httpVersion": request["httpVersion"],
         "cookies": [],
         "headers": _pairs(request["headers"]),
-        "queryString": _pairs(parse_qsl(urlsplit(target).query, keep_blank_values=True)),
+        "queryString": _pairs(parse_qsl(target.partition("?")[2].partition("#")[0], keep_blank_values=True)),
         "headersSize": -1,
         "bodySize": 0 if body is None else -1 if body["size"] is None else body["size"],
     }

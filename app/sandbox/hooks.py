@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, current_app, g, request
 from gunicorn.http.errors import ParseException
@@ -339,7 +338,8 @@ def _target(request: Request) -> str:
 
 def _path_below(target: str) -> str:
     """The raw path behind the project, with its slash."""
-    path = target if target.startswith("/") else urlsplit(target).path
+    # An absolute target may be anything behind its scheme, such as half of an IPv6 address.
+    path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
     path = path.partition("?")[0].partition("#")[0]
     return "/" + path[1:].partition("/")[2]
 

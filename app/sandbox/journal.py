@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from json import dumps
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
@@ -22,10 +22,11 @@ from typing import Any
 import psycopg
 
 from app.database.connection import Connection
+from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.identity.verification import VerifiedToken
 from app.sandbox import journal_store, records
-from app.sandbox.journal_store import BYTES_KEPT, KEPT, Row
-from app.sandbox.redaction import redacted, redacted_header
+from app.sandbox.journal_store import BYTES_KEPT, KEPT, UNREADABLE, Row
+from app.sandbox.redaction import Secrets, redacted, redacted_header
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
@@ -185,7 +186,7 @@ class Journal:
             rows: list[Row] = []
             size = 0
             while left and size < _WRITTEN_AT_ONCE:
-                rows.append(row_of(left.popleft(), self._secrets))
+                rows.append(_made(left.popleft(), self._secrets))
                 size += len(rows[-1].entry)
             self._write_rows(owner, rows, len(rows) + uncounted, size)
             uncounted = 0
@@ -213,11 +214,24 @@ class Journal:
 # Entries
 
 
+def _made(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
+    """The entry of a request. If it cannot be made, the log says why, and the entry says that there was a request."""
+    try:
+        if exchange.bytes > LARGE_FROM:
+            return beside_other_requests(partial(row_of, exchange, secrets))
+        return row_of(exchange, secrets)
+    except Exception:  # noqa: BLE001 -- whatever it is, the other entries are to be written
+        _log.exception("an entry of the journal could not be made", extra={"fields": {"project": exchange.project_key}})
+        return Row(
+            round(exchange.ended_at * 1e6), next(_places), exchange.status, exchange.operation_id, "", UNREADABLE
+        )
+
+
 def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
     """The entry of a request, without tokens and secrets. Strings and headers are put together by hand: it is made for
     each request, and a general encoder takes three times as long."""
     started_at = datetime.fromtimestamp(exchange.started_at, UTC)
-    known = (exchange.secret_hash, secrets)
+    known = Secrets(exchange.secret_hash, secrets)
     answer = "null"
     if exchange.answer is not None:
         answer = f'{{"status":{exchange.status},{_message(exchange.answer, known)}}}'
@@ -228,10 +242,11 @@ def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
     entry = (
         f'"startedAt":"{text_of(started_at)}","durationMs":{exchange.duration_s * 1000:.2f},'
         f'"clientId":{_optional(exchange.client_id)},"operationId":{_optional(exchange.operation_id)},'
-        f'"request":{{"method":{quoted(exchange.method)},"target":{quoted(redacted(exchange.target, *known))},'
+        f'"request":{{"method":{quoted(redacted(exchange.method, known))},'
+        f'"target":{quoted(redacted(exchange.target, known))},'
         f'"httpVersion":{quoted(exchange.http_version)},{_message(exchange.request, known)}}},'
         f'"response":{answer},"token":{_token(exchange.token)},"rule":{_object(exchange.rule)},'
-        f'"sql":{sql},"correlationId":{quoted(redacted(exchange.correlation_id, *known))},"connection":{connection},'
+        f'"sql":{sql},"correlationId":{quoted(redacted(exchange.correlation_id, known))},"connection":{connection},'
         f'"clientGone":{"true" if exchange.client_gone else "false"},"projectTime":{_moment(exchange.project_time)}}}'
     )
     return Row(
@@ -248,30 +263,31 @@ _places = itertools.count(secrets_module.randbits(40) << 20)
 """Rising in a process, and different from those of others."""
 
 
-def _message(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
+def _message(message: Message, known: Secrets) -> str:
     headers = message.headers
     if isinstance(headers, bytes):
-        text = _lines(headers, *known)
+        text = _lines(headers, known)
     else:
-        text = ",".join([_header(name, value, *known) for name, value in headers])
+        text = ",".join([_header(name, value, known) for name, value in headers])
     return f'"headers":[{text}],"body":{_body(message, known)}'
 
 
 @lru_cache(maxsize=512)
-def _lines(head: bytes, secret_hash: bytes, others: tuple[str, ...]) -> str:
+def _lines(head: bytes, known: Secrets) -> str:
     """Header lines as JSON. Most requests of a client have the same ones, so they are kept."""
     pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
-    return ",".join([_header(name, value.strip(" \t"), secret_hash, others) for name, _, value in pairs])
+    return ",".join([_header(name, value.strip(" \t"), known) for name, _, value in pairs])
 
 
 @lru_cache(maxsize=4096)
-def _header(name: str, value: str, secret_hash: bytes, others: tuple[str, ...]) -> str:
+def _header(name: str, value: str, known: Secrets) -> str:
     """A header as JSON."""
-    return f"[{quoted(name)},{quoted(redacted_header(name, value, secret_hash, others))}]"
+    return f"[{quoted(redacted(name, known))},{quoted(redacted_header(name, value, known))}]"
 
 
-def _body(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
-    kept = message.body[:BODY_BYTES_KEPT]
+def _body(message: Message, known: Secrets) -> str:
+    noted = message.body
+    kept = noted[:BODY_BYTES_KEPT]
     size = "null" if message.size is None else str(message.size)
     is_cut = message.size is None or message.size > len(kept)
     cut = ',"truncated":true' if is_cut else ""
@@ -279,14 +295,19 @@ def _body(message: Message, known: tuple[bytes, tuple[str, ...]]) -> str:
         return "null"
     try:
         # Of a body that was cut, the last character may have been cut in two.
-        text = codecs.getincrementaldecoder("utf-8")().decode(kept) if is_cut else kept.decode()
+        text = _decoded(noted) if is_cut else noted.decode()
+        length = len(_decoded(kept)) if is_cut else len(text)
     except UnicodeDecodeError:
-        text = ""
+        text, length = "", 0
     if (kept and not text) or "\0" in text:
         # No text. What looks like a secret is left out before it is encoded.
-        clean = redacted(kept.decode("latin-1"), *known).encode("latin-1", "replace")
+        clean = redacted(noted.decode("latin-1"), known, len(kept)).encode("latin-1", "replace")
         return f'{{"size":{size},"base64":"{base64.b64encode(clean).decode()}"{cut}}}'
-    return f'{{"size":{size},"text":{quoted(redacted(text, *known))}{cut}}}'
+    return f'{{"size":{size},"text":{quoted(redacted(text, known, length))}{cut}}}'
+
+
+def _decoded(part: bytes) -> str:
+    return codecs.getincrementaldecoder("utf-8")().decode(part)
 
 
 @lru_cache(maxsize=256)

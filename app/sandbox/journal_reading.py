@@ -17,15 +17,16 @@ def read_entries(kept: Sequence[Kept]) -> list[ReadEntry]:
 
     :param kept: the whole journal.
     """
-    observed = observe(entries_of(kept))
+    entries = entries_of(kept)
+    observed = observe(entries)
     return [
         (
             each.number,
             with_findings(
-                each.number, each.entry, observed.found.get(each.number, ()), observed.repeats.get(each.number)
+                each.number, entry.stored, observed.found.get(each.number, ()), observed.repeats.get(each.number)
             ),
         )
-        for each in kept
+        for each, entry in zip(kept, entries, strict=True)
         if each.is_wanted
     ]
 

@@ -1,5 +1,6 @@
 """The SQL of the journal: the last requests of each project, each a JSON text."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString
@@ -11,6 +12,25 @@ KEPT = 1000
 
 BYTES_KEPT = 16 * 1024 * 1024
 """Bytes of their entries. The last one is kept whatever its size."""
+
+UNREADABLE = json.dumps(
+    {
+        "startedAt": "1970-01-01T00:00:00.000Z",
+        "durationMs": 0,
+        "clientId": None,
+        "operationId": None,
+        "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
+        "response": None,
+        "token": None,
+        "rule": None,
+        "sql": {"statements": 0, "milliseconds": 0},
+        "correlationId": "",
+        "connection": None,
+        "clientGone": False,
+        "projectTime": None,
+    }
+)
+"""What an entry has that could not be made, or that cannot be read."""
 
 # One statement, so that the count and the entries always fit together.
 _ADD: LiteralString = """

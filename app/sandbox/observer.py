@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from app.sandbox.entries import LISTS, TOKEN_OPERATION, Entry
-from app.sandbox.findings import BY_ID, FINDINGS, PAGE_FOR_ONE, Found
+from app.sandbox.entries import LISTS, TOKEN_OPERATION, Entry, tolerantly
+from app.sandbox.findings import BY_ID, FINDINGS, PAGE_FOR_ONE, Found, shown
 from app.sandbox.history import Grant, History, Page, is_grant, scope_asked
 
 KEPT_ALIVE_S = 75.0
@@ -53,14 +54,18 @@ class Observer:
 
     def feed(self, entry: Entry) -> Observation:
         """What the next entry has, and what it shows of earlier ones."""
+        return tolerantly(lambda: self._fed(entry), Observation((), None), entry)
+
+    def _fed(self, entry: Entry) -> Observation:
         history = self._history_of(entry)
         repeats = _repeated(history, entry)
         self._count_connection(history, entry)
         found = list(self._follow_page(history, entry))
         for finding in FINDINGS:
-            detail = None if finding.look is None else finding.look(history, entry)
+            look = finding.look
+            detail = None if look is None else tolerantly(partial(look, history, entry), None, entry)
             if detail is not None:
-                found.append(Found(entry.number, finding, detail))
+                found.append(Found(entry.number, finding, shown(detail)))
         self._remember(history, entry)
         return Observation(tuple(found), repeats)
 

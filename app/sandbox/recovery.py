@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from app.sandbox.entries import BODIES_OF_RESOURCES, TOKEN_OPERATION, Entry
+from app.sandbox.entries import BODIES_OF_RESOURCES, TOKEN_OPERATION, Entry, tolerantly
 from app.sandbox.findings import makes_another
 
 _HAMMERED = 5
@@ -80,7 +81,7 @@ def episodes(entries: Sequence[Entry]) -> list[Episode]:
     done: list[tuple[_Open, bool]] = []
     for entry in entries:
         for each in running:
-            if each.trouble == "lost" and _looks(each.entries[0], entry):
+            if each.trouble == "lost" and tolerantly(partial(_looks, each.entries[0], entry), False, entry):
                 each.looked = entry.number
         trouble = entry.trouble
         repeated = next(

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from textwrap import fill, indent
 from typing import Any
 
 from app.sandbox.clauses.conditions import ENOUGH
 from app.sandbox.coverage import State, covered
-from app.sandbox.entries import TROUBLES, Entry
+from app.sandbox.entries import TROUBLES, Entry, tolerantly
 from app.sandbox.findings import FINDINGS, Found
 from app.sandbox.notations import NOTATIONS
 from app.sandbox.observer import observe
@@ -59,7 +60,7 @@ def _specification(entries: Sequence[Entry]) -> dict[str, Any]:
 def _notations(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for notation in NOTATIONS:
-        numbers = [entry.number for entry in entries if notation.is_in(entry)]
+        numbers = [entry.number for entry in entries if tolerantly(partial(notation.is_in, entry), False, entry)]
         found.append({"id": notation.id, "title": notation.title, "count": len(numbers), "requests": numbers[:ENOUGH]})
     return found
 

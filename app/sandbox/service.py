@@ -33,7 +33,7 @@ class Sandbox:
         self.connections = Connections()
         self.bus = Bus(settings.database_url, settings, self._hear, lambda connection: self.registry.load(connection))
         self.registry = Registry(database.own_connection, lambda: self.bus.is_trusted)
-        secrets = () if settings.sandbox_token is None else (settings.sandbox_token,)
+        secrets = tuple(each for each in (settings.sandbox_token, settings.metrics_token) if each)
         url = settings.database_url
         fence = Fence(database, self.registry.find, settings.queue_timeout_ms / 1000)
         database.fence = fence.writing

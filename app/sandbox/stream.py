@@ -92,9 +92,10 @@ class Streams:
 
 
 def _events_of(observer: Observer, number: int, entry: str) -> Generator[bytes]:
-    observation = observer.feed(Entry.read(number, entry))
+    read = Entry.read(number, entry)
+    observation = observer.feed(read)
     own = [each for each in observation.found if each.number == number]
-    text = with_findings(number, entry, own, observation.repeats)
+    text = with_findings(number, read.stored, own, observation.repeats)
     yield f"id: {number}\nevent: request\ndata: {text}\n\n".encode()
     for each in observation.found:
         if each.number != number:

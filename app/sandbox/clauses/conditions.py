@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from app.sandbox.entries import Entry
+from app.sandbox.entries import Entry, tolerantly
 
 ENOUGH = 20
 """Requests that are named for one thing, such as a clause."""
@@ -52,7 +53,7 @@ class When:
                 continue
             if statuses is not None and entry.status not in statuses:
                 continue
-            if self.holds(entry):
+            if tolerantly(partial(self.holds, entry), False, entry):
                 found.append(entry.number)
                 if len(found) == ENOUGH:
                     break
@@ -83,9 +84,13 @@ class Then:
         begun: set[object] = set()
         found: list[int] = []
         for entry in entries:
-            if self.second.holds(entry) and self.of(entry) in begun and len(found) < ENOUGH:
+            if (
+                len(found) < ENOUGH
+                and tolerantly(partial(self.second.holds, entry), False, entry)
+                and self.of(entry) in begun
+            ):
                 found.append(entry.number)
-            if self.first.holds(entry):
+            if tolerantly(partial(self.first.holds, entry), False, entry):
                 begun.add(self.of(entry))
         return tuple(found)
 

@@ -1,0 +1,181 @@
+"""Every reader of the journal survives every entry, whatever a client has sent, and no entry hides another."""
+
+import http.client
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.sandbox.coverage import CONDITIONS
+from app.sandbox.entries import Entry
+from app.sandbox.findings import FINDINGS, Finding
+from app.sandbox.har import archive
+from app.sandbox.history import History
+from app.sandbox.journal import BODY_BYTES_NOTED, Exchange, Headers, Message, row_of
+from app.sandbox.journal_reading import entries_of, read_entries
+from app.sandbox.journal_store import Kept
+from app.sandbox.report import as_text, report
+from app.sandbox.report_page import as_page
+from tests.support.sandbox import Project
+
+DEEP = b"[" * 1200
+HOSTILE = (
+    DEEP,
+    b'{"a":' * 1200,
+    b"[" * 900 + b"]" * 900,
+    b'{"version":' + b"[" * 800 + b"]" * 800 + b"}",
+    b'{"version": 1' + b"0" * 5000 + b"}",
+    b'{"version": 1e400, "objectTypeProperty": {"arrayOfObjectType": [{"\\ud800": "1"}]}}',
+    b'{"errors": 5}',
+    b'{"errors": [[], {"code": []}]}',
+    b'{"expires_in": "soon"}',
+    b'{"expires_in": {}}',
+    b'"\\ud800"',
+    b"\xff\xfe\x00{",
+    b"\0" * 70_000,
+    b"&=" * 4000,
+    b"%" * 4000,
+    b"\xed\xa0\x80",
+    "\u2028\n\r\x85".encode(),
+)
+TARGETS = (
+    "/", "*", "http://[", "//[::1", "http://[::1/p/resource", "/p/resource?%=%&=&;&a", "/%ff%00%zz",
+    "/p?" + "a=1&" * 900,
+)  # fmt: skip
+
+bodies = st.one_of(st.sampled_from(HOSTILE), st.binary(max_size=300))
+pairs = st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=4).map(tuple)
+names = ("authorization", "content-type", "retry-after", "connection", "user-agent", "prefer", "if-match", "X-Vrap-A")
+headers = st.one_of(
+    pairs,
+    st.lists(st.tuples(st.sampled_from(names), st.text(max_size=20)), max_size=6).map(tuple),
+    st.binary(max_size=200),
+)
+OPERATIONS = (
+    None, "getToken", "createOrUpdateResource", "updateResourceById", "listResources", "listResourcesSorted",
+    "searchResources", "getResourceByKey",
+)  # fmt: skip
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> Message:
+    body = draw(bodies)[:BODY_BYTES_NOTED]
+    sent: Headers | bytes = draw(headers)
+    return Message(sent, body, draw(st.sampled_from([None, len(body), len(body) + 1, 2**70])))
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> Exchange:
+    status = draw(st.sampled_from([None, 100, 200, 201, 400, 401, 404, 409, 412, 429, 500, 503, 599, 999]))
+    return Exchange(
+        project_key="p",
+        owner="c",
+        secret_hash=b"",
+        started_at=draw(st.floats(0, 3e9)),
+        ended_at=draw(st.floats(0, 3e9)),
+        duration_s=draw(st.floats(0, 1e6)),
+        client_id=draw(st.sampled_from([None, "one", "two"])),
+        operation_id=draw(st.sampled_from(OPERATIONS)),
+        method=draw(st.sampled_from(["GET", "POST", "HEAD", "FOO"])),
+        target=draw(st.one_of(st.sampled_from(TARGETS), st.text(st.characters(max_codepoint=255), max_size=80))),
+        http_version="HTTP/1.1",
+        request=draw(messages()),
+        status=status,
+        answer=None if status is None else draw(messages()),
+        correlation_id=draw(st.text(max_size=5)),
+        statements=0,
+        sql_s=0.0,
+        token=None,
+        rule=draw(st.sampled_from([None, {"does": ["close"], "carriedOut": True, "replacedStatus": None}])),
+        connection=draw(st.sampled_from([None, (1, 1), (1, 2)])),
+        client_gone=draw(st.booleans()),
+        project_time=draw(st.sampled_from([None, 0.0, 4e9])),
+    )
+
+
+def kept_of(noted: list[Exchange]) -> list[Kept]:
+    return [Kept(number, row_of(each, ()).entry, True) for number, each in enumerate(noted, 1)]
+
+
+def read_everywhere(kept: list[Kept]) -> dict[str, Any]:
+    """What each reader makes of a journal; each shows as many requests as there are."""
+    listed = [json.loads(text) for _, text in read_entries(kept)]
+    assert [each["number"] for each in listed] == [each.number for each in kept]
+    saved = json.loads(archive(read_entries(kept), "http://localhost"))["log"]["entries"]
+    assert [each["_number"] for each in saved] == [each.number for each in kept]
+    made = report("p", entries_of(kept), len(kept))
+    assert sum(each["count"] for each in made["operations"]) == len(kept)
+    json.dumps(made)
+    as_text(made).encode()
+    as_page(made).encode()
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(exchanges(), min_size=1, max_size=6))
+def test_every_reader_survives_every_entry(noted: list[Exchange]) -> None:
+    kept = kept_of(noted)
+    for each in kept:
+        assert each.entry.isascii()
+        assert "\n" not in each.entry
+        entry = Entry.read(each.number, each.entry)
+        for finding in FINDINGS:
+            if finding.look is not None:
+                finding.look(History(), entry)  # by itself, since readers would pass over an error
+        for condition in CONDITIONS.values():
+            condition.numbers([entry])
+    read_everywhere(kept)
+
+
+@pytest.mark.parametrize("stored", ["", "{", "[]", "null", "5", '"\\ud800"', '{"request": 5}', "{}"])
+def test_an_entry_that_cannot_be_read_hides_no_other(stored: str) -> None:
+    good = kept_of([GOOD, GOOD])
+    kept = [good[0], Kept(2, stored, True), Kept(3, good[1].entry, True)]
+    made = read_everywhere(kept)
+    assert {"operationId": "listResources", "count": 2} in made["operations"]
+    shown = [json.loads(text)["request"] for _, text in read_entries(kept)]
+    assert shown[0] == shown[2]
+    assert set(shown[1]) == set(shown[0])
+
+
+GOOD = Exchange(
+    project_key="p", owner="c", secret_hash=b"", started_at=0.0, ended_at=0.0, duration_s=0.0, client_id=None,
+    operation_id="listResources", method="GET", target="/p/resource", http_version="HTTP/1.1",
+    request=Message((), b"", 0), status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None,
+    rule=None, connection=None, client_gone=False, project_time=None,
+)  # fmt: skip
+
+
+def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(
+        "app.sandbox.observer.FINDINGS", (Finding("x", "x", "x", "x", (), fail), *FINDINGS), raising=True
+    )
+    read_everywhere(kept_of([GOOD, GOOD]))
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_a_hostile_body_over_http(throwaway: Project, number: int) -> None:
+    """Whoever sends it: the first one has no token."""
+    raw = HOSTILE[number]
+    for head in ({}, {"Authorization": f"Bearer {throwaway.token}"}):
+        headers = {"Content-Type": "application/json", **head}
+        throwaway.service.send("POST", throwaway.resources, headers=headers, raw=raw)
+    throwaway.send("GET", "?limit=0")
+    assert [entry["number"] for entry in throwaway.entries()] == [3, 2, 1]
+    assert throwaway.order("GET", "/requests/1").json["request"]["body"]["size"] == len(raw)
+    assert len(throwaway.order("GET", "/requests.har").json["log"]["entries"]) == 3
+    assert throwaway.order("GET", "/report").json["requests"]["kept"] == 3
+    assert throwaway.order("GET", "/report", headers={"Accept": "text/html"}).status == 200
+    with closing(http.client.HTTPConnection("127.0.0.1", throwaway.service.port, timeout=20)) as connection:
+        path = f"/sandbox/projects/{throwaway.key}/requests"
+        connection.request("GET", path, headers={"Accept": "text/event-stream", "Last-Event-ID": "0"})
+        answer = connection.getresponse()
+        seen = b""
+        while seen.count(b"event: request") < 3:
+            seen += answer.read1(65536)
