@@ -243,7 +243,9 @@ class AnyJson(StrictField):
     """A field whose type the interface does not show: any JSON value, kept as it was sent."""
 
     def __init__(self) -> None:
-        super().__init__(check_json, "", allow_none=True, metadata={"description": "any JSON value"})
+        super().__init__(
+            check_json, "", allow_none=True, metadata={"description": "any JSON value whose texts hold no U+0000"}
+        )
 
 
 class Timestamp(StrictField):

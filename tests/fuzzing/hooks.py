@@ -61,6 +61,8 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         search.pop("fuzzyLevel", None)  # the highest allowed level depends on the longest word
     if not isinstance(case.body, dict):
         return
+    for name, value in case.body.items():
+        case.body[name] = _without_nul(value)  # a schema of any JSON value cannot say that of the texts inside
     if case.operation.path.startswith("/oauth/"):
         # The header has the credentials, and generated scopes are not those of the client.
         for name in ("client_id", "client_secret", "scope"):
@@ -71,6 +73,15 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.body.setdefault("key", "my-pet")  # without id and key the project must not have several resources
     if case.method == "PATCH":
         case.body.setdefault("version", 1)  # required without If-Match
+
+
+def _without_nul(value: Any) -> Any:
+    """A JSON value without U+0000 in its texts."""
+    if isinstance(value, dict):
+        return {name.replace("\0", ""): _without_nul(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_without_nul(item) for item in value]
+    return value.replace("\0", "") if isinstance(value, str) else value
 
 
 @schemathesis.deserializer("application/x-www-form-urlencoded")
