@@ -15,8 +15,9 @@ from typing import Any
 
 from app.http.hangups import client_is_gone
 
-WAITS_AT_MOST = 600
-"""Requests of a worker that wait on order at the same time; more get an error at once."""
+WAITS_AT_MOST = 400
+"""Requests of a worker that wait on order at the same time; more get an error at once. Half of the connections that a
+worker holds for ordinary requests."""
 
 _LOOK_S = 1.0
 """How often a request that waits looks whether its client is still there."""

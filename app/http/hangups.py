@@ -1,7 +1,11 @@
-"""Clients that hang up: noticed where a request has waited, so that nobody works for them."""
+"""Clients that hang up: noticed before a request is parsed, before it is worked on and where it has waited.
+
+A client that has closed only its sending half counts, too: the kernel cannot tell it from one that has closed all.
+Other servers that look, such as nginx and Go's, decide the same.
+"""
 
 import select
-import socket
+from typing import Any
 
 from flask import has_request_context, request
 from gevent import monkey
@@ -17,8 +21,11 @@ def client_is_gone() -> bool:
     return has_request_context() and has_hung_up(request.environ.get("gunicorn.socket"))
 
 
-def has_hung_up(client: socket.socket | None) -> bool:
-    """Whether the other end of a connection has closed it, or its sending half; False without a connection."""
+def has_hung_up(client: Any) -> bool:
+    """Whether the other end of a connection has closed it, or its sending half; False without a connection.
+
+    :param client: a socket, or what has its descriptor.
+    """
     if client is None or client.fileno() < 0:
         return False
     waiting = _poll()

@@ -19,6 +19,7 @@ from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
 from app.telemetry.logs import REQUESTS, write_request_line
 from app.telemetry.metrics import (
+    CONNECTION_ENDS,
     REPLICA_READ_SOURCES,
     SANDBOX_ORDER_KINDS,
     TOKEN_CHECK_RESULTS,
@@ -68,6 +69,7 @@ def announce_labels() -> None:
     for counter, labels in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
+        (metrics.connections_ended, CONNECTION_ENDS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
         (metrics.sandbox_orders, SANDBOX_ORDER_KINDS),

@@ -57,7 +57,7 @@ workers = _settings.workers
 worker_class = "app.serving.worker.Worker"
 
 # Connections of each process, idle ones included: together with files and the database below 1024, the usual limit of
-# open files. Beyond it, a new client replaces the one that has been idle for longest.
+# open files. 800 of them serve requests of all kinds; see app/http/clients.py for what happens beyond.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory: 10 MiB each. It opens nothing before

@@ -11,11 +11,10 @@ import os
 import socket
 import time
 import uuid
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import gevent
 from gevent import socket as cooperative
@@ -30,11 +29,10 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
+from app.http.clients import STALLED_S, Client, Clients, Phase
+from app.http.hangups import has_hung_up
 from app.telemetry.metrics import metrics
 from app.values.strict_json import CONTENT_TYPE
-
-_STALLED_S = 20.0
-"""Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
 
 _LINGER_S = 1.0
 """How long a stopping worker keeps idle connections, on which a client may be sending its next request already."""
@@ -46,8 +44,8 @@ _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
 """Limits to reading the rest of a body that the application refused, so that the client can read the reason."""
 
-_SPARE_CONNECTIONS = 100
-"""With this many connections left below ``worker_connections``, a new client replaces the one idle for longest."""
+_ALWAYS_ANSWERED = ("/health/live", "/health/ready", "/metrics")
+"""Paths that are answered while all ordinary connections are held by requests that are worked on."""
 
 
 class Worker(GeventWorker):
@@ -61,9 +59,11 @@ class Worker(GeventWorker):
                         evenly.
     ``notify``          A worker whose master was killed finishes its requests, too.
     ``handle_exit``     A stop begins at once, not after up to a second.
-    ``handle``          A client that stops sending a body, or reading an answer, is disconnected.
+    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the one that has been
+                        waited for longest makes room for a new one; who has hung up is not served.
     ``timeout_ctx``     Idle connections make room for new ones, and end with the worker.
-    ``handle_request``  A refused body is read so far that the client gets the answer, but not without limit.
+    ``handle_request``  Who has hung up is not served. Probes are answered whatever else the worker does. A refused
+                        body is read so far that the client gets the answer, but not without limit.
     ``handle_error``    Errors found by gunicorn are in the format of all others, counted and logged.
     ==================  ================================================================================================
 
@@ -92,10 +92,10 @@ class Worker(GeventWorker):
         self.check_config(self.cfg, self.log)
         self._told_to_stop = Event()
         self._lingered = False
-        self._clients: dict[Any, socket.socket] = {}
+        self._clients = Clients(self.worker_connections)
+        self._served: dict[Any, Client] = {}
+        """By greenlet."""
         self._connections: Any = None
-        self._waiting: dict[socket.socket, float] = {}
-        """Since when each client has been idle, by the monotonic clock; the longest comes first."""
         super().init_process()
 
     def patch(self) -> None:
@@ -132,7 +132,7 @@ class Worker(GeventWorker):
             self._connections.stop()
         gevent.spawn_later(_LINGER_S, self._disconnect_idle)
         deadline = time.monotonic() + self.cfg.graceful_timeout
-        while self._clients and time.monotonic() < deadline:
+        while len(self._clients) and time.monotonic() < deadline:
             self.notify()
             gevent.sleep(0.02)
         for server in servers:
@@ -151,51 +151,60 @@ class Worker(GeventWorker):
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end."""
+        if has_hung_up(client):
+            metrics.connections_ended.labels("hung_up_before_parsing").inc()
+            util.close(client)
+            return
         me = gevent.getcurrent()
-        self._clients[me] = client
+        wrapped = self._served[me] = Client(client, self._clients)
+        self._clients.add(wrapped)
         if self._connections is not None:
-            self._connections.opened(client)
+            self._connections.opened(wrapped)
         try:
-            client.settimeout(_STALLED_S)
+            self._clients.make_room()
             # Not GeventWorker's method, which would remove the timeout.
-            super(GeventWorker, self).handle(listener, client, addr)
+            super(GeventWorker, self).handle(listener, cast("socket.socket", wrapped), addr)
         finally:
-            del self._clients[me]
+            del self._served[me]
+            self._clients.remove(wrapped)
             if self._connections is not None:
-                self._connections.closed(client)
+                self._connections.closed(wrapped)
 
     def timeout_ctx(self) -> "_IdleWait":  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
         """The context in which gunicorn reads the head of the next request: for at most ``keepalive`` seconds."""
-        return _IdleWait(self, self._clients[gevent.getcurrent()])
+        return _IdleWait(self, self._served[gevent.getcurrent()])
 
-    def begin_idle(self, client: socket.socket) -> None:
-        """Note a client that is to send its next request; if there are too many, disconnect the longest idle."""
-        self._waiting[client] = time.monotonic()
+    def begin_idle(self, client: Client) -> None:
+        """Note a client that is to send its next request."""
+        client.begin(Phase.HEAD)
+        self._clients.begin_wait(client)
         if self._lingered:
-            _disconnect(client)
-        elif len(self._waiting) > self.worker_connections - _SPARE_CONNECTIONS:
-            _disconnect(next(iter(self._waiting)))
+            client.disconnect()
 
-    def end_idle(self, client: socket.socket) -> None:
+    def end_idle(self, client: Client) -> None:
         """Note that the client has sent its next request, or is gone."""
-        self._waiting.pop(client, None)
+        self._clients.end_wait(client)
+        client.begin_request()
 
     def _disconnect_after_keepalive(self) -> None:
         """Disconnect clients idle for too long. Once a second for all: a timer for each would cost every request."""
-        began_at_most = time.monotonic() - self.cfg.keepalive
-        for client, began in list(self._waiting.items()):
-            if began > began_at_most:
-                break
-            _disconnect(client)
+        for client in self._clients.idle(time.monotonic() - self.cfg.keepalive):
+            client.disconnect()
 
     def _disconnect_idle(self) -> None:
         """Disconnect all idle clients, and from now on those that become idle."""
         self._lingered = True
-        for client in list(self._waiting):
-            _disconnect(client)
+        for client in self._clients.idle(time.monotonic()):
+            client.disconnect()
 
-    def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> bool:
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer a request, and make the connection ready for the next one, or end it."""
+        if has_hung_up(sock):
+            metrics.connections_ended.labels("hung_up_before_work").inc()
+            raise StopIteration
+        if not self._clients.make_room() and req.path not in _ALWAYS_ANSWERED:
+            metrics.connections_ended.labels("no_room").inc()
+            raise errors.over_capacity("The service is busy: all connections are held by requests that it works on.")
         if self._connections is not None:
             self._connections.begin_request(sock, getattr(req, "head", b""))
         # StopIteration is gunicorn's way to end a connection without logging an error.
@@ -213,7 +222,9 @@ class Worker(GeventWorker):
         error = error_for(exc)
         correlation_id = str(uuid.uuid4())
         metrics.count_unparsed(error.status)
-        if error.status < 500:
+        if isinstance(exc, errors.ApiError):
+            self.log.debug("Refused request: %s", error)  # the metrics count them; there may be thousands
+        elif error.status < 500:
             peer = addr[0] if addr else "a unix socket"
             self.log.warning("Refused request from %s (%s): %s", peer, correlation_id, error)
         else:
@@ -245,17 +256,17 @@ class _IdleWait:
 
     __slots__ = ("_client", "_worker")
 
-    def __init__(self, worker: Worker, client: socket.socket) -> None:
+    def __init__(self, worker: Worker, client: Client) -> None:
         self._worker = worker
         self._client = client
 
     def __enter__(self) -> None:
-        self._worker.begin_idle(self._client)
         self._client.settimeout(None)
+        self._worker.begin_idle(self._client)
 
     def __exit__(self, *_: object) -> None:
         self._worker.end_idle(self._client)
-        self._client.settimeout(_STALLED_S)
+        self._client.settimeout(STALLED_S)
 
 
 def _discard_rest_of(body: Any) -> bool:
@@ -284,16 +295,12 @@ def _discard_rest_of(body: Any) -> bool:
     return False
 
 
-def _disconnect(client: socket.socket) -> None:
-    """End a wait for the next request, as if the client had closed the connection."""
-    with suppress(OSError):
-        client.shutdown(socket.SHUT_RD)
-
-
 def error_for(exception: BaseException) -> errors.ApiError:
     """The entry of the error catalogue for an exception that gunicorn's parser or worker raised."""
     # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
     # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
+    if isinstance(exception, errors.ApiError):
+        return exception
     if isinstance(exception, ConfigurationProblem) or type(exception).__name__.startswith("InvalidResponse"):
         return errors.general()
     if isinstance(exception, LimitRequestLine):

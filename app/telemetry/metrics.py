@@ -35,6 +35,9 @@ NOTED_AT_MOST = 1000
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""
 
+CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
+"""The client had hung up; it sent a body or took an answer too slowly; it made room for others; all others worked."""
+
 REPLICA_READ_SOURCES = ("replica", "primary")
 
 SANDBOX_ORDER_KINDS = (
@@ -125,6 +128,9 @@ class Metrics:
         )
         self.sandbox_orders = Counter(
             "sandbox_orders", "Answers that the sandbox changed on order.", ("kind",), **common
+        )
+        self.connections_ended = Counter(
+            "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
         )
         self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
         self.ready = Gauge(

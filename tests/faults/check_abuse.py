@@ -34,14 +34,16 @@ def token(service: Service) -> str:
     return service.token("manage_test:demo")
 
 
-def sent_raw(service: Service, data: bytes, patience_s: float = 8.0) -> bytes:
-    """Send data and no more, and give all that is received until the service closes the connection."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=patience_s) as connection:
-        with suppress(OSError):
-            connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
+def sent_raw(service: Service, data: bytes, quiet_s: float = 2.0) -> bytes:
+    """Send data and no more, and give all that is received until the service closes the connection or says no more.
+
+    The sending half stays open: the service does not serve a client that has closed it.
+    """
+    with socket.create_connection(("127.0.0.1", service.port), timeout=quiet_s) as connection:
         received = b""
-        with suppress(ConnectionResetError):
+        with suppress(ConnectionResetError, BrokenPipeError, TimeoutError):
+            connection.sendall(data)
+        with suppress(ConnectionResetError, TimeoutError):
             while chunk := connection.recv(65536):
                 received += chunk
     return received
