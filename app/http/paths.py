@@ -30,7 +30,7 @@ class RawPath:
     A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
     replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
     again, but for ``%2F`` and ``%25``; the path converters decode these two. An empty first segment becomes ``%2F``,
-    which no route has.
+    which no route has. A target that is a whole URL names the host, too.
     """
 
     def __init__(self, application: Any) -> None:
@@ -38,6 +38,9 @@ class RawPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
+        if "://" in target and not target.startswith("/"):
+            # The host of a target in absolute form counts, and not the Host header (RFC 9112, section 3.2.2).
+            environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")

@@ -2,18 +2,24 @@
 
 The set is fetched when it is first needed, again when it is :data:`REFRESH_AFTER_S` old, and when a token names a key
 that is not in it. Between two fetches there is a minimum interval, so that tokens with invented key ids do not cause
-one each. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
+one each. One request fetches; meanwhile others are answered from what is known, and those with unknown keys are 503 at
+once. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
 """
 
 import json
 import logging
+import os
+import socket
+import ssl
 import time
 from collections.abc import Mapping
-from http.client import HTTPException
-from threading import Lock
+from contextlib import suppress
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from threading import Lock, Thread
 from typing import Any, cast
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -27,12 +33,14 @@ ALGORITHMS = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS
 """Only asymmetric ones: if HMAC were allowed, a token signed with the text of a public key would pass."""
 
 FETCH_TIMEOUT_S = 3.0
-"""For the whole response, not for each packet."""
+"""For all of it: looking up the name, connecting, the head and the body of the response."""
 JWKS_BYTES_AT_MOST = 64 * 1024
 REFRESH_AFTER_S = 600.0
 FETCH_INTERVAL_AT_LEAST_S = 10.0
 STALE_KEYS_USED_FOR_S = 3600.0
 _RSA_BITS_AT_LEAST = 2048
+
+_NOT_AVAILABLE = "The keys of the issuer are not available."
 
 _log = logging.getLogger("app.identity")
 
@@ -64,32 +72,38 @@ class OutsideIssuer:
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
-        if kid not in keys and time.monotonic() - self._tried_at >= FETCH_INTERVAL_AT_LEAST_S:
-            with self._lock:
-                self._fetch_if_interval_is_over()
+        if kid not in keys:
+            if not self._fetch_unless_another_does():
+                # It may be among those that are being fetched.
+                raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
             keys = self._keys
         return keys.get(kid)
+
+    def load_ahead(self) -> None:
+        """Fetch the keys before the first request needs them, in a thread: a slow issuer must not delay a start."""
+        Thread(target=self._fetch_unless_another_does, name="issuer-keys", daemon=True).start()
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
         """Whether the issuer still publishes the key."""
         return token.kid in self._current_keys()
 
     def _current_keys(self) -> Mapping[str, Key]:
-        age = time.monotonic() - self._fetched_at
-        if age < REFRESH_AFTER_S:
+        if time.monotonic() - self._fetched_at < REFRESH_AFTER_S:
             return self._keys
-        if age < STALE_KEYS_USED_FOR_S:
-            if self._lock.acquire(blocking=False):  # one request fetches, the others use the cached keys
-                try:
-                    self._fetch_if_interval_is_over()
-                finally:
-                    self._lock.release()
-            return self._keys
-        with self._lock:
-            self._fetch_if_interval_is_over()
-            if time.monotonic() - self._fetched_at >= STALE_KEYS_USED_FOR_S:
-                raise errors.over_capacity("The keys of the issuer are not available.", retry_after_s=10)
+        self._fetch_unless_another_does()
+        if time.monotonic() - self._fetched_at >= STALE_KEYS_USED_FOR_S:
+            raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1 if self._lock.locked() else 10)
         return self._keys
+
+    def _fetch_unless_another_does(self) -> bool:
+        """Fetch the keys, if the interval is over; False at once if another request does so at the moment."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._fetch_if_interval_is_over()
+        finally:
+            self._lock.release()
+        return True
 
     def _fetch_if_interval_is_over(self) -> None:
         if time.monotonic() - self._tried_at < FETCH_INTERVAL_AT_LEAST_S:
@@ -124,34 +138,89 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-_opener = build_opener(_NoRedirects)
+class _NotedConnection(HTTPConnection):
+    """Keeps a second descriptor of its connection, by which another thread can end it, even within TLS."""
+
+    def __init__(self, opened: list[socket.socket], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._opened = opened
+
+    def connect(self) -> None:
+        super().connect()
+        self._opened.append(socket.socket(fileno=os.dup(self.sock.fileno())))
+
+
+class _NotedTlsConnection(HTTPSConnection, _NotedConnection):
+    """The same with TLS, which begins when the connection has been noted."""
+
+    def __init__(self, opened: list[socket.socket], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._opened = opened
+
+
+class _Opener(HTTPHandler, HTTPSHandler):
+    """Opens connections that can be ended."""
+
+    def __init__(self, opened: list[socket.socket]) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def http_open(self, req: Request) -> Any:
+        return self.do_open(cast("Any", partial(_NotedConnection, self._opened)), req)
+
+    def https_open(self, req: Request) -> Any:
+        make: Any = partial(_NotedTlsConnection, self._opened)
+        return self.do_open(make, req, context=ssl.create_default_context())
 
 
 def fetch(url: str) -> bytes:
     """Fetch a key set and return the body of the response.
 
+    A thread does it, which is not waited for longer than the limit: looking a name up has no limit of its own, and that
+    of a socket begins anew with each byte.
+
     :param url: https, or http on loopback; the settings are checked for that.
     :raises OSError: if the response is not 200, or not complete within :data:`FETCH_TIMEOUT_S`.
     :raises ValueError: if it is larger than :data:`JWKS_BYTES_AT_MOST`.
     """
-    deadline = time.monotonic() + FETCH_TIMEOUT_S
+    opened: list[socket.socket] = []
+    bodies: list[bytes] = []
+    errors_met: list[Exception] = []
+
+    def read() -> None:
+        try:
+            bodies.append(_body(url, opened))
+        except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asked
+            errors_met.append(error)
+
+    reader = Thread(target=read, name="issuer-keys", daemon=True)
+    reader.start()
+    reader.join(FETCH_TIMEOUT_S)
+    for connection in opened:
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
+    if bodies:
+        return bodies[0]
+    if errors_met:
+        raise errors_met[0]
+    raise TimeoutError("it takes too long")
+
+
+def _body(url: str, opened: list[socket.socket]) -> bytes:
     request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- https or http, not file
-    body = bytearray()
     try:
-        answer = _opener.open(request, timeout=FETCH_TIMEOUT_S)
+        answer = build_opener(_NoRedirects, _Opener(opened)).open(request, timeout=FETCH_TIMEOUT_S)
     except HTTPError as error:
         error.close()
         raise
     with answer:
         if answer.status != 200:
             raise URLError(f"it is answered with {answer.status}")
-        while piece := answer.read1(JWKS_BYTES_AT_MOST):
-            body += piece
-            if len(body) > JWKS_BYTES_AT_MOST:
-                raise ValueError(f"it is larger than {JWKS_BYTES_AT_MOST} bytes")
-            if time.monotonic() > deadline:
-                raise TimeoutError("it takes too long")
-    return bytes(body)
+        body: bytes = answer.read(JWKS_BYTES_AT_MOST + 1)
+    if len(body) > JWKS_BYTES_AT_MOST:
+        raise ValueError(f"it is larger than {JWKS_BYTES_AT_MOST} bytes")
+    return body
 
 
 def keys_of(body: bytes) -> dict[str, Key]:

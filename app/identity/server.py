@@ -14,7 +14,7 @@ import base64
 import binascii
 import logging
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,7 +36,7 @@ from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
 from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
-from app.identity.verification import InvalidToken, TokenVerifier
+from app.identity.verification import InvalidToken, Principal, TokenVerifier
 from app.resource.world import ONE_WORLD, Worlds
 
 BODY_BYTES_AT_MOST = 32 * 1024
@@ -73,13 +73,16 @@ class AuthorizationServer:
         self._own = OwnIssuer(settings.issuer, load)
         self._worlds = worlds
         outside = settings.outside_issuer
-        issuers = [self._own] if outside is None else [self._own, OutsideIssuer(outside)]
+        self._outside = None if outside is None else OutsideIssuer(outside)
+        issuers = [self._own] if self._outside is None else [self._own, self._outside]
         self.verifier = TokenVerifier(issuers, worlds)
 
     def load_ahead(self) -> None:
         """Read keys and revocations before the first request needs them, if the database is there."""
         with suppress(errors.ApiError):
             self._own.refresh_if_older_than(0)
+        if self._outside is not None:
+            self._outside.load_ahead()
 
     def signing_fault(self, connection: Connection) -> str | None:
         """Why no token can be signed, for readiness probes: the key is encrypted with another encryption key."""
@@ -115,12 +118,18 @@ class AuthorizationServer:
         }
 
     def introspect(self, request: Request) -> dict[str, Any]:
-        """Answer an introspection request of any client (RFC 7662); for an invalid token only ``"active": false``."""
-        with self._authenticated(request) as (_, parameters):
+        """Answer an introspection request (RFC 7662); for an invalid token only ``"active": false``.
+
+        The same is answered for a token that is not the client's business: it was issued to another client, and is for
+        projects of which the client has no scope (section 2.2).
+        """
+        with self._authenticated(request) as (client, parameters):
             token = _required(parameters, "token")
         try:
             verified, claims = self.verifier.verify_with_claims(token)
         except InvalidToken:
+            return {"active": False}
+        if not _may_introspect(client, verified.principal):
             return {"active": False}
         # Revocations by other processes in the last seconds may not be in this process's snapshot yet.
         if verified.issuer is self._own:
@@ -225,11 +234,23 @@ def _required(parameters: Mapping[str, str], name: str) -> str:
     return parameters[name]
 
 
+def _may_introspect(client: Client, principal: Principal) -> bool:
+    """Whether a token was issued to the client, or is for its projects only."""
+    if principal.client_id == client.client_id:
+        return True
+    projects = _projects(principal.scopes)
+    return bool(projects) and projects <= _projects(client.scopes)
+
+
+def _projects(scopes: Iterable[str]) -> set[str]:
+    return {scope.partition(":")[2] for scope in scopes}
+
+
 def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
     """The scopes that were asked for, in that order; without any, all that the client has."""
     if asked is None:
         return client.scopes
-    scopes = tuple(dict.fromkeys(asked.split()))
+    scopes = tuple(dict.fromkeys(scope for scope in asked.split(" ") if scope))
     if not scopes or any(SCOPE.fullmatch(scope) is None for scope in scopes):
         raise errors.oauth_error("invalid_scope", "Malformed parameter: scope: Invalid scope.")
     if not set(scopes) <= set(client.scopes):

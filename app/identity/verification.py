@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Protocol
 
@@ -23,6 +24,8 @@ CLOCK_DIFFERENCE_AT_MOST_S = 30
 """How far ``nbf`` and ``iat`` may lie in the future. ``exp`` has no leeway: no token is accepted after it."""
 
 _CLIENT_ID_LENGTH_AT_MOST = 256
+
+_NO_TIME_FROM = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 class InvalidToken(Exception):
@@ -182,12 +185,13 @@ class TokenVerifier:
             raise InvalidToken(type(error).__name__) from error
         except (ValueError, TypeError, RecursionError) as error:
             raise InvalidToken("malformed") from error
+        token_id = claims.get("jti")
         return VerifiedToken(
             Principal(_checked_client_id(_client_id(claims, issuer)), _scopes(claims.get("scope", ""))),
             issuer,
             key.kid,
-            claims.get("jti"),
-            claims["exp"],
+            token_id if isinstance(token_id, str) else None,
+            _checked_time(claims["exp"]),
         ), claims
 
     def _validate(self, claims: dict[str, Any], issuer: TrustedIssuer) -> None:
@@ -246,7 +250,17 @@ def _header(token: str) -> dict[str, Any]:
 def _scopes(claim: Any) -> frozenset[str]:
     if not isinstance(claim, str):
         raise InvalidToken("scope is not a string")
-    return frozenset(claim.split())
+    return frozenset(claim.split(" ")) - {""}
+
+
+def _checked_time(expires_at: float) -> float:
+    """The end of a token, if it is before the year 10000, after which no time can be written.
+
+    Issuers that count milliseconds get there: their tokens would never expire.
+    """
+    if not expires_at < _NO_TIME_FROM:
+        raise InvalidToken("exp is after the year 9999")
+    return expires_at
 
 
 def _checked_client_id(client_id: Any) -> str:

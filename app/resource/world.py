@@ -4,6 +4,7 @@ The service asks a :class:`World` for every time that it compares or stores and 
 tests of clients can run with another clock. :class:`RealWorld` is what all requests get unless the sandbox is on.
 """
 
+import re
 import time
 from datetime import datetime
 from typing import Protocol
@@ -57,6 +58,20 @@ class Worlds(Protocol):
         ...
 
 
+_PROJECT_TOKEN_ID = re.compile("e[0-9]{1,18}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+
+
+def project_token_id(epoch: int) -> str:
+    """A random id for a token of a sandbox project, which no other token can have.
+
+    Such a token counts in the world of its project only. So it stays refused after the project was removed, however far
+    ahead its clock was.
+
+    :param epoch: the project's epoch of tokens.
+    """
+    return f"e{epoch}-{uuid4()}"
+
+
 class RealWorld:
     """Real time and random ids."""
 
@@ -76,9 +91,9 @@ class RealWorld:
         """A random id."""
         return str(uuid4())
 
-    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
-        """Every token."""
-        return True
+    def accepts_token(self, token_id: str | None) -> bool:
+        """Every token but those of sandbox projects: when their project is gone, its clock is too."""
+        return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:
         """The same time."""

@@ -60,7 +60,8 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        For any client that shows its credentials (RFC 7662). Of a token that is not valid nothing more is said.
+        For the client that the token was issued to, and for clients of its projects (RFC 7662). Of a token that is not
+        valid, and of one that is for projects of others, nothing more is said.
         """
         return _uncached(authorization_server().introspect(request))
 

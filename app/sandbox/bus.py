@@ -29,6 +29,7 @@ import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
+from app.telemetry.lasting_threads import keep_running
 
 LEASE_S = 2.0
 """How long a worker trusts its memory after its connection has last answered."""
@@ -115,7 +116,7 @@ class Bus:
 
     def start(self) -> None:
         """Begin to listen, and return when that is so, or after a moment if the database is away."""
-        threading.Thread(target=self._run, name="sandbox-bus", daemon=True).start()
+        keep_running("sandbox-bus", self._run)
         self._ready.wait(self._settings.connect_timeout_s)
 
     def stop(self) -> None:

@@ -27,6 +27,7 @@ from app.identity.verification import VerifiedToken
 from app.sandbox import journal_store, records
 from app.sandbox.journal_store import BYTES_KEPT, KEPT, UNREADABLE, Row
 from app.sandbox.redaction import Secrets, redacted, redacted_header
+from app.telemetry.lasting_threads import keep_running
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
@@ -151,7 +152,7 @@ class Journal:
 
     def start(self) -> None:
         """Write what is noted, from now on, five times a second."""
-        threading.Thread(target=self._run, name="sandbox-journal", daemon=True).start()
+        keep_running("sandbox-journal", self._run)
 
     def stop(self) -> None:
         """Write what is left, and end."""

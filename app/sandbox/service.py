@@ -17,6 +17,7 @@ from app.sandbox.projects import Projects
 from app.sandbox.registry import Registry
 from app.sandbox.stream import Streams
 from app.sandbox.world import SandboxWorlds
+from app.telemetry.lasting_threads import keep_running
 
 _REMOVAL_INTERVAL_S = 20.0
 """Between two looks for projects whose time is over."""
@@ -54,7 +55,7 @@ class Sandbox:
         self.connections.number_from(os.getpid() * _CONNECTIONS_OF_A_WORKER + 1)
         self.bus.start()
         self.journal.start()
-        threading.Thread(target=self._remove_expired, name="sandbox-removal", daemon=True).start()
+        keep_running("sandbox-removal", self._remove_expired)
 
     def begin_stop(self) -> None:
         """End what waits on order, and the streams."""

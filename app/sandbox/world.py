@@ -4,12 +4,12 @@ import re
 import time
 from collections.abc import Callable
 from datetime import datetime
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from app.database.connection import Connection
-from app.resource.world import REAL_WORLD, RealWorld, World
+from app.resource.world import REAL_WORLD, RealWorld, World, project_token_id
 from app.sandbox.ids import next_id
 from app.sandbox.project import SandboxProject
 
@@ -43,7 +43,7 @@ class ProjectWorld:
 
     def token_id(self) -> str:
         """A random id that begins with the project's epoch."""
-        return f"e{self._project.token_epoch}-{uuid4()}"
+        return project_token_id(self._project.token_epoch)
 
     def accepts_token(self, token_id: str | None) -> bool:
         """Whether the token was issued in the present epoch of a project that is not being removed."""

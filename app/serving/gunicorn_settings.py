@@ -44,6 +44,7 @@ sys.excepthook = _print_invalid_settings_in_one_line
 if _settings.metrics_are_on:
     share_between_processes()
 
+from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
 from app.telemetry.metrics_server import MetricsServer  # noqa: E402 -- it imports metrics
 
@@ -196,7 +197,7 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     if _settings.metrics_are_on:
-        metrics.flush_periodically()
+        keep_running("metrics-flush", metrics.flush_periodically)
     if worker.metrics_server is not None:
         readiness = extensions.get("readiness")
         worker.metrics_server.serve(metrics, readiness.faults if readiness is not None else lambda: None)

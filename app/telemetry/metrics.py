@@ -132,6 +132,9 @@ class Metrics:
         self.connections_ended = Counter(
             "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
         )
+        self.thread_failures = Counter(
+            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",), **common
+        )
         self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
         self.ready = Gauge(
             "ready",
@@ -191,15 +194,11 @@ class Metrics:
             self.token_checks.labels(result).inc(number)
 
     def flush_periodically(self) -> None:
-        """Flush twice a second, from a thread of this process, so that other processes find the numbers."""
-
-        def flush_for_ever() -> None:
-            while True:
-                time.sleep(_FLUSH_INTERVAL_S)
-                self.ensure_folder()
-                self.flush()
-
-        threading.Thread(target=flush_for_ever, name="metrics-flush", daemon=True).start()
+        """Flush twice a second for ever, so that other processes find the numbers."""
+        while True:
+            time.sleep(_FLUSH_INTERVAL_S)
+            self.ensure_folder()
+            self.flush()
 
     # Pools
 

@@ -9,12 +9,13 @@ of the worker's other threads are busy.
 import errno
 import logging
 import socket
-import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
+from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import CONTENT_TYPE, Metrics
 
 _CLIENT_TIMEOUT_S = 5.0
@@ -50,7 +51,7 @@ class MetricsServer:
         :param refresh: called before each answer, to update metrics that are known only when somebody looks.
         """
         server = _Server(self._listener, metrics, refresh)
-        threading.Thread(target=server.serve_forever, args=(60.0,), name="metrics", daemon=True).start()
+        keep_running("metrics", partial(server.serve_forever, 60.0))
 
 
 def listener_on(host: str, port: int) -> socket.socket:

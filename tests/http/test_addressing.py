@@ -10,6 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.config import Settings
+from app.http.paths import RawPath
 from tests.conftest import TokenFor
 from tests.support.api import UNKNOWN_ID, Api, codes
 from tests.support.applications import open_app
@@ -310,3 +311,17 @@ def test_beside_the_base_domain_the_hosts_of_its_own_addresses_are_served(
 def test_without_a_base_domain_every_host_is_accepted(api: Api) -> None:
     for host in ("localhost", "127.0.0.1:8000", "api.europe-west1.gcp.example.com", "[::1]:8000", "a_b"):
         assert api.get(headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("target", ["http://one.example/p/resource", "http://one.example/p/resource?x=%20"])
+def test_the_host_of_a_target_in_absolute_form_counts(target: str) -> None:
+    """RFC 9112, section 3.2.2: the Host header is ignored then."""
+    seen: list[str] = []
+
+    def application(environ: dict[str, str], _start_response: object) -> list[bytes]:
+        seen.append(environ["HTTP_HOST"])
+        return []
+
+    RawPath(application)({"RAW_URI": target, "PATH_INFO": "/p/resource", "HTTP_HOST": "two.example"}, None)
+    RawPath(application)({"RAW_URI": "/p/a://b", "PATH_INFO": "/p/a://b", "HTTP_HOST": "two.example"}, None)
+    assert seen == ["one.example", "two.example"]

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -22,6 +23,7 @@ from app.identity import issued_tokens
 from app.identity.own_issuer import OwnIssuer
 from app.identity.token_profile import ALGORITHM
 from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
+from app.resource.world import REAL_WORLD, project_token_id
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.oauth import part
@@ -351,3 +353,11 @@ def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: To
         assert len(verifier.cached_digests) == 3
         assert all(token.encode() not in digest for digest in verifier.cached_digests for token in tokens)
         assert verifier.verify(tokens[0])
+
+
+def test_a_token_of_a_sandbox_project_counts_in_its_world_only() -> None:
+    """So it stays refused when the project is gone and its removal is forgotten, however far ahead its clock was."""
+    for epoch in (0, 7, 10**17):
+        assert not REAL_WORLD.accepts_token(project_token_id(epoch))
+    for other in (None, str(uuid4()), "e1234567-89ab-4def-8123-0123456789ab", "", "e1-"):
+        assert REAL_WORLD.accepts_token(other)

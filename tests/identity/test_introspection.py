@@ -36,13 +36,23 @@ def test_a_valid_token_is_described_with_times_in_seconds(client: OAuthClient, p
     assert abs(claims["exp"] - time.time() - token_profile.TOKEN_LIFETIME_S) < 60
 
 
-@pytest.mark.clause("A-34")
-def test_any_client_may_ask_about_any_token(
-    app: Flask, connection: Connection, client: OAuthClient, token_for: TokenFor
+def test_clients_of_its_projects_may_ask(
+    app: Flask, connection: Connection, client: OAuthClient, project: str, token_for: TokenFor
 ) -> None:
-    other = OAuthClient(app, connection, "view_test:elsewhere")
+    other = OAuthClient(app, connection, f"view_test:{project}")
     assert other.introspect(client.token())["client_id"] == client.id
-    assert other.introspect(token_for("view_test:p", client_id="command-line"))["client_id"] == "command-line"
+    ours = token_for(f"view_products:{project}", client_id="command-line")
+    assert other.introspect(ours)["client_id"] == "command-line"
+
+
+def test_others_learn_nothing_of_a_token(
+    app: Flask, connection: Connection, client: OAuthClient, project: str, token_for: TokenFor
+) -> None:
+    """RFC 7662, section 2.2: a token that the asking client is not to know is described as inactive."""
+    other = OAuthClient(app, connection, "view_test:elsewhere")
+    assert other.introspect(client.token()) == {"active": False}
+    for scope in (f"view_test:elsewhere view_test:{project}", ""):
+        assert other.introspect(token_for(*scope.split(), client_id="command-line")) == {"active": False}
 
 
 @pytest.mark.clause("A-34")
@@ -78,10 +88,11 @@ def test_the_answer_may_not_be_cached(client: OAuthClient) -> None:
 @pytest.mark.clause("A-37")
 def test_revocations_by_other_processes_count_at_once(client: OAuthClient, connection: Connection) -> None:
     first, second = client.token(), client.token()
+    client_scopes = part(first, 1)["scope"].split()
     assert client.introspect(first)["active"] is True
     issued_tokens.revoke_token(connection, part(first, 1)["jti"], part(first, 1)["exp"])
     assert client.introspect(first) == {"active": False}
     assert client.introspect(second)["active"] is True
-    other = OAuthClient(client.app, connection, "view_test:elsewhere")
+    other = OAuthClient(client.app, connection, *client_scopes)
     clients.revoke_client(connection, client.id)
     assert other.introspect(second) == {"active": False}

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from flask import Flask
 from app import create_app
 from app.config import InvalidSetting, OutsideIssuerSettings, Settings
 from app.database.connection import Connection
+from app.errors import ApiError
 from app.identity import outside_issuer
 from app.identity.outside_issuer import OutsideIssuer, keys_of
 from app.identity.verification import TokenVerifier
@@ -149,7 +151,7 @@ def test_new_keys_are_fetched_when_a_token_names_one(
     assert_refused(service, project, before)
 
 
-@pytest.mark.parametrize("path", ["/missing", "/redirect", "/huge", "/deep", "/empty", "/list", "/slow"])
+@pytest.mark.parametrize("path", ["/missing", "/redirect", "/huge", "/deep", "/empty", "/list", "/slow", "/drip"])
 def test_an_issuer_with_an_unusable_key_set_is_503_and_own_tokens_still_work(
     settings: Settings,
     issuer: Issuer,
@@ -190,6 +192,44 @@ def test_known_keys_are_used_for_a_while_if_the_issuer_does_not_answer(
     with pytest.raises(Exception, match="not available") as raised:
         verifier.verify(token)
     assert getattr(raised.value, "status", None) == 503
+
+
+def test_one_request_fetches_and_the_others_do_not_wait(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = OutsideIssuer(OutsideIssuerSettings(NAME, AUDIENCE, issuer.jwks_url))
+    known = next(iter(keys_of(outside_issuer.fetch(issuer.jwks_url))))
+    assert source.find_key(known) is not None
+    monkeypatch.setattr(outside_issuer, "FETCH_INTERVAL_AT_LEAST_S", 0.0)
+    fetching, done = threading.Event(), threading.Event()
+
+    def hang(_url: str) -> bytes:
+        fetching.set()
+        done.wait(30)
+        raise TimeoutError
+
+    monkeypatch.setattr(outside_issuer, "fetch", hang)
+    first = threading.Thread(target=source.find_key, args=("unknown",))
+    first.start()
+    try:
+        assert fetching.wait(10)
+        assert source.find_key(known) is not None
+        with pytest.raises(ApiError) as raised:
+            source.find_key("unknown too")
+        assert raised.value.status == 503
+        assert first.is_alive()
+    finally:
+        done.set()
+        first.join()
+    assert source.find_key("unknown") is None
+
+
+@pytest.mark.parametrize("exp", [1_900_000_000_000, 1e300, float("inf"), float("nan"), 253402300800])
+def test_a_time_that_cannot_be_written_is_refused(service: Flask, issuer: Issuer, project: str, exp: float) -> None:
+    """Milliseconds, for example: such a token would never expire."""
+    assert_refused(service, project, issuer.sign(scope=for_(project), exp=exp))
+
+
+def test_a_time_of_this_millennium_is_accepted(service: Flask, issuer: Issuer, project: str) -> None:
+    assert Api(service, project, issuer.sign(scope=for_(project), exp=4_000_000_000)).get().status_code == 200
 
 
 def test_without_a_key_id_a_key_is_found_only_if_it_is_the_only_one(issuer: Issuer) -> None:

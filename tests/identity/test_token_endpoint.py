@@ -260,3 +260,14 @@ def test_metadata_names_the_endpoints_below_the_public_url(settings: Settings) -
     assert body["grant_types_supported"] == ["client_credentials"]
     assert body["token_endpoint_auth_methods_supported"] == ["client_secret_basic", "client_secret_post"]
     assert body["response_types_supported"] == []
+
+
+@pytest.mark.parametrize("separator", ["\n", "\t", "\u00a0", "\r\n", "\u2003"])
+def test_scopes_are_separated_by_blanks_only(app: Flask, connection: Connection, project: str, separator: str) -> None:
+    """RFC 6749, section 3.3."""
+    client = OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
+    asked = f"manage_test:{project}{separator}view_test:{project}"
+    form = {"grant_type": "client_credentials", "scope": asked}
+    refused(client.post("/oauth/token", form), 400, "invalid_scope")
+    form["scope"] = f" manage_test:{project}  view_test:{project} "
+    assert client.post("/oauth/token", form).status_code == 200

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -60,6 +60,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({"keys": []})
         elif self.path == "/list":
             self._answer([])
+        elif self.path == "/drip":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Drip: ")
+            with suppress(OSError):
+                for _ in range(300):
+                    self.wfile.write(b"x")
+                    time.sleep(0.1)
         elif self.path == "/slow":
             time.sleep(30)
         else:

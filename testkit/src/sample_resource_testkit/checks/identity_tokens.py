@@ -191,14 +191,6 @@ def introspection_of_another_text_says_inactive(world: World, forge: Callable[[W
     introspected(world, forge(world)).expect_json({"active": False})
 
 
-@check("A-34", needs=["A-15"])
-def any_client_may_introspect(world: World) -> None:
-    second = world.second().client
-    token = new_token(world, "view_test")
-    answer = world.oauth({"token": token}, endpoint="introspect", client=second)
-    answer.expect_status(200).expect_json("active", True)
-
-
 @check("A-34", needs=["A-21"])
 def introspection_takes_credentials_in_the_form(world: World) -> None:
     form = {"token": new_token(world), **credentials(world.client)}
@@ -227,15 +219,6 @@ def introspection_tells_the_end_of_the_token(world: World) -> None:
 @check("A-35", needs=["A-34"])
 def introspection_tells_the_client(world: World) -> None:
     introspected(world, new_token(world)).expect_json("client_id", world.client.client_id)
-
-
-@check("A-35", needs=["A-34"])
-def introspection_tells_the_client_of_the_token_and_not_the_asking_one(world: World) -> None:
-    second = world.second().client
-    if second.client_id == world.client.client_id:
-        world.skip("needs a second client: --sandbox")
-    answer = world.oauth({"token": new_token(world)}, endpoint="introspect", client=second)
-    answer.expect_json("client_id", world.client.client_id)
 
 
 def revoke(world: World, token: str) -> Answer:
