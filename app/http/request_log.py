@@ -20,6 +20,7 @@ from app.errors import CATALOGUE
 from app.telemetry.logs import REQUESTS, write_request_line
 from app.telemetry.metrics import (
     CONNECTION_ENDS,
+    LASTING_THREADS,
     REPLICA_READ_SOURCES,
     SANDBOX_ORDER_KINDS,
     TOKEN_CHECK_RESULTS,
@@ -70,6 +71,7 @@ def announce_labels() -> None:
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.connections_ended, CONNECTION_ENDS),
+        (metrics.thread_failures, LASTING_THREADS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
         (metrics.sandbox_orders, SANDBOX_ORDER_KINDS),

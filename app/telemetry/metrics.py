@@ -35,6 +35,9 @@ NOTED_AT_MOST = 1000
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""
 
+LASTING_THREADS = ("metrics", "metrics-flush", "sandbox-bus", "sandbox-journal", "sandbox-removal")
+"""Threads that live as long as their process."""
+
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
 """The client had hung up; it sent a body or took an answer too slowly; it made room for others; all others worked."""
 

@@ -90,7 +90,7 @@ def hostile_queries(service: Service, tally: Tally) -> None:
         tally.expect(answer.status is not None and answer.status < 500, (path, name, text, answer))
 
 
-@case(GROUP, "a target with another host than the Host header: the target's host counts")
+@case(GROUP, "a target in absolute form: answered, or refused if it is malformed")
 def absolute_targets(service: Service, tally: Tally) -> None:
     for target, host in (("http://one.example/health/live", "two.example"), ("http://[::1]:1/health/live", "x")):
         request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
