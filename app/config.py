@@ -9,7 +9,7 @@ import base64
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -401,10 +401,25 @@ class Settings:
             raise InvalidSetting(
                 "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since BIND={self.bind} is no loopback address"
             )
+        # Whatever address it listens on: behind a proxy, every request comes from this machine.
+        if self.sandbox_is_on and self.sandbox_token is None:
+            for variable, value in self._signs_of_a_proxy():
+                raise InvalidSetting(
+                    "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since {variable}={value} lets others reach it"
+                )
         if self.sandbox_is_on and self.database_pooler is not None:
             raise InvalidSetting(
                 "SANDBOX", self.sandbox, "needs a direct connection to the database: a pooler keeps no LISTEN"
             )
+
+    def _signs_of_a_proxy(self) -> Iterator[tuple[str, str]]:
+        """The settings that say that requests come from elsewhere."""
+        if self.public_url is not None and not is_loopback(urlsplit(self.public_url).hostname or ""):
+            yield "PUBLIC_URL", self.public_url
+        if self.trusted_proxies:
+            yield "TRUSTED_PROXIES", str(self.trusted_proxies)
+        if self.base_domain is not None:
+            yield "BASE_DOMAIN", self.base_domain
 
     @property
     def sandbox_is_on(self) -> bool:

@@ -20,6 +20,7 @@ from app.database.connection import Connection
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
+from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.json_fields import (
     NUMBER_EXPECTED,
     STRING_EXPECTED,
@@ -32,10 +33,13 @@ from app.values.json_fields import (
     integer_check,
     refuse_value,
 )
-from app.values.strict_json import INT64_MAX, InvalidJson, decode, encode
+from app.values.strict_json import InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500
 """Lines that are inserted in one round trip; an interruption loses at most this many."""
+
+VERSION_AT_MOST = 2**53 - 1
+"""A resource with this version can still be written some 10^18 times, and every client can send its version back."""
 
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; a longer line is refused without being read as JSON."""
@@ -104,14 +108,18 @@ class _ProjectionSchema(StrictSchema):
 
 class _ReferenceSchema(StrictSchema):
     typeId = Text(required=True, pattern="api-client", reason="api-client is expected.")  # noqa: N815 -- the API's name
-    id = Text(required=True)
+    id = Text(
+        required=True,
+        pattern=rf"[\s\S]{{1,{CLIENT_ID_AT_MOST}}}",
+        reason=f"1 to {CLIENT_ID_AT_MOST} characters are expected.",
+    )
 
 
 class _LineSchema(_ProjectionSchema):
     """A line of an export; only ``objectTypeProperty`` is required."""
 
     id = StrictField(_check_id, STRING_EXPECTED)
-    version = StrictField(integer_check(1, INT64_MAX, "int64"), NUMBER_EXPECTED)
+    version = StrictField(integer_check(1, VERSION_AT_MOST, "int64"), NUMBER_EXPECTED)
     key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
     created_at = Timestamp(data_key="createdAt")
     last_modified_at = Timestamp(data_key="lastModifiedAt")
@@ -211,6 +219,8 @@ def _import_step(
 
 
 def _duplicate_key(resource: StoredResource) -> str:
+    if resource.key is None:
+        return "A resource with its id was created and deleted by others meanwhile."
     return str(errors.duplicate_field("key", resource.key))
 
 

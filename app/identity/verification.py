@@ -17,13 +17,12 @@ from joserfc.jwk import Key
 
 from app.resource.world import ONE_WORLD, REAL_WORLD, Worlds
 from app.telemetry.metrics import metrics
+from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192
 CLOCK_DIFFERENCE_AT_MOST_S = 30
 """How far ``nbf`` and ``iat`` may lie in the future. ``exp`` has no leeway: no token is accepted after it."""
-
-_CLIENT_ID_LENGTH_AT_MOST = 256
 
 _NO_TIME_FROM = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
@@ -265,11 +264,7 @@ def _checked_time(expires_at: float) -> float:
 
 def _checked_client_id(client_id: Any) -> str:
     """The client's id, if it can be stored: it becomes ``createdBy`` and ``lastModifiedBy`` of resources."""
-    if (
-        not isinstance(client_id, str)
-        or not 0 < len(client_id) <= _CLIENT_ID_LENGTH_AT_MOST
-        or unstorable_character(client_id)
-    ):
+    if not isinstance(client_id, str) or not 0 < len(client_id) <= CLIENT_ID_AT_MOST or unstorable_character(client_id):
         raise InvalidToken("no client id")
     return client_id
 

@@ -250,7 +250,8 @@ class Rules(Endpoint):
 
     def put(self, sandbox_key: str) -> Response:
         """Replace them."""
-        rules = orders.read_order(request, current_app.extensions["sandbox_rules_check"], optional=False)
+        check = current_app.extensions["sandbox_rules_check"]
+        rules = orders.read_order(request, check, optional=False, takes_long=True)
         _sandbox().projects.set_rules(sandbox_key, rules)
         return _done()
 
@@ -357,5 +358,4 @@ class Explain(Endpoint):
         """Explain it, and execute it if that is asked for."""
         operation_id, query, execute = orders.read_order(request, orders.check_question, optional=False)
         project = _project(sandbox_key)
-        with database().connection(project.key) as connection:
-            return _json(explain(connection, project.key, operation_id, query, execute=execute))
+        return _json(explain(database(), project.key, operation_id, query, execute=execute))

@@ -15,11 +15,13 @@ from urllib.parse import parse_qsl
 from werkzeug.datastructures import MultiDict
 
 from app import errors
+from app.database.admission import Lane
 from app.database.connection import Connection
+from app.database.pool import Database
 from app.query.fields import FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
 from app.resource import store
-from app.resource.lanes import is_served_by_index
+from app.resource.lanes import is_served_by_index, lane_of_list, lane_of_search
 from app.resource.model import Search, Selection
 from app.resource.params import FilteredListSchema, ListQuery, SortedListSchema
 from app.resource.search import search
@@ -60,9 +62,9 @@ WORDS_INDEX = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_w
 
 
 def explain(
-    connection: Connection, project_key: str, operation_id: str, query: str, *, execute: bool = False
+    database: Database, project_key: str, operation_id: str, query: str, *, execute: bool = False
 ) -> dict[str, Any]:
-    """What the read would do.
+    """What the read would do. If it is executed, it is admitted as the read itself, to the lane of what it asks.
 
     :param query: the query string, percent-encoded.
     :param execute: whether its answer is wanted too.
@@ -70,7 +72,7 @@ def explain(
         ``line`` and ``column``.
     """
     try:
-        return _explained(connection, project_key, operation_id, query, execute=execute)
+        return _explained(database, project_key, operation_id, query, execute=execute)
     except errors.ApiError as error:
         raise errors.ApiError([_with_place(fault) for fault in error.faults], error.headers, error.status) from None
 
@@ -87,9 +89,7 @@ def _with_place(fault: errors.Fault) -> errors.Fault:
     return errors.Fault(fault.code, fault.message, {**fault.extra, **place})
 
 
-def _explained(
-    connection: Connection, project_key: str, operation_id: str, query: str, *, execute: bool
-) -> dict[str, Any]:
+def _explained(database: Database, project_key: str, operation_id: str, query: str, *, execute: bool) -> dict[str, Any]:
     try:
         pairs = MultiDict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="strict"))
     except ValueError:
@@ -97,17 +97,27 @@ def _explained(
     if operation_id in _LISTS:
         schema, read = _LISTS[operation_id]
         loaded: ListQuery = schema.load(pairs)
-        statements = _planned(connection, 0, lambda planning: read(planning, project_key, loaded))
         tree, conditions = _of_selection(loaded.selection)
-        answer = _answer_of(read(connection, project_key, loaded)) if execute else None
+        paging = None if operation_id == "checkResources" else loaded.paging
+        with database.connection(project_key) as connection:
+            statements = _planned(connection, 0, lambda planning: read(planning, project_key, loaded))
+        answer = None
+        if execute:
+            with database.connection(project_key, lane_of_list(loaded.selection, paging)) as connection:
+                answer = _answer_of(read(connection, project_key, loaded))
     else:
         asked: Search = _SEARCH_SCHEMA.load(pairs)
         # The words of texts are looked up by a statement of its own, on whose result the other one depends.
-        statements = _planned(
-            connection, 1 if asked.texts else 0, lambda planning: search(planning, project_key, asked)
-        )
+        lane = lane_of_search(asked)
+        with database.connection(project_key, lane if asked.texts else Lane.FAST) as connection:
+            statements = _planned(
+                connection, 1 if asked.texts else 0, lambda planning: search(planning, project_key, asked)
+            )
         tree, conditions = _of_search(asked)
-        answer = json.loads(search(connection, project_key, asked).json) if execute else None
+        answer = None
+        if execute:
+            with database.connection(project_key, lane) as connection:
+                answer = json.loads(search(connection, project_key, asked).json)
     explained = {"operationId": operation_id, "tree": tree, "statements": statements, "conditions": conditions}
     return {**explained, "answer": answer} if execute else explained
 

@@ -9,6 +9,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.http.bodies import read_body, read_json
+from app.http.large_bodies import beside_other_requests
 from app.identity.token_profile import SCOPE_NAMES
 from app.sandbox.clock import check_clock
 from app.sandbox.explain import OPERATIONS
@@ -41,10 +42,11 @@ _SNAPSHOT = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _KEY = re.compile(PROJECT_KEY_PATTERN)
 
 
-def read_order(request: Request, check: Check, *, optional: bool = True) -> Any:
+def read_order(request: Request, check: Check, *, optional: bool = True, takes_long: bool = False) -> Any:
     """The JSON body of a request, checked.
 
     :param optional: whether no body means ``{}``.
+    :param takes_long: whether other requests have to go on while it is checked.
     :raises ApiError: 400 with the place of each fault, 413, 415.
     """
     if optional and not read_body(request, BODY_BYTES_AT_MOST):
@@ -52,7 +54,7 @@ def read_order(request: Request, check: Check, *, optional: bool = True) -> Any:
     else:
         body = read_json(request, BODY_BYTES_AT_MOST)
     try:
-        return check(body)
+        return beside_other_requests(lambda: check(body)) if takes_long else check(body)
     except ValidationError as error:
         raise errors.ApiError(faults_of(error.messages)) from None
 

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none; its matching takes linear time, that of re does not
@@ -27,6 +27,15 @@ from app.values.json_fields import (
 
 DELAY_MS_AT_MOST = 60_000
 RULES_AT_MOST = 100
+PATTERNS_AT_MOST = 20
+"""Different patterns of a project's rules."""
+PATTERN_LENGTH_AT_MOST = 500
+INSTRUCTIONS_AT_MOST = 10_000
+"""Of the programs that RE2 makes of a project's patterns. Matching takes time in proportion to it."""
+_MATCHED_PATH_AT_MOST = 2_000
+"""Characters of a path; a longer one matches no pattern."""
+_PATTERN_BYTES = 128 * 1024
+"""Memory of RE2 for a pattern, with what it remembers while it matches."""
 LIMITED_REQUESTS_AT_MOST = 1000
 """The most requests of a ``limit``: their times are stored."""
 
@@ -92,9 +101,13 @@ class Rule:
         """What answers and logs call it: its name, else its number."""
         return str(self.number) if self.name is None else self.name
 
-    @cached_property
-    def _compiled(self) -> Any:
-        return None if self.path is None else _compile(self.path)
+    def _matches_path(self, path: str) -> bool:
+        if self.path is None:
+            return True
+        try:
+            return len(path) <= _MATCHED_PATH_AT_MOST and _compile(self.path).fullmatch(path) is not None
+        except re2.error:
+            return False  # stored when larger ones were taken
 
     def matches(self, operation_id: str | None, method: str, path: str, client_id: str | None) -> bool:
         """Whether all of its conditions hold for a request.
@@ -105,7 +118,7 @@ class Rule:
             (self.operation_ids is None or operation_id in self.operation_ids)
             and (self.method is None or method == self.method)
             and (self.client is None or client_id == self.client)
-            and (self._compiled is None or self._compiled.fullmatch(path) is not None)
+            and self._matches_path(path)
         )
 
     @property
@@ -169,16 +182,18 @@ def _message(value: Any) -> str:
     return text
 
 
+@lru_cache(maxsize=512)
 def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _PATTERN_BYTES
     return re2.compile(pattern, options)
 
 
 def _pattern(value: Any) -> str:
     text = check_text(value)
-    if len(text) > 1000:
-        refuse_value(text, "A regular expression of at most 1000 characters is expected.")
+    if len(text) > PATTERN_LENGTH_AT_MOST:
+        refuse_value(text, f"A regular expression of at most {PATTERN_LENGTH_AT_MOST} characters is expected.")
     try:
         _compile(text)
     except re2.error as error:
@@ -294,6 +309,24 @@ def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
     return found
 
 
+def _patterns(rules: Any) -> set[str]:
+    """The different patterns in rules, which may not be checked yet."""
+    found: set[str] = set()
+    for rule in cast("list[Any]", rules) if isinstance(rules, list) else []:
+        match = cast("dict[str, Any]", rule).get("match") if isinstance(rule, dict) else None
+        path = cast("dict[str, Any]", match).get("path") if isinstance(match, dict) else None
+        if isinstance(path, str):
+            found.add(path)
+    return found
+
+
+def _check_number_of_patterns(rules: Any) -> None:
+    """Before any is compiled, since each takes some milliseconds."""
+    number = len(_patterns(rules))
+    if number > PATTERNS_AT_MOST:
+        refuse_value(number, f"At most {PATTERNS_AT_MOST} different patterns are expected in the rules of a project.")
+
+
 def rules_check(operation_ids: frozenset[str]) -> Check:
     """A check of ``{"rules": [...]}``; returns the JSON text to store.
 
@@ -304,7 +337,13 @@ def rules_check(operation_ids: frozenset[str]) -> Check:
     def check_rules(value: Any) -> list[dict[str, Any]]:
         if isinstance(value, list) and len(cast("list[Any]", value)) > RULES_AT_MOST:
             refuse_value(len(cast("list[Any]", value)), f"At most {RULES_AT_MOST} rules are expected.")
+        _check_number_of_patterns(value)
         rules: list[dict[str, Any]] = check_items(value, check_rule)
+        size = sum(_compile(each).programsize for each in _patterns(rules))
+        if size > INSTRUCTIONS_AT_MOST:
+            refuse_value(
+                size, f"The patterns of a project have at most {INSTRUCTIONS_AT_MOST} instructions of RE2 together."
+            )
         for rule in rules:
             if "probability" in rule.get("times", {}):
                 # Chance, but the same for all workers: they decide by the seed and the count.

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.bulk import seed
-from app.bulk.transfer import LINES_AT_ONCE
+from app.bulk.transfer import LINES_AT_ONCE, VERSION_AT_MOST
 from app.cli import main
 from tests.support.api import EXAMPLE, Api
 
@@ -99,6 +99,26 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
     assert "A duplicate value" in reported[3]
     assert "nonsense: Unknown field." in reported[4]
     assert {item["key"] for item in api.get().get_json()["results"]} == {"good", "fine"}
+
+
+def test_what_no_request_could_have_made_is_refused(run: Any, api: Api) -> None:
+    def author(name: str) -> str:
+        return json.dumps({"objectTypeProperty": {}, "createdBy": {"typeId": "api-client", "id": name}})
+
+    largest = f'{{"objectTypeProperty": {{}}, "key": "largest", "version": {VERSION_AT_MOST}}}'
+    lines = [
+        largest,
+        author("a" * 256),
+        *(largest.replace(str(VERSION_AT_MOST), str(version)) for version in (VERSION_AT_MOST + 1, 2**63 - 1, 2**63)),
+        author("a" * 257),
+        author("a" * 100_000),
+        author(""),
+    ]
+    result = run("import", "--project", api.project, stdin="\n".join(lines))
+    assert result.stderr.splitlines()[-1] == "8 lines: 2 imported, 0 already there, 6 refused."
+    change = {"version": VERSION_AT_MOST, "actions": [{"action": "doSomeThing"}]}
+    (item,) = (each for each in api.get().get_json()["results"] if each.get("key") == "largest")
+    assert api.post(f"/{item['id']}", json=change).get_json()["version"] == VERSION_AT_MOST + 1
 
 
 def test_an_import_of_several_steps(run: Any, api: Api) -> None:

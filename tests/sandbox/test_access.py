@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -55,6 +56,56 @@ def test_another_address_needs_a_token(bind: str) -> None:
 @pytest.mark.parametrize("bind", ["127.0.0.1", "localhost", "::1", "[::1]"])
 def test_a_loopback_address_needs_none(bind: str) -> None:
     assert Settings(sandbox="on", bind=bind).sandbox_is_on
+
+
+@pytest.mark.parametrize(
+    ("variable", "changes"),
+    [
+        ("PUBLIC_URL=https://api.example.com", {"public_url": "https://api.example.com"}),
+        ("PUBLIC_URL=http://gateway", {"public_url": "http://gateway"}),
+        ("TRUSTED_PROXIES=1", {"trusted_proxies": 1}),
+        ("BASE_DOMAIN=example.com", {"base_domain": "example.com"}),
+    ],
+)
+def test_behind_a_proxy_it_needs_a_token(variable: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSetting, match=f"needs SANDBOX_TOKEN, since {variable} lets others reach it"):
+        Settings(sandbox="on", **changes)
+    assert Settings(sandbox="on", sandbox_token=TOKEN, **changes).sandbox_is_on
+    assert Settings(sandbox="on", public_url="http://127.0.0.1:9000").sandbox_is_on
+
+
+FORWARDING = {
+    "Forwarded": "for=1.2.3.4",
+    "Via": "1.1 proxy",
+    "X-Forwarded-For": "1.2.3.4",
+    "X-Forwarded-Host": "api.example.com",
+    "x-forwarded-proto": "https",
+    "X-Real-IP": "1.2.3.4",
+    "CF-Connecting-IP": "1.2.3.4",
+}
+
+
+@pytest.mark.parametrize("name", FORWARDING)
+def test_without_a_token_no_proxy_is_answered(throwaway: Project, name: str) -> None:
+    for path in ("", "/projects", f"/projects/{throwaway.key}/requests"):
+        answer = throwaway.service.send("GET", f"/sandbox{path}", headers={name: FORWARDING[name]})
+        assert answer.status == 403
+        assert "answers to no proxy" in answer.json["message"]
+    assert throwaway.service.send("POST", "/sandbox/projects", {}, {name: FORWARDING[name]}).status == 403
+
+
+def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
+    with open_app(settings, sandbox="on") as app:
+        for peer, status in (("127.0.0.1", 200), ("127.8.0.1", 200), ("::1", 200), ("10.0.0.8", 403), ("junk", 403)):
+            answer = app.test_client().get("/sandbox", environ_overrides={"REMOTE_ADDR": peer})
+            assert (peer, answer.status_code) == (peer, status)
+
+
+def test_with_a_token_a_proxy_may_be_there(settings: Settings) -> None:
+    with open_app(settings, sandbox="on", sandbox_token=TOKEN) as app:
+        headers = {**FORWARDING, "Authorization": f"Bearer {TOKEN}"}
+        peer = {"REMOTE_ADDR": "10.0.0.8"}
+        assert app.test_client().get("/sandbox/projects", headers=headers, environ_overrides=peer).status_code == 200
 
 
 def test_a_pooler_is_refused() -> None:

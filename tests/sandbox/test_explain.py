@@ -4,8 +4,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from flask import Flask
 
+from app.database.admission import Lane
 from app.database.connection import Connection
+from app.database.pool import Database
 from app.sandbox import explain
 from tests.support.sandbox import Project
 
@@ -136,3 +139,33 @@ def test_the_indexes_that_it_names_are_there(connection: Connection) -> None:
     rows = connection.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'resource'").fetchall()
     named = {*explain.INDEX_OF_FIELD.values(), *explain.DOCUMENT_INDEX.values(), *explain.WORDS_INDEX.values()}
     assert named <= {row[0] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "query", "lane"),
+    [
+        ("listResourcesSorted", "", Lane.FAST),
+        ("listResourcesSorted", where("key is defined"), Lane.SLOW),
+        ("listResources", "offset=2000", Lane.SLOW),
+        ("checkResources", where("key is defined"), Lane.SLOW),
+        ("searchResources", "facet=key", Lane.SLOW),
+        ("searchResources", "text.en=dog", Lane.SLOW),
+        ("searchResources", "", Lane.FAST),
+    ],
+)
+def test_what_is_executed_is_admitted_as_the_read_itself(
+    app: Flask, project: str, monkeypatch: pytest.MonkeyPatch, operation_id: str, query: str, lane: Lane
+) -> None:
+    database: Database = app.extensions["database"]
+    lanes: list[Lane] = []
+    connection = database.connection
+
+    def noted(project_key: str = "", asked: Lane = Lane.FAST) -> Any:
+        lanes.append(asked)
+        return connection(project_key, asked)
+
+    monkeypatch.setattr(database, "connection", noted)
+    found = explain.explain(database, project, operation_id, query, execute=True)
+    assert "answer" in found
+    assert lanes[-1] is lane
+    assert len(lanes) == 2

@@ -13,8 +13,11 @@ from typing import Any
 
 import psutil
 import pytest
+from flask import Flask
 
 from app.database.connection import Connection
+from app.sandbox.orders import read_order
+from app.sandbox.rules import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, rules_check
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
 
@@ -562,3 +565,38 @@ def _changed(project: Project) -> bool:
             return connection.getresponse().status == 204
         except TimeoutError:
             return False
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(\pL{0,500})N", "(.{0,30}){0,30}N", r"\pL" * 150, "|".join(["[a-z]{3}"] * 80)],
+)
+def test_a_pattern_that_is_dear_to_compile_or_to_match_is_refused(throwaway: Project, pattern: str) -> None:
+    answer = throwaway.order("PUT", "/rules", {"rules": [{"status": 503, "match": {"path": pattern}}] * 100})
+    assert answer.status == 400
+    assert throwaway.counts() == []
+
+
+def test_the_patterns_of_a_project_are_counted(throwaway: Project) -> None:
+    def put(*patterns: str) -> Answer:
+        return throwaway.order(
+            "PUT", "/rules", {"rules": [{"status": 503, "match": {"path": each}} for each in patterns]}
+        )
+
+    twenty = [f"/resource/key=a{number}" for number in range(PATTERNS_AT_MOST)]
+    assert put(*twenty, *twenty).status == 204
+    refused = put(*twenty, "/resource/key=b")
+    assert refused.status == 400
+    assert f"At most {PATTERNS_AT_MOST} different patterns" in refused.text
+    refused = put(*[f".{{0,400}}{number}" for number in range(10)])
+    assert refused.status == 400
+    assert f"at most {INSTRUCTIONS_AT_MOST} instructions" in refused.text
+
+
+def test_patterns_are_compiled_beside_other_requests(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[Any] = []
+    monkeypatch.setattr("app.sandbox.orders.beside_other_requests", lambda work: done.append(work()) or done[-1])
+    check = rules_check(frozenset())
+    with app.test_request_context(method="PUT", json={"rules": [{"status": 503, "match": {"path": "/a"}}]}) as context:
+        read_order(context.request, check, takes_long=True)
+    assert len(done) == 1
