@@ -50,17 +50,24 @@ ON CONFLICT DO NOTHING"""
 """Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
 long as all the rest."""
 
-_FORGET: LiteralString = """
-DELETE FROM sandbox_request r
-WHERE r.project_key = %(project_key)s AND (r.ended_us, r.place) <= (
-    SELECT k.ended_us, k.place FROM sandbox_request k WHERE k.project_key = %(project_key)s
-    ORDER BY k.ended_us DESC, k.place DESC OFFSET %(kept)s::bigint LIMIT 1)"""
-
-_NUMBERED: LiteralString = """
-SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1
-        - row_number() OVER (ORDER BY r.ended_us DESC, r.place DESC) AS number, r.*
+_RANKED: LiteralString = """
+    SELECT r.*, row_number() OVER newest AS rank, sum(octet_length(r.entry)) OVER newest AS bytes
     FROM sandbox_request r WHERE r.project_key = %(project_key)s
-    ORDER BY r.ended_us DESC, r.place DESC LIMIT %(kept)s::bigint"""
+    WINDOW newest AS (ORDER BY r.ended_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING)"""
+"""The entries of a project with their rank, the newest first, and the bytes of all entries up to them. The length of an
+entry is known without reading it."""
+
+_IS_KEPT: LiteralString = "(r.rank <= %(kept)s::bigint AND (r.rank = 1 OR r.bytes <= %(bytes_kept)s::bigint))"
+
+_FORGET: LiteralString = f"""
+DELETE FROM sandbox_request f
+WHERE f.project_key = %(project_key)s AND (f.ended_us, f.place) <= (
+    SELECT r.ended_us, r.place FROM ({_RANKED}) r WHERE NOT {_IS_KEPT} ORDER BY r.rank LIMIT 1)"""
+
+_NUMBERED: LiteralString = f"""
+SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
+    r.ended_us, r.status, r.operation_id, r.method, r.entry
+FROM ({_RANKED}) r WHERE {_IS_KEPT}"""
 """The entries of a project that are kept, with their numbers."""
 
 _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
@@ -126,7 +133,7 @@ def add(connection: Connection, project_key: str, rows: Sequence[Row], count: in
 
 def forget(connection: Connection, project_key: str) -> None:
     """Delete the entries that are not kept any more. Reads leave them out anyway."""
-    connection.execute(_FORGET, {"project_key": project_key, "kept": KEPT})
+    connection.execute(_FORGET, {"project_key": project_key, "kept": KEPT, "bytes_kept": BYTES_KEPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,7 @@ class Narrowing:
         return {
             "project_key": project_key,
             "kept": KEPT,
+            "bytes_kept": BYTES_KEPT,
             "status": self.status,
             "operation_id": self.operation_id,
             "method": self.method,
@@ -174,7 +182,8 @@ def after(connection: Connection, project_key: str, number: int, ended_by_us: in
 
     :param ended_by_us: later answers are left for the next time: other workers may still have earlier ones to write.
     """
-    parameters = {"project_key": project_key, "kept": KEPT, "after": number, "ended_by_us": ended_by_us}
+    bounds = {"kept": KEPT, "bytes_kept": BYTES_KEPT}
+    parameters = {"project_key": project_key, **bounds, "after": number, "ended_by_us": ended_by_us}
     rows = connection.execute(_AFTER, parameters).fetchall()
     return [(row[0], row[1]) for row in rows]
 

@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from threading import Lock
 from time import monotonic, time
 
@@ -25,6 +25,25 @@ _LAG_S = 0.25
 _SIGN_OF_LIFE_S = 10.0
 
 
+class Events:
+    """The events of a stream. Whoever has it closes it, also if it was never begun."""
+
+    def __init__(self, events: Generator[bytes], closed: Callable[[], None]) -> None:
+        self._events = events
+        self._closed = closed
+        self._is_open = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._events
+
+    def close(self) -> None:
+        """End the stream; it may be repeated."""
+        self._events.close()
+        if self._is_open:
+            self._is_open = False
+            self._closed()
+
+
 class Streams:
     """The streams of this process; a stop of the worker ends them."""
 
@@ -36,49 +55,53 @@ class Streams:
 
     def events(
         self, project_key: str, after: int | None, is_gone: Callable[[], bool], exists: Callable[[], bool]
-    ) -> Generator[bytes]:
-        """Each entry as an event, as soon as it is written.
+    ) -> "Events":
+        """Each entry as an event, as soon as it is written. The stream counts as open until it is closed.
 
         :param after: the number of the last entry that the reader has; None: those from now on.
         :param is_gone: whether the reader has gone.
         :param exists: whether the project is still there.
         :raises ApiError: 503 if there are too many streams.
         """
-        if self._open >= STREAMS_AT_MOST:
-            raise errors.over_capacity(f"More than {STREAMS_AT_MOST} streams are open.")
-        if after is None:
-            with self._database.connection(project_key) as connection:
-                after = journal_store.last_number(connection, project_key)
-        return self._events(project_key, after, is_gone, exists)
+        with self._lock:
+            if self._open >= STREAMS_AT_MOST:
+                raise errors.over_capacity(f"At most {STREAMS_AT_MOST} streams of a process can be open.")
+            self._open += 1
+        try:
+            if after is None:
+                with self._database.connection(project_key) as connection:
+                    after = journal_store.last_number(connection, project_key)
+        except BaseException:
+            self._closed()
+            raise
+        return Events(self._events(project_key, after, is_gone, exists), self._closed)
+
+    def _closed(self) -> None:
+        with self._lock:
+            self._open -= 1
 
     def _events(
         self, project_key: str, after: int, is_gone: Callable[[], bool], exists: Callable[[], bool]
     ) -> Generator[bytes]:
-        with self._lock:
-            self._open += 1
-        try:
-            yield b"retry: 1000\n\n"
-            alive_at = monotonic()
-            observer = self._observer(project_key, after)
-            while not self._connections.is_stopping and not is_gone() and exists():
-                with self._database.connection(project_key) as connection:
-                    ended_by_us = round((time() - _LAG_S) * 1e6)
-                    found = journal_store.after(connection, project_key, after, ended_by_us)
-                    if not found and after > (last := journal_store.last_number(connection, project_key)):
-                        after = last  # the journal was deleted, and its numbers began again
-                        observer = Observer()
-                for after, entry in found:
-                    yield from _events_of(observer, after, entry)
-                if found:
-                    alive_at = monotonic()
-                    continue
-                if monotonic() - alive_at > _SIGN_OF_LIFE_S:
-                    alive_at = monotonic()
-                    yield b": still there\n\n"
-                self._connections.pause(_LOOK_S)
-        finally:
-            with self._lock:
-                self._open -= 1
+        yield b"retry: 1000\n\n"
+        alive_at = monotonic()
+        observer = self._observer(project_key, after)
+        while not self._connections.is_stopping and not is_gone() and exists():
+            with self._database.connection(project_key) as connection:
+                ended_by_us = round((time() - _LAG_S) * 1e6)
+                found = journal_store.after(connection, project_key, after, ended_by_us)
+                if not found and after > (last := journal_store.last_number(connection, project_key)):
+                    after = last  # the journal was deleted, and its numbers began again
+                    observer = Observer()
+            for after, entry in found:
+                yield from _events_of(observer, after, entry)
+            if found:
+                alive_at = monotonic()
+                continue
+            if monotonic() - alive_at > _SIGN_OF_LIFE_S:
+                alive_at = monotonic()
+                yield b": still there\n\n"
+            self._connections.pause(_LOOK_S)
 
     def _observer(self, project_key: str, after: int) -> Observer:
         """An observer that has seen the entries that the reader has."""

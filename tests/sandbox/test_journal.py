@@ -8,9 +8,16 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
+from flask import Flask
 
-from app.sandbox.journal_store import KEPT
+from app.database.connection import Connection
+from app.database.pool import Database
+from app.errors import ApiError
+from app.http.connections import Connections
+from app.sandbox import journal_store, records
+from app.sandbox.journal_store import BYTES_KEPT, KEPT, Row
 from app.sandbox.redaction import Secrets, redacted, redacted_header
+from app.sandbox.stream import STREAMS_AT_MOST, Streams
 from tests.support.sandbox import Project, Service
 from tests.support.secrecy import Secrecy
 
@@ -368,3 +375,43 @@ def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
 def test_a_text_without_secrets_stays_as_it_is() -> None:
     text = '{"key": "' + "a" * 300 + '", "tokens": 5, "eyJ": "x"}'
     assert redacted(text, Secrets(b"\0" * 32)) == text
+
+
+def test_no_more_streams_are_opened_than_may_be_whatever_the_order(app: Flask) -> None:
+    database: Database = app.extensions["database"]
+    streams = Streams(database, Connections())
+    opened = [streams.events("p", 0, lambda: False, lambda: True) for _ in range(STREAMS_AT_MOST)]
+    for _ in range(2):
+        # None of them has begun to be sent.
+        with pytest.raises(ApiError) as refused:
+            streams.events("p", 0, lambda: False, lambda: True)
+        assert refused.value.status == 503
+        assert f"At most {STREAMS_AT_MOST} streams" in refused.value.faults[0].message
+        for each in opened[:1] * 2:
+            each.close()
+        opened[0] = streams.events("p", 0, lambda: False, lambda: True)
+    for each in opened:
+        each.close()
+
+
+def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connection) -> None:
+    entries = [row(number, "x" * (BYTES_KEPT // 4)) for number in range(6)]
+    client = throwaway.made["clientId"]
+    with connection.transaction():
+        assert records.keep(connection, throwaway.key, client)
+        journal_store.add(connection, throwaway.key, entries, len(entries))
+    assert [kept.number for kept in journal_store.chronicle(connection, throwaway.key)] == [3, 4, 5, 6]
+    assert [number for number, _ in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]
+    assert throwaway.order("GET", "/requests?limit=0").json["total"] == 4
+    journal_store.forget(connection, throwaway.key)
+    stored = connection.execute(
+        "SELECT count(*) FROM sandbox_request WHERE project_key = %s", (throwaway.key,)
+    ).fetchone()
+    assert stored == (4,)
+    with connection.transaction():
+        journal_store.add(connection, throwaway.key, [row(7, "y" * (BYTES_KEPT + 1))], 1)
+    assert [kept.number for kept in journal_store.chronicle(connection, throwaway.key)] == [7]
+
+
+def row(number: int, entry: str) -> Row:
+    return Row(number, 0, 200, None, "GET", entry)

@@ -1,10 +1,15 @@
-DELETE FROM sandbox_request r
-WHERE r.project_key = %(project_key)s
-    AND (r.ended_us, r.place) <= (
-        SELECT k.ended_us, k.place
-        FROM sandbox_request k
-        WHERE k.project_key = %(project_key)s
-        ORDER BY k.ended_us DESC, k.place DESC
-        OFFSET %(kept)s::bigint
+DELETE FROM sandbox_request f
+WHERE f.project_key = %(project_key)s
+    AND (f.ended_us, f.place) <= (
+        SELECT r.ended_us, r.place
+        FROM (
+            SELECT r.*, row_number() OVER newest AS rank, sum(octet_length(r.entry)) OVER newest AS bytes
+            FROM sandbox_request r
+            WHERE r.project_key = %(project_key)s WINDOW newest AS (
+                ORDER BY r.ended_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING
+            )
+        ) r
+        WHERE NOT (r.rank <= %(kept)s::bigint AND (r.rank = 1 OR r.bytes <= %(bytes_kept)s::bigint))
+        ORDER BY r.rank
         LIMIT 1
     )

@@ -117,10 +117,12 @@ class _Walk:
         self.send("get_archive", "GET", f"/{PROJECT}/requests.har", 200)
         self.send("get_report", "GET", f"/{PROJECT}/report", 200)
         with self.step("sandbox.stream"):
-            events = self.sandbox.streams.events(PROJECT, None, lambda: False, lambda: True)
+            stream = self.sandbox.streams.events(PROJECT, None, lambda: False, lambda: True)
+            events = iter(stream)
             next(events)
             self.sandbox.connections.stop()
             assert list(events) == []
+            stream.close()
         with self.step("sandbox.stream_from_the_first"):
             journal_store.after(self.connection, PROJECT, 0, 0)
         # A crash of the server empties the counts.
