@@ -31,6 +31,7 @@ def sandbox_app(settings: Settings) -> Iterator[Flask]:
     app = create_app(replace(settings, sandbox="on", queue_timeout_ms=300))
     with closing(app.extensions["database"]):
         yield app
+        app.extensions["sandbox"].stop()  # closes the journal's connection
 
 
 def rows_of(connection: Connection, project_key: str) -> dict[str, int]:
