@@ -15,7 +15,7 @@ from psycopg import IsolationLevel
 
 from app.database.connection import Connection
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
-from app.resource import array_filling, dictionary
+from app.resource import array_check, dictionary
 
 _PROJECTS: LiteralString = """
     SELECT project_key FROM resource GROUP BY project_key
@@ -28,7 +28,7 @@ _COUNTS: LiteralString = """
         (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s)"""
 
 _CORRECT: LiteralString = """
-    INSERT INTO resource_count AS kept (project_key, slot, resources) VALUES (%(project_key)s, -1, %(difference)s)
+    INSERT INTO resource_count AS kept (project_key, slot, resources) VALUES (%(project_key)s, 0, %(difference)s)
     ON CONFLICT (project_key, slot) DO UPDATE SET resources = kept.resources + excluded.resources"""
 
 _MISSING_WORDS: LiteralString = f"""
@@ -50,8 +50,7 @@ class Finding:
     :param resources: how many it has.
     :param kept: how many are kept as their number; None if it is not kept, and pages count them.
     :param missing_words: words of its resources that a search does not find.
-    :param wrong_arrays: resources with arrays whose values facets do not count as they are. Arrays that are not filled
-        yet do no harm and are not counted here.
+    :param wrong_arrays: resources with arrays whose values facets do not count as they are.
     """
 
     project_key: str
@@ -70,8 +69,7 @@ def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
     """Check all projects, one after the other; requests go on meanwhile.
 
     :param connection: in autocommit mode and without a statement timeout.
-    :param repair: whether to correct what differs, and to fill arrays that are not filled yet; the finding is what was
-        there before.
+    :param repair: whether to correct what differs; the finding is what was there before.
     """
     for (project_key,) in connection.execute(_PROJECTS).fetchall():
         yield _check(connection, project_key, repair=repair)
@@ -90,9 +88,9 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     missing_words = row[0] if row else 0
     if repair and missing_words:
         dictionary.add_words_of_all(connection, project_key)
-    wrong_arrays = array_filling.count_wrong_arrays(connection, project_key)
-    if repair:
-        array_filling.repair_arrays(connection, project_key)
+    wrong_arrays = array_check.count_wrong_arrays(connection, project_key)
+    if repair and wrong_arrays:
+        array_check.repair_arrays(connection, project_key)
     return Finding(project_key, resources, None if kept is None else int(kept), missing_words, wrong_arrays)
 
 

@@ -26,6 +26,9 @@ from app.database.connection import Connection
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that has everything that the statements use."""
 
+_FORMER_SCHEMA = "0001.resource"
+"""The first migration of versions before 0.2.0, whose tables are others."""
+
 _LOCK_ID = 0x5265736F75726365
 """"Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
 
@@ -72,13 +75,18 @@ def upgrade(url: str) -> list[str]:
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
     migration runs in a transaction of its own, so one that fails leaves no trace.
 
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, or migrations are missing and it is a
-        worker of a Citus cluster; nothing is changed then.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database was made by a version
+        before 0.2.0, or if migrations are missing and the server is a worker of a Citus cluster; it changes nothing.
     """
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_too_old(lock.info.server_version)
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
+        if _FORMER_SCHEMA in applied_migrations(lock):
+            raise migration_files.UnsupportedServer(
+                "The database was made by a version before 0.2.0. Export its projects with that version"
+                " ('sample-resource export'), and import them into a new database."
+            )
         if not missing_migrations(lock):
             return []
         _raise_if_worker(lock)

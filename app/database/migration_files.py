@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class UnsupportedServer(Exception):
-    """The server cannot be migrated: it is too old, or a worker of a Citus cluster."""
+    """The database cannot be migrated: its server or its schema is too old, or it is a worker of a Citus cluster."""
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]

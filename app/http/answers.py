@@ -5,7 +5,7 @@ from dataclasses import replace
 from flask import Response, request
 
 from app.http.arguments import preconditions
-from app.resource.model import Resource, Written
+from app.resource.model import Representation, Written
 from app.resource.preconditions import failed_precondition, matches
 from app.values.strict_json import CONTENT_TYPE
 
@@ -27,14 +27,14 @@ def html_answer(text: str, policy: str) -> Response:
     return answer
 
 
-def resource_answer(resource: Resource, status: int = 200) -> Response:
+def resource_answer(resource: Representation, status: int = 200) -> Response:
     """A single resource with its entity tag."""
     answer = json_answer(resource.json, status)
     answer.headers["ETag"] = _entity_tag(resource)
     return answer
 
 
-def read_answer(resource: Resource) -> Response:
+def read_answer(resource: Representation) -> Response:
     """A resource that was read: 200, or 304 if the client has this version.
 
     :raises ApiError: 412 if it is another version than If-Match lists.
@@ -59,5 +59,5 @@ def written_answer(written: Written, project_key: str) -> Response:
     return answer
 
 
-def _entity_tag(resource: Resource) -> str:
+def _entity_tag(resource: Representation) -> str:
     return f'"{resource.version}"'

@@ -19,10 +19,10 @@ from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_body, read_form, read_json
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
+from app.values.large_values import LARGE_FROM, beside_other_requests
 from app.values.strict_json import is_utf8
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])

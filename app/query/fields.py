@@ -57,25 +57,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ValueArray:
-    """The distinct values of an array field, which a facet counts; NULL if there are none.
+    """The distinct values of an array field, sorted, in a column of their own for facets; NULL if there are none.
 
-    They stand in an attribute of the columns ``arrays`` and ``staged_arrays``, sorted. The columns are valid in rows
-    for which :data:`ARRAYS_ARE_VALID` holds.
-
-    :param attribute: the name of the attribute.
+    :param column: the column of the current projection. That of the staged one, ``staged_`` before the same name, is
+        NULL as long as the projections are equal.
     :param item_type: the SQL type of a value.
-    :param made_from: the same array made from a document, as SQL with a place for the document.
+    :param member: the member of the array's elements that the values are of; None if they are the elements.
     """
 
-    attribute: LiteralString
+    column: LiteralString
     item_type: LiteralString
-    made_from: LiteralString
+    member: LiteralString | None = None
 
     def for_stage(self, stage: "Stage") -> LiteralString:
-        """The array of a row, whether or not its columns are valid."""
-        stored: LiteralString = f"({ARRAYS.for_stage(stage)}).{self.attribute}"
-        made = self.made_from.format(DOCUMENT.for_stage(stage))
-        return f"CASE WHEN {ARRAYS_ARE_VALID} THEN {stored} ELSE {made} END"
+        """The array of a row in a projection."""
+        if stage is Stage.CURRENT:
+            return f"r.{self.column}"
+        return f"CASE WHEN {HAS_STAGED_CHANGES} THEN r.staged_{self.column} ELSE r.{self.column} END"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,32 +135,6 @@ WORDS_TO_RANK = Column("r.words", "CASE WHEN r.staged_object_type IS NULL THEN r
 WORDS = Column("tsvector_to_array(r.words)", "tsvector_to_array(r.staged_words)")
 """The words of a projection as an array; those of the staged one are NULL as long as the projections are equal."""
 
-ARRAYS = Column("r.arrays", "CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END")
-"""The distinct values of each array of the ObjectType, where they are valid; see :class:`ValueArray`."""
-
-ARRAYS_ARE_VALID: LiteralString = "r.arrays_version = r.version"
-"""Whether the row was last written by statements that know the columns of arrays; NULL or false if not."""
-
-
-def staged_columns(
-    *,
-    current_object: LiteralString,
-    current_some_property: LiteralString,
-    staged_object: LiteralString,
-    staged_some_property: LiteralString,
-    staged_arrays: LiteralString,
-) -> dict[LiteralString, LiteralString]:
-    """The staged columns and what an UPDATE sets them to, given what both projections become."""
-    differ: LiteralString = (
-        f"({staged_object}, {staged_some_property}) IS DISTINCT FROM ({current_object}, {current_some_property})"
-    )
-    return {
-        "staged_object_type": f"CASE WHEN {differ} THEN {staged_object} END",
-        "staged_some_property": f"CASE WHEN {differ} THEN {staged_some_property} END",
-        "staged_arrays": f"CASE WHEN {differ} THEN {staged_arrays} END",
-    }
-
-
 # The table
 
 
@@ -177,20 +149,16 @@ def _in_document(
     return Field(name, field_type, column, _by_name(*members), values=values)
 
 
-def _numbers(name: LiteralString, attribute: LiteralString, item_type: LiteralString) -> Field:
-    function: LiteralString = "distinct_integers" if item_type == "bigint" else "distinct_numbers"
-    made_from: LiteralString = f"{function}({{}} -> '{name}')"
-    return _in_document(name, FieldType.NUMBERS, values=ValueArray(attribute, item_type, made_from))
+def _numbers(name: LiteralString, column: LiteralString, item_type: LiteralString) -> Field:
+    return _in_document(name, FieldType.NUMBERS, values=ValueArray(column, item_type))
 
 
-def _texts(name: LiteralString, attribute: LiteralString) -> Field:
-    made_from: LiteralString = f"distinct_texts({{}} -> '{name}') COLLATE \"C\""
-    return _in_document(name, FieldType.TEXTS, values=ValueArray(attribute, "text", made_from))
+def _texts(name: LiteralString, column: LiteralString) -> Field:
+    return _in_document(name, FieldType.TEXTS, values=ValueArray(column, "text"))
 
 
-def _integer_of_objects(array: LiteralString, name: LiteralString, attribute: LiteralString) -> Field:
-    made_from: LiteralString = f"distinct_integers({{}} -> '{array}', '{name}')"
-    return Field(name, FieldType.NUMBER, values=ValueArray(attribute, "bigint", made_from))
+def _integer_of_objects(name: LiteralString, column: LiteralString) -> Field:
+    return Field(name, FieldType.NUMBER, values=ValueArray(column, "bigint", name))
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
@@ -215,8 +183,8 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(
     _in_document(
         "arrayOfObjectType",
         FieldType.OBJECTS,
-        _integer_of_objects("arrayOfObjectType", "integerExample", "object_integer"),
-        _integer_of_objects("arrayOfObjectType", "integerExampleInt32", "object_int32"),
+        _integer_of_objects("integerExample", "object_integer"),
+        _integer_of_objects("integerExampleInt32", "object_int32"),
     ),
 )
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""

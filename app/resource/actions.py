@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from marshmallow import fields
 
-from app.resource.model import Change, NewText, Projection
+from app.resource.model import Resource
 from app.values.json_fields import Boolean, Text
 
 
@@ -24,8 +24,8 @@ class UpdateAction(Protocol):
     MEANING: ClassVar[str]
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]]
 
-    def apply(self, change: Change) -> Change:
-        """The change that the actions so far and this one make together."""
+    def apply(self, resource: Resource) -> Resource:
+        """What the action makes of a resource."""
         ...
 
 
@@ -37,8 +37,8 @@ class DoSomeThing:
     MEANING: ClassVar[str] = "Changes no field; the version rises all the same."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
 
-    def apply(self, change: Change) -> Change:
-        return replace(change, touched=True)
+    def apply(self, resource: Resource) -> Resource:
+        return replace(resource, version=resource.version + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class ChangeSomeProperty:
     some_property: str
     staged: bool
 
-    def apply(self, change: Change) -> Change:
-        value = NewText(self.some_property, (self.some_property,))
-        current = change.current if self.staged else Projection(change.current.object_type, value)
-        return Change(current, Projection(change.staged.object_type, value), change.key, change.touched)
+    def apply(self, resource: Resource) -> Resource:
+        return resource.with_content(
+            lambda content: replace(content, some_property=self.some_property), staged_only=self.staged
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Publish:
     MEANING: ClassVar[str] = "Copies the staged projection over the current one."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
 
-    def apply(self, change: Change) -> Change:
-        return replace(change, current=change.staged)
+    def apply(self, resource: Resource) -> Resource:
+        return replace(resource, current=resource.staged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +81,11 @@ class RevertStagedChanges:
     MEANING: ClassVar[str] = "Copies the current projection over the staged one."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
 
-    def apply(self, change: Change) -> Change:
-        return replace(change, staged=change.current)
+    def apply(self, resource: Resource) -> Resource:
+        return replace(resource, staged=resource.current)
 
 
 REGISTRY: Mapping[str, type[UpdateAction]] = {
     action.ACTION: action for action in (DoSomeThing, ChangeSomeProperty, Publish, RevertStagedChanges)
 }
 """Every action by its discriminator."""
-
-
-def change_of(actions: tuple[UpdateAction, ...]) -> Change:
-    """The change that all actions make together, applied in their order."""
-    change = Change()
-    for action in actions:
-        change = action.apply(change)
-    return change

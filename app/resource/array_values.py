@@ -1,6 +1,6 @@
-"""The distinct values of the arrays of an ObjectType, as the value of a column ``arrays`` (see ``app.query.fields``).
+"""The columns with the distinct values of each array of an ObjectType, which facets count.
 
-The worker makes it from the values that it has checked, which takes some microseconds. SQL would have to take the
+The worker makes the values from what it has checked, which takes some microseconds. SQL would have to take the
 document apart.
 """
 
@@ -9,23 +9,49 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, LiteralString
 
 from app.query.fields import OBJECT_TYPE, ValueArray
+from app.resource.object_type import ObjectType, decoded
 
 _ITEMS_AT_ONCE = 10_000
 
 
-def literal(object_type: Mapping[str, Any]) -> str:
-    """The text of an ``array_values`` for the members of a valid ObjectType.
+def changed_columns(before: ObjectType, after: ObjectType) -> dict[LiteralString, str | None]:
+    """The columns that differ between two ObjectTypes, with their values for the second one.
 
-    Each array is sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code point. One without
-    values is left out, which means NULL.
+    A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
+    point; NULL if there are no values. Only arrays that differ are decoded.
     """
-    parts: list[str] = []
-    for name, member, write in _ATTRIBUTES:
-        values = object_type.get(name)
-        if values and member is not None:
-            values = [element[member] for element in values if member in element]
-        parts.append(write(values) if values else "")
-    return f"({','.join(parts)})"
+    if before == after:
+        return {}
+    had, has = before.members(), after.members()
+    changed: dict[LiteralString, str | None] = {}
+    for name, arrays in ARRAYS.items():
+        text = has.get(name)
+        if had.get(name) != text:
+            items: list[Any] = [] if text is None else decoded(text)
+            for array in arrays:
+                changed[array.column] = _literal(array, items)
+    return changed
+
+
+def all_columns(object_type: str | None) -> dict[LiteralString, str | None]:
+    """Every column for the text of an ObjectType; NULL each for None."""
+    return NO_VALUES if object_type is None else NO_VALUES | changed_columns(ObjectType(), ObjectType(object_type))
+
+
+ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
+    field.name: tuple([row.values for row in (field, *field.members.values()) if row.values is not None])
+    for field in OBJECT_TYPE.values()
+}
+"""The columns of each field of ObjectType."""
+
+NO_VALUES: dict[LiteralString, str | None] = {array.column: None for arrays in ARRAYS.values() for array in arrays}
+"""The columns of an ObjectType without fields."""
+
+
+def _literal(array: ValueArray, items: Sequence[Any]) -> str | None:
+    if array.member is not None:
+        items = [element[array.member] for element in items if array.member in element]
+    return _WRITERS[array.item_type](items) if items else None
 
 
 # Each writer gets at least one value.
@@ -39,17 +65,20 @@ def _integers(values: Sequence[int | float]) -> str:
 def _numbers(values: Sequence[int | float]) -> str:
     distinct = _distinct(values)
     if len(distinct) <= _ITEMS_AT_ONCE:
-        return f'"{{{repr(distinct)[1:-1]}}}"'
-    return f'"{{{",".join([repr(part)[1:-1] for part in _parts(distinct)])}}}"'
+        return f"{{{repr(distinct)[1:-1]}}}"
+    return f"{{{','.join([repr(part)[1:-1] for part in _parts(distinct)])}}}"
 
 
 def _texts(values: Sequence[str]) -> str:
     distinct = _distinct(values)
     together = "".join(distinct)
     if '"' in together or "\\" in together:
-        # Quotes and backslashes are escaped twice: for the array, and for the composite around it.
-        distinct = [value.replace("\\", r"\\\\").replace('"', r'\\""') for value in distinct]
-    return '"{""' + '"",""'.join(distinct) + '""}"'
+        distinct = [value.replace("\\", r"\\").replace('"', r"\"") for value in distinct]
+    return '{"' + '","'.join(distinct) + '"}'
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {"bigint": _integers, "numeric": _numbers, "text": _texts}
+"""The writers of an array, by the SQL type of its items."""
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
@@ -68,31 +97,3 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
 def _parts(values: Sequence[Any]) -> Generator[Sequence[Any]]:
     for begin in range(0, len(values), _ITEMS_AT_ONCE):
         yield values[begin : begin + _ITEMS_AT_ONCE]
-
-
-_WRITERS: dict[str, Callable[[Any], str]] = {"bigint": _integers, "numeric": _numbers, "text": _texts}
-"""The writers of an array, by the SQL type of its items."""
-
-
-VALUE_ARRAYS: tuple[tuple[LiteralString, ValueArray], ...] = tuple(
-    [
-        (field.name, row.values)
-        for field in OBJECT_TYPE.values()
-        for row in (field, *field.members.values())
-        if row.values is not None
-    ]
-)
-"""Each attribute in its order, with the name of the field of ObjectType that it is made from."""
-
-_ATTRIBUTES: tuple[tuple[str, str | None, Callable[[Any], str]], ...] = tuple(
-    [
-        (field.name, None if row is field else row.name, _WRITERS[row.values.item_type])
-        for field in OBJECT_TYPE.values()
-        for row in (field, *field.members.values())
-        if row.values is not None
-    ]
-)
-"""For each attribute, the field, the member of its elements if there is one, and the writer."""
-
-EMPTY = literal({})
-"""The arrays of an ObjectType without fields."""

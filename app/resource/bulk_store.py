@@ -8,9 +8,9 @@ from uuid import UUID
 from app import errors
 from app.database.connection import Connection
 from app.query.sql_text import Parameters, utc_time
-from app.resource import array_values, dictionary
+from app.resource import dictionary
+from app.resource.array_values import NO_VALUES, all_columns
 from app.resource.model import StoredResource
-from app.values.strict_json import decode
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
@@ -18,8 +18,11 @@ _COLUMNS: LiteralString = (
 )
 """The columns of :class:`StoredResource`, in the order of its fields."""
 
-_ARRAYS: LiteralString = "arrays, staged_arrays, arrays_version"
+_ARRAYS: LiteralString = ", ".join([f"{prefix}{column}" for prefix in ("", "staged_") for column in NO_VALUES])
 """The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
+
+_STORED: LiteralString = f"{_COLUMNS}, unnamed, {_ARRAYS}"
+"""All columns but that of the project and those that PostgreSQL makes."""
 
 _COPY: LiteralString = f"COPY resource (project_key, {_COLUMNS}, {_ARRAYS}) FROM STDIN"
 
@@ -28,7 +31,7 @@ _INSERT: LiteralString = f"""
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
         %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
-        %(arrays)s, %(staged_arrays)s, %(version)s)
+        {", ".join([f"%({prefix}{column})s" for prefix in ("", "staged_") for column in NO_VALUES])})
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
@@ -65,8 +68,8 @@ _DELETE_TEXTS: LiteralString = "DELETE FROM unindexed_text u WHERE u.project_key
 _DELETE_COUNTS: LiteralString = "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s"
 
 _SAVE_COPY: LiteralString = f"""
-    INSERT INTO resource_copy (project_key, name, {_COLUMNS}, sole)
-    SELECT %(project_key)s, %(name)s, {_COLUMNS}, r.sole
+    INSERT INTO resource_copy (project_key, name, {_STORED})
+    SELECT %(project_key)s, %(name)s, {_STORED}
     FROM resource r WHERE r.project_key = %(project_key)s"""
 
 # Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
@@ -75,9 +78,9 @@ _DELETE_DIFFERENT: LiteralString = f"""
     DELETE FROM resource r
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
         SELECT d.id FROM (
-            SELECT {_COLUMNS}, sole FROM resource r WHERE r.project_key = %(project_key)s
+            SELECT {_STORED} FROM resource r WHERE r.project_key = %(project_key)s
             EXCEPT
-            SELECT {_COLUMNS}, sole FROM resource_copy c
+            SELECT {_STORED} FROM resource_copy c
             WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
 
 _MISSING: LiteralString = """
@@ -86,8 +89,8 @@ _MISSING: LiteralString = """
     SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s"""
 
 _RESTORE: LiteralString = f"""
-    INSERT INTO resource (project_key, {_COLUMNS}, sole)
-    SELECT %(project_key)s, {_COLUMNS}, c.sole
+    INSERT INTO resource (project_key, {_STORED})
+    SELECT %(project_key)s, {_STORED}
     FROM resource_copy c
     WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
     ON CONFLICT DO NOTHING"""
@@ -132,9 +135,7 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
     """Insert the resources whose id and key are free, and return their ids; to be called within a transaction."""
     rows: list[Parameters] = []
     for resource in resources:
-        arrays, staged_arrays = _arrays(resource)
-        made = {"arrays": arrays, "staged_arrays": staged_arrays}
-        rows.append({"project_key": project_key, **asdict(resource), **made})
+        rows.append({"project_key": project_key, **asdict(resource), **_arrays(resource)})
     with connection.cursor() as cursor:
         cursor.executemany(_INSERT, rows, returning=True)
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
@@ -145,14 +146,15 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
 def _copy(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         for resource in resources:
-            copy.write_row((project_key, *astuple(resource), *_arrays(resource), resource.version))
+            copy.write_row((project_key, *astuple(resource), *_arrays(resource).values()))
 
 
-def _arrays(resource: StoredResource) -> tuple[str, str | None]:
-    """The distinct values of the arrays of both projections, the second as None if they are equal."""
-    staged = resource.staged_object_type
-    current_arrays = array_values.literal(decode(resource.object_type))
-    return current_arrays, None if staged is None else array_values.literal(decode(staged))
+def _arrays(resource: StoredResource) -> dict[LiteralString, str | None]:
+    """The columns :data:`_ARRAYS`, in their order."""
+    columns: dict[LiteralString, str | None] = {**all_columns(resource.object_type)}
+    for column, values in all_columns(resource.staged_object_type).items():
+        columns[f"staged_{column}"] = values
+    return columns
 
 
 def tidy(connection: Connection) -> None:

@@ -1,10 +1,8 @@
-"""Compiles facets to SQL: each one is a query of one row, the JSON of its result and whether it read documents.
+"""Compiles facets to SQL: each one is a query of one row, the JSON of its result.
 
 Counts are counts of resources: a value that an array contains twice counts once. A query reads the resources once,
 however many terms or ranges it has. The distinct values of an array stand ready in the row (see
 :class:`app.query.fields.ValueArray`), so that no join or DISTINCT over all rows is needed to count each resource once.
-Where they do not, they are made from the document, which takes six times as long. The caller learns of it and has the
-rows completed (see :mod:`app.resource.array_filling`).
 
 No query has anything that PostgreSQL would refuse to divide among parallel workers.
 """
@@ -17,7 +15,7 @@ from math import ceil
 from typing import LiteralString
 
 from app import errors
-from app.query.fields import ARRAYS_ARE_VALID, Field, FieldType, Stage
+from app.query.fields import Field, FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
 from app.query.predicate.compiler import CASTS, SqlParameter, compile_condition, number_text, parameter_of
@@ -32,7 +30,7 @@ _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 def compile_facet(
     facet: Facet, where: LiteralString, stage: Stage, prefix: LiteralString, parameters: Parameters
 ) -> LiteralString:
-    """The query of a facet, of one row: its ``json``, and ``is_made``, whether a value was made from a document.
+    """The query of a facet, of one row with its ``json``.
 
     :param where: selects the resources ``r`` that are counted.
     :param prefix: begins the names of the parameters that are added to ``parameters``.
@@ -86,7 +84,7 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
         return f"SELECT {_column(path, stage)} AS value FROM resource r WHERE {where}"
     # unnest in the select list takes two thirds of the time of unnest in a lateral subquery.
     values: LiteralString = f"unnest(coalesce({array.for_stage(stage)}, '{{NULL}}'))"
-    return f"SELECT {values} AS value, {_ROW_IS_MADE} FROM resource r WHERE {where}"
+    return f"SELECT {values} AS value FROM resource r WHERE {where}"
 
 
 def _each_value_in_ranges(
@@ -106,17 +104,8 @@ def _each_value_in_ranges(
             columns.append(column.format(value=value))
     if array is not None:
         columns.append(f"unnest(array_prepend(NULL, {array.for_stage(stage)})) AS previous")
-        columns.append(_ROW_IS_MADE)
     listed: LiteralString = ", ".join(columns)
     return f"SELECT {listed} FROM resource r WHERE {where}"
-
-
-_ROW_IS_MADE: LiteralString = f"({ARRAYS_ARE_VALID}) IS NOT TRUE AS is_made"
-
-
-def _is_made(path: FieldPath) -> LiteralString:
-    """The aggregate over the rows of :func:`_each_value`: whether a value was made from a document."""
-    return "false" if path.field.values is None else "coalesce(bool_or(v.is_made), false)"
 
 
 def _is_number(field: Field) -> bool:
@@ -170,15 +159,14 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
     # twice.
     return f"""
         WITH counted AS MATERIALIZED (
-            SELECT v.value, count(*) AS count, {_is_made(facet.path)} AS is_made
+            SELECT v.value, count(*) AS count
             FROM ({_each_value(facet.path, where, stage)}) v
             GROUP BY v.value)
-        SELECT {_terms_result(data_type)} AS json, f.is_made
+        SELECT {_terms_result(data_type)} AS json
         FROM (
                 SELECT
                     coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
-                    coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
-                    coalesce(bool_or(c.is_made), false) AS is_made
+                    coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
                 FROM counted c
             ) f CROSS JOIN (
                 SELECT
@@ -215,7 +203,7 @@ def _filter(
     clause = compile_condition(condition, stage, prefix)
     parameters |= clause.parameters
     result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
-    return f"SELECT {result} AS json, false AS is_made FROM resource r WHERE {where} AND {clause.indexed}"
+    return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.indexed}"
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -258,9 +246,9 @@ def _ranges(
         results.append(concatenated("'{'", f"{placeholder(one.json)}::text", counts, statistics, "'}'"))
     listed = concatenated("'['", concatenated(*_with_commas(results)), "']'")
     return f"""
-        SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json, f.is_made
+        SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json
         FROM (
-            SELECT {", ".join(aggregates)}, {_is_made(path)} AS is_made
+            SELECT {", ".join(aggregates)}
             FROM ({_each_value_in_ranges(path, where, stage, made)}) v
         ) f"""
 

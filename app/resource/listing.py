@@ -108,13 +108,11 @@ class Further:
     """What a page has beside the usual members, as SQL.
 
     :param members: members of the page.
-    :param queries: parts of the statement's WITH, which the others refer to.
-    :param flag: a boolean that is returned beside the page.
+    :param queries: parts of the statement's WITH, which the members refer to.
     """
 
     members: LiteralString = "''"
     queries: Sequence[LiteralString] = ()
-    flag: LiteralString = "false"
 
 
 def page(
@@ -125,8 +123,8 @@ def page(
     terms: Sequence[Term],
     json: LiteralString,
     further: Further = Further(),
-) -> tuple[str, bool]:
-    """A page as JSON text, and the flag of ``further``.
+) -> str:
+    """A page as JSON text.
 
     :param parameters: ``project_key``, and those of ``terms`` and ``further``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
@@ -141,13 +139,13 @@ def page(
     with_: LiteralString = f"WITH {joined}" if queries else ""
     statement = f"""
         {with_}
-        SELECT {concatenated(_COUNTS, total, _RESULTS, further.members, "'}'")}, {further.flag}
+        SELECT {concatenated(_COUNTS, total, _RESULTS, further.members, "'}'")}
         FROM ({results} ORDER BY {_order_of_columns(terms)}) p"""
     page_of = {"limit": paging.limit, "offset": paging.offset}
     row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    return row
+    return row[0]
 
 
 _COUNTS = concatenated(
@@ -201,8 +199,8 @@ _ALL: LiteralString = f"""
         (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
         (SELECT count(*) FROM (
             SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT {_COUNTED_AT_MOST} + 1) r))"""
-"""The number of all resources of the project. It is kept by triggers (``migrations/0007.resource-count.sql`` says how);
-where it is not, they are counted."""
+"""The number of all resources of the project. It is kept by triggers, as the first migration says; where it is not,
+they are counted."""
 
 
 def _total(count: LiteralString) -> LiteralString:

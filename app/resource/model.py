@@ -1,32 +1,75 @@
 """The values that the modules of this package exchange. All are frozen, and their types say what has been checked."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
 from app.query.fields import Field, Stage
 from app.query.filters.ast import Facet, Filter
 from app.query.predicate.ast import Condition
+from app.resource.object_type import ObjectType
 from app.resource.world import REAL_WORLD, World
 from app.values.strict_json import INT64_MAX
 
+RESOURCE_BYTES_AT_MOST = 16 * 1024 * 1024
+"""The most that a resource holds: both projections as JSON, in UTF-8."""
+
+
+# A resource
+
 
 @dataclass(frozen=True, slots=True)
-class ObjectType:
-    """A valid ObjectType.
+class Content:
+    """The content of one projection, current or staged."""
 
-    :param text: canonical JSON: the fields that are present, in the order of :data:`app.query.fields.OBJECT_TYPE`.
-    :param searched: the texts in it that a search looks at, those of ``arrayOfStringExample``.
-    :param arrays: the distinct values of its arrays, as :func:`app.resource.array_values.literal` writes them; empty if
-        the ObjectType is not to be stored.
-    :param names: the names of the fields that are present.
+    object_type: ObjectType
+    some_property: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource as it is stored, or as a write leaves it.
+
+    :param unnamed: whether PUT and PATCH mean it if their body has neither ``id`` nor ``key``.
     """
 
-    text: str
-    searched: tuple[str, ...] = ()
-    arrays: str = ""
-    names: tuple[str, ...] = ()
+    id: UUID
+    version: int
+    key: str | None
+    created_at: datetime
+    last_modified_at: datetime
+    created_by: str
+    last_modified_by: str
+    current: Content
+    staged: Content
+    unnamed: bool = False
+
+    def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
+        """This resource with both projections changed, or only the staged one."""
+        current = self.current if staged_only else change(self.current)
+        return replace(self, current=current, staged=change(self.staged))
+
+
+@dataclass(frozen=True, slots=True)
+class NewResource:
+    """A resource to be created; its members are those of the resource that it becomes."""
+
+    key: str | None
+    current: Content
+    staged: Content
+    last_modified_by: str
+    unnamed: bool
+    version: int = 1
+
+    def stored(self, resource_id: UUID, at: datetime) -> Resource:
+        """The resource that was created at a time."""
+        author = self.last_modified_by
+        return Resource(
+            resource_id, self.version, self.key, at, at, author, author, self.current, self.staged, self.unnamed
+        )
 
 
 # Versions and preconditions
@@ -114,99 +157,12 @@ class ByKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Sole:
-    """The only resource of the project; there is no target if it has several."""
+class Unnamed:
+    """The project's unnamed resource; if it has none, its only resource."""
 
 
-Target = ById | ByKey | Sole
+Target = ById | ByKey | Unnamed
 """The resource that a write applies to."""
-
-
-# A change is symbolic: it names stored values without knowing them, so that one statement can carry it out without
-# reading the resource first.
-
-
-class Stored(Enum):
-    """A value that the resource has before the write."""
-
-    CURRENT_OBJECT = "current object"
-    CURRENT_SOME_PROPERTY = "current someProperty"
-    STAGED_OBJECT = "staged object"
-    STAGED_SOME_PROPERTY = "staged someProperty"
-    KEY = "key"
-
-
-@dataclass(frozen=True, slots=True)
-class NewText:
-    """A text that comes with the request.
-
-    :param searched: the texts in it that a search looks at.
-    """
-
-    text: str
-    searched: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NewObject(NewText):
-    """An ObjectType that comes with the request.
-
-    :param arrays: the distinct values of its arrays.
-    """
-
-    arrays: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """A stored ObjectType, of which the given fields are replaced."""
-
-    base: Stored
-    fields: ObjectType
-
-
-Expression = Stored | NewText | Merged
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """The values of one projection, current or staged."""
-
-    object_type: Expression
-    some_property: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What each value of a resource becomes by a write; by default, all stay as they are.
-
-    :param touched: raises the version even if no value changes.
-    """
-
-    current: Projection = Projection(Stored.CURRENT_OBJECT, Stored.CURRENT_SOME_PROPERTY)
-    staged: Projection = Projection(Stored.STAGED_OBJECT, Stored.STAGED_SOME_PROPERTY)
-    key: Expression = Stored.KEY
-    touched: bool = False
-
-    @property
-    def merges(self) -> bool:
-        """Whether an ObjectType is merged with a stored one."""
-        return isinstance(self.current.object_type, Merged) or isinstance(self.staged.object_type, Merged)
-
-
-@dataclass(frozen=True, slots=True)
-class NewResource:
-    """A resource to be created.
-
-    :param staged_only: its current ObjectType stays empty.
-    :param sole: it is created as the project's only resource; if several requests try that at once, one succeeds.
-    """
-
-    id: UUID
-    key: str | None
-    object_type: ObjectType
-    staged_only: bool
-    sole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +181,8 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """A stored resource for an answer: its JSON text, and what the headers need."""
+class Representation:
+    """A resource for an answer: its JSON text, and what the headers need."""
 
     id: str
     version: int
@@ -256,36 +212,10 @@ class StoredResource:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a write that succeeded, even if it changed nothing.
+    """The result of a write that succeeded, even if it changed nothing."""
 
-    :param leaves_text: whether a text of it waits to be indexed for searches.
-    """
-
-    resource: Resource
+    resource: Representation
     created: bool
-    leaves_text: bool = False
-
-
-class Refusal(Enum):
-    """Why a write was not carried out."""
-
-    NOT_FOUND = "not found"
-    AMBIGUOUS = "more than one resource"
-    PRECONDITION = "a precondition does not hold"
-    RACE = "another write came in between; the same write may be tried again"
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The result of a write that was not carried out.
-
-    :param id: of the resource that it found, if there is one.
-    :param version: of the same resource.
-    """
-
-    reason: Refusal
-    id: str | None = None
-    version: int | None = None
 
 
 # Reading

@@ -20,7 +20,7 @@ from app.resource.json_text import (
     quoted,
     text_member,
 )
-from app.resource.model import Resource
+from app.resource.model import Representation, Resource
 from app.values.timestamps import text_of
 
 # One resource
@@ -28,16 +28,16 @@ from app.values.timestamps import text_of
 COLUMNS: LiteralString = """
     r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by, r.object_type,
     r.some_property"""
-"""The columns that :func:`resource_of` needs."""
+"""The columns that :func:`representation_of_row` needs."""
 
 
-def resource_of(row: tuple[Any, ...]) -> Resource:
+def representation_of_row(row: tuple[Any, ...]) -> Representation:
     """The resource (interface 2.2) of a row with :data:`COLUMNS`: the same JSON as :data:`RESULT_JSON` makes of it."""
     uuid, version, key, created_at, last_modified_at, created_by, last_modified_by, object_type, some_property = row
     resource_id = str(uuid)
     key_member = "" if key is None else f'"key":"{key}",'
     some_property_member = "" if some_property is None else f',"someProperty":{encode_basestring(some_property)}'
-    return Resource(
+    return Representation(
         resource_id,
         version,
         f'{{"id":"{resource_id}","version":{version},{key_member}'
@@ -45,6 +45,24 @@ def resource_of(row: tuple[Any, ...]) -> Resource:
         f'"createdBy":{{"typeId":"api-client","id":{encode_basestring(created_by)}}},'
         f'"lastModifiedBy":{{"typeId":"api-client","id":{encode_basestring(last_modified_by)}}},'
         f'"objectTypeProperty":{object_type}{some_property_member}}}',
+    )
+
+
+def representation_of(resource: Resource) -> Representation:
+    """A resource (interface 2.2) in its current projection."""
+    current = resource.current
+    return representation_of_row(
+        (
+            resource.id,
+            resource.version,
+            resource.key,
+            resource.created_at,
+            resource.last_modified_at,
+            resource.created_by,
+            resource.last_modified_by,
+            current.object_type.text,
+            current.some_property,
+        )
     )
 
 

@@ -5,11 +5,10 @@ from typing import Any, cast
 
 from marshmallow import ValidationError
 
-from app.query.fields import OBJECT_TYPE
-from app.resource import array_values
 from app.resource.actions import REGISTRY, UpdateAction
 from app.resource.echo import PERSONS, UNTYPED, ComplexRecord, read_timestamp
-from app.resource.model import KEY_PATTERN, ExpectedVersion, ObjectType
+from app.resource.model import KEY_PATTERN, ExpectedVersion
+from app.resource.object_type import ObjectType
 from app.values.json_fields import (
     ARRAY_EXPECTED,
     MISSING,
@@ -33,7 +32,6 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.strict_json import encode_arrays
 
 ACTIONS_AT_MOST = 500
 """Update actions of one request at most, as on the platform."""
@@ -111,11 +109,7 @@ class ContainedObjectTypeSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        return ObjectType(encode_arrays(_ordered(data)))
-
-
-def _ordered(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: data[name] for name in OBJECT_TYPE if name in data}
+        return ObjectType.of(data)
 
 
 WRAPPER = "objectTypeProperty"
@@ -136,11 +130,6 @@ class ObjectTypeSchema(ContainedObjectTypeSchema):
 
     arrayOfUniqueIntExample = JsonArray(check_int64, _INT64, unique=True)
     arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER, length=2)
-
-    def make(self, data: dict[str, Any]) -> ObjectType:
-        ordered = _ordered(data)
-        searched = tuple(data.get("arrayOfStringExample", ()))
-        return ObjectType(encode_arrays(ordered), searched, array_values.literal(data), tuple(ordered))
 
 
 @dataclass(frozen=True, slots=True)

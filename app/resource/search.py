@@ -29,12 +29,10 @@ class Found:
 
     :param json: a page of flat projections, with facets if the search has some.
     :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
-    :param has_made_arrays: whether facets had to make values of arrays from documents.
     """
 
     json: str
     has_unindexed: bool
-    has_made_arrays: bool
 
 
 def search(connection: Connection, project_key: str, query: Search) -> Found:
@@ -48,7 +46,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
     if query.texts:
         texts = expand(connection, project_key, query.texts, query.fuzzy_level)
         narrowing.append(_matching(texts.tsquery, query.stage))
-    json, has_made_arrays = listing.page(
+    json = listing.page(
         connection,
         Selected([*narrowing, *_clauses("filter", query.filters, query.stage)]),
         parameters,
@@ -57,7 +55,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
         PROJECTION_JSON[query.stage],
         _facets(query, narrowing, parameters),
     )
-    return Found(json, texts.has_unindexed, has_made_arrays)
+    return Found(json, texts.has_unindexed)
 
 
 _NO_TEXTS = Expansion((), has_unindexed=False)
@@ -113,12 +111,11 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
 
 
 def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> Further:
-    """The member ``facets``, if the search has some, and whether they read documents; adds their parameters."""
+    """The member ``facets``, if the search has some; adds their parameters."""
     if not query.facets:
         return Further()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
-    made: list[LiteralString] = []
     for number, facet in enumerate(query.facets):
         # A filter of facets does not apply to facets on its own field.
         filters = _clauses("facet_filter", query.facet_filters, query.stage, but=facet.path)
@@ -130,5 +127,4 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")
-        made.append(f"(SELECT f.is_made FROM {name} f)")
-    return Further(member("facets", concatenated("'{'", *results, "'}'")), queries, " OR ".join(made))
+    return Further(member("facets", concatenated("'{'", *results, "'}'")), queries)

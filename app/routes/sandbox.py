@@ -11,7 +11,6 @@ from app.http.answers import html_answer, json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.http.hangups import has_hung_up
-from app.http.large_bodies import beside_other_requests
 from app.identity.scopes import public
 from app.openapi.document import described_views
 from app.routes import sandbox_page
@@ -31,6 +30,7 @@ from app.sandbox.report import report
 from app.sandbox.report_page import PAGE_POLICY, as_page
 from app.sandbox.rules import rules_check
 from app.sandbox.service import Sandbox
+from app.values.large_values import beside_other_requests
 
 blueprint = Blueprint("sandbox", __name__, url_prefix="/sandbox")
 

@@ -8,7 +8,6 @@ from app.http.arguments import Blueprint, Endpoint, load_form
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scope_if, scopes
 from app.openapi.marks import Answer, operation
-from app.resource.array_filling import fill_arrays
 from app.resource.dictionary import index_texts
 from app.resource.lanes import lane_of_search
 from app.resource.model import Search
@@ -38,8 +37,6 @@ def _found(project_key: str, query: Search) -> str:
     if found.has_unindexed:
         # The process whose write left the text may have ended.
         database().leisure.add(project_key, index_texts)
-    if found.has_made_arrays:
-        database().leisure.add(project_key, fill_arrays)
     return found.json
 
 

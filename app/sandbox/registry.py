@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from time import monotonic
 
 from app.database.connection import Connection
-from app.resource import store
+from app.resource.writing import store
 from app.sandbox import records
 from app.sandbox.bus import Message
 from app.sandbox.project import SandboxProject

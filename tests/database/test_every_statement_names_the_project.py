@@ -19,7 +19,7 @@ SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration"}
 
 PROJECT_TABLES = {*distribute.DISTRIBUTED}
 
-PROJECTS = {"walk", "sole", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
+PROJECTS = {"walk", "unnamed", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
 """The projects of the walk."""
 
 TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TABLES | SERVICE_TABLES)})\b")

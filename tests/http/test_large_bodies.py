@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask, request
 
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.values.large_values import LARGE_FROM, beside_other_requests
 from app.values.strict_json import decode, encode, encode_arrays
 from tests.support.api import Api
 from tests.support.gunicorn_server import StartGunicorn

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
-from app.http.large_bodies import beside_other_requests
+from app.values.large_values import beside_other_requests
 from app.serving.supervisor import serve
 from tests.support.waiting import wait_until
 

@@ -1,4 +1,4 @@
-"""Large bodies: decoded and checked in a thread of their own.
+"""Large JSON: decoded, checked and made in a thread of its own.
 
 A body of 2 MiB can hold a million numbers, which take half a second. In the worker's one thread, all other requests of
 the process would wait as long. Beside another thread they wait for Python's interpreter lock only, some milliseconds
@@ -15,7 +15,7 @@ from gevent import monkey
 from gevent.threadpool import ThreadPool
 
 LARGE_FROM = 32 * 1024
-"""Bytes of a body that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
+"""Bytes of JSON that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
 
 Result = TypeVar("Result")
 
@@ -36,3 +36,11 @@ def beside_other_requests(work: Callable[[], Result]) -> Result:
     if not monkey.is_module_patched("socket"):
         return work()
     return cast("Result", _thread().apply(copy_context().run, (work,)))
+
+
+def computed(work: Callable[[], Result], size: int) -> Result:
+    """The result of work that only computes, done beside other requests if it is large.
+
+    :param size: characters of the JSON that it reads and makes.
+    """
+    return beside_other_requests(work) if size >= LARGE_FROM else work()

@@ -1,0 +1,109 @@
+"""The write rules: what a write makes of the resource that it finds. Values in, values or a refusal out; no SQL."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from app import errors
+from app.resource.model import (
+    RESOURCE_BYTES_AT_MOST,
+    ById,
+    ByKey,
+    NewResource,
+    Preconditions,
+    Resource,
+    Target,
+    Unnamed,
+)
+from app.resource.preconditions import failed_precondition
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a request asks for.
+
+    :param target: the resource that it means; None if it always creates one.
+    :param change: from the resource as it is to what it becomes.
+    :param creates: what it creates if there is no such resource; None if it creates none.
+    """
+
+    project_key: str
+    client_id: str
+    target: Target | None
+    change: Callable[[Resource], Resource]
+    conditions: Preconditions
+    creates: NewResource | None = None
+
+
+def decide(stored: Resource, write: Write) -> Resource:
+    """The resource after a write.
+
+    It is equal to ``stored`` if nothing changes; else its version is one more, whatever the change has made of it. That
+    it becomes the unnamed resource is nothing that a client sees, so that alone leaves the version as it is.
+
+    :raises ApiError: 412 or 409, in this order; 400 if the resource would be too large.
+    """
+    raise_if_refused(stored, write.conditions)
+    after = write.change(stored)
+    if replace(after, unnamed=stored.unnamed) == stored:
+        return after
+    _raise_if_too_large(after)
+    return replace(after, version=stored.version + 1, last_modified_by=write.client_id)
+
+
+def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
+    """Check the preconditions of a write.
+
+    :raises ApiError: 412 or 409.
+    """
+    refusal = failed_precondition(conditions, str(stored.id), stored.version)
+    if refusal is not None:
+        raise refusal
+
+
+def create(write: Write, *, has_others: bool) -> NewResource:
+    """The resource that a write creates, since there is none that it means.
+
+    :param has_others: whether the project has resources, none of which is the unnamed one.
+    :raises ApiError: 404 if it creates none, or 400 if it does not say which of several it means; 412, since If-Match
+        demands a resource; 400 if the resource would be too large.
+    """
+    if write.creates is None or isinstance(write.target, ById):  # ids are the server's
+        _raise_not_found(write, has_others=has_others)
+    if not write.conditions.allows_creation:
+        raise errors.precondition_failed("If-Match")
+    _raise_if_too_large(write.creates)
+    return write.creates
+
+
+def _raise_not_found(write: Write, *, has_others: bool) -> NoReturn:
+    match write.target:
+        case ById(id=resource_id):
+            raise errors.not_found_by_id(resource_id)
+        case ByKey(key=key):
+            raise errors.not_found_by_key(key)
+        case Unnamed() if has_others:
+            raise errors.invalid_input(
+                f"The project '{write.project_key}' has several Resources, and none of them was written without an id"
+                " and a key: the body needs an id or a key."
+            )
+        case _:
+            raise errors.not_found_in_project(write.project_key)
+
+
+def _raise_if_too_large(resource: Resource | NewResource) -> None:
+    """Check the size of a resource.
+
+    :raises ApiError: 400 if its two projections have more bytes than :data:`RESOURCE_BYTES_AT_MOST`.
+    """
+    texts = [
+        text
+        for content in {resource.current, resource.staged}
+        for text in (content.object_type.text, content.some_property or "")
+    ]
+    # A character has four bytes at most, so most texts need not be encoded.
+    if sum(map(len, texts)) * 4 > RESOURCE_BYTES_AT_MOST < sum(len(text.encode()) for text in texts):
+        raise errors.invalid_input(
+            f"The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged projection"
+            " together."
+        )

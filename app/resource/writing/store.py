@@ -1,0 +1,251 @@
+"""Finds, inserts, updates and deletes one resource. Functions take a connection and the project; none of them commits.
+
+Three rules hold for every statement: ``project_key`` is one of its conditions, values are parameters, and an UPDATE or
+DELETE has the version that was read in its WHERE clause.
+"""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.errors import UniqueViolation
+
+from app import errors
+from app.database.connection import Connection
+from app.query.sql_text import Parameters
+from app.resource.array_values import changed_columns
+from app.resource.dictionary import NOTED, WordCache
+from app.resource.model import ById, ByKey, Content, NewResource, Resource, Target, Unnamed
+from app.resource.object_type import ObjectType
+from app.values.large_values import computed
+
+_word_cache = WordCache()
+"""The one cache of this process; its entries belong to connections."""
+
+
+def forget_words(project_key: str) -> None:
+    """Have this process add all words of a project to the dictionary again, since they have been deleted there."""
+    _word_cache.forget(project_key)
+
+
+# Statements
+
+_WHICH: dict[type[Target], LiteralString] = {
+    ById: "r.id = %(id)s",
+    ByKey: "r.key = %(key)s",
+    Unnamed: """r.id = coalesce(
+        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed),
+        (SELECT (array_agg(o.id))[1]
+         FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s LIMIT 2) o
+         HAVING count(*) = 1))""",
+}
+"""The resource that a target means; the last is the unnamed one, else the only one."""
+
+_FIND: dict[type[Target], LiteralString] = {
+    target: f"""
+    SELECT r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
+        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property, r.unnamed
+    FROM resource r WHERE r.project_key = %(project_key)s AND {which}"""
+    for target, which in _WHICH.items()
+}
+
+_HAS_ANY: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)"
+
+_NOW: LiteralString = "date_trunc('milliseconds', coalesce(%(now)s::timestamptz, now()))"
+"""The time of a write: of the project's own clock, or of the database's, which all processes share.
+
+Truncated here, since the column, a timestamptz(3), would round it up, into the future.
+"""
+
+_THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"
+
+_DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
+
+
+@lru_cache(maxsize=256)
+def _insert(columns: tuple[LiteralString, ...], *, notes_text: bool) -> LiteralString:
+    values: LiteralString = ", ".join([f"%({column})s" for column in columns])
+    return f"""{_noting(notes_text=notes_text)}
+    INSERT INTO resource AS r (
+        project_key, id, created_at, last_modified_at, created_by, {", ".join(columns)})
+    VALUES (%(project_key)s, %(id)s, {_NOW}, {_NOW}, %(last_modified_by)s, {values})
+    RETURNING r.created_at"""
+
+
+@lru_cache(maxsize=256)
+def _update(columns: tuple[LiteralString, ...], *, notes_text: bool) -> LiteralString:
+    assignments: list[LiteralString] = [f"{column} = %({column})s" for column in columns]
+    if "version" in columns:
+        assignments.append(f"last_modified_at = {_NOW}")
+    return f"""{_noting(notes_text=notes_text)}
+    UPDATE resource r SET {", ".join(assignments)}
+    WHERE {_THIS_VERSION}
+    RETURNING r.last_modified_at"""
+
+
+def _noting(*, notes_text: bool) -> LiteralString:
+    return f"WITH {NOTED}" if notes_text else ""
+
+
+# What a write changes
+
+
+def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
+    """The columns that a write may change, but those of times and arrays."""
+    current, staged = resource.current, resource.staged
+    differ = staged != current
+    return {
+        "version": resource.version,
+        "last_modified_by": resource.last_modified_by,
+        "key": resource.key,
+        "object_type": current.object_type.text,
+        "some_property": current.some_property,
+        "staged_object_type": staged.object_type.text if differ else None,
+        "staged_some_property": staged.some_property if differ else None,
+        "unnamed": resource.unnamed,
+    }
+
+
+def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
+    """The columns that get another value, but those of times.
+
+    :param before: the resource as it was read; None if it is created.
+    """
+    old: dict[LiteralString, Any] = {} if before is None else _columns(before)
+    new = _columns(after)
+    changed: dict[LiteralString, Any] = {name: value for name, value in new.items() if value != old.get(name)}
+    changed |= _changed_arrays("", old.get("object_type"), new["object_type"])
+    changed |= _changed_arrays("staged_", old.get("staged_object_type"), new["staged_object_type"])
+    return changed
+
+
+def _changed_arrays(prefix: LiteralString, before: str | None, after: str | None) -> dict[LiteralString, str | None]:
+    if before == after:
+        return {}
+    size = len(before or "") + len(after or "")
+    arrays = computed(lambda: changed_columns(ObjectType(before or "{}"), ObjectType(after or "{}")), size)
+    changed: dict[LiteralString, str | None] = {}
+    for column, literal in arrays.items():
+        changed[f"{prefix}{column}"] = literal
+    return changed
+
+
+def _new_texts(before: Resource | None, after: Resource | NewResource) -> Generator[tuple[str, ...]]:
+    """The texts that a search looks at, by the values that contain them, of values that were not there before."""
+    known = [] if before is None else [before.current, before.staged]
+    known_objects = {content.object_type for content in known}
+    known_properties = {None, *(content.some_property for content in known)}
+    for content in dict.fromkeys((after.current, after.staged)):
+        if content.object_type not in known_objects:
+            yield tuple(content.object_type.items("arrayOfStringExample"))
+        if content.some_property is not None and content.some_property not in known_properties:
+            yield (content.some_property,)
+
+
+# Functions
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A resource after a write.
+
+    :param leaves_text: whether a text of it waits to be indexed for searches.
+    """
+
+    resource: Resource
+    is_new: bool = False
+    leaves_text: bool = False
+
+
+def find(connection: Connection, project_key: str, target: Target, *, locks: bool = False) -> Resource | None:
+    """The resource that a write applies to, as it is committed.
+
+    :param locks: whether other writers of it wait until the transaction ends.
+    """
+    statement = _FIND[type(target)]
+    parameters = {"project_key": project_key, **_parameters(target)}
+    row = connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone()
+    if row is None:
+        return None
+    *members, object_type, some_property, staged_object_type, staged_some_property, unnamed = row
+    current = staged = Content(ObjectType(object_type), some_property)
+    if staged_object_type is not None:
+        staged = Content(ObjectType(staged_object_type), staged_some_property)
+    return Resource(*members, current=current, staged=staged, unnamed=unnamed)
+
+
+def _parameters(target: Target) -> Parameters:
+    match target:
+        case ById(id=resource_id):
+            return {"id": resource_id}
+        case ByKey(key=key):
+            return {"key": key}
+        case Unnamed():
+            return {}
+
+
+def has_any(connection: Connection, project_key: str) -> bool:
+    """Whether a project has resources."""
+    return connection.execute(_HAS_ANY, {"project_key": project_key}).fetchone() == (True,)
+
+
+def insert(
+    connection: Connection, project_key: str, resource_id: UUID, new: NewResource, at: datetime | None
+) -> Stored:
+    """Create a resource.
+
+    :param at: the time of the write; None: now, by the clock of the database.
+    :raises UniqueViolation: if its key is in use, or if the project has an unnamed resource already.
+    """
+    columns = {name: value for name, value in _changed(None, new).items() if value is not None}
+    words = _word_cache.new_words(connection, project_key, _new_texts(None, new))
+    parameters = {"project_key": project_key, "id": resource_id, "now": at, "new_words": words.text, **columns}
+    row = connection.execute(_insert(tuple(columns), notes_text=bool(words)), parameters).fetchone()
+    if row is None:
+        errors.unreachable("an INSERT without ON CONFLICT returns its row")
+    _word_cache.add(connection, project_key, words)
+    return Stored(new.stored(resource_id, at=row[0]), is_new=True, leaves_text=bool(words))
+
+
+def update(
+    connection: Connection, project_key: str, before: Resource, after: Resource, at: datetime | None
+) -> Stored | None:
+    """Write what differs between two states of a resource.
+
+    :param before: as it was read.
+    :param after: as it was decided; its time becomes that of this write.
+    :param at: as for :func:`insert`.
+    :return: None if it is not there any more with the version that was read.
+    :raises UniqueViolation: if its new key is in use, or if the project has another unnamed resource.
+    """
+    columns = _changed(before, after)
+    if not columns:
+        return Stored(before)
+    words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
+    parameters = {"project_key": project_key, "id": before.id, "read_version": before.version, "now": at}
+    row = connection.execute(
+        _update(tuple(columns), notes_text=bool(words)), {**parameters, "new_words": words.text, **columns}
+    ).fetchone()
+    if row is None:
+        return None
+    _word_cache.add(connection, project_key, words)
+    return Stored(replace(after, last_modified_at=row[0]), leaves_text=bool(words))
+
+
+def delete(connection: Connection, project_key: str, stored: Resource) -> bool:
+    """Delete a resource; False if it is not there any more with the version that was read."""
+    parameters = {"project_key": project_key, "id": stored.id, "read_version": stored.version}
+    return connection.execute(_DELETE, parameters).rowcount == 1
+
+
+def is_about_the_key(error: UniqueViolation) -> bool:
+    """Whether the constraint that a write has violated is that on keys.
+
+    Citus appends the number of the shard, and passes no name on if the shard is on another node than the session.
+    """
+    name = error.diag.constraint_name
+    return name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None

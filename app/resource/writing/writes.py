@@ -1,0 +1,213 @@
+"""The writes: find the resource that is meant, decide what becomes of it, write that.
+
+Each attempt reads the resource, has :mod:`app.resource.writing.rules` decide, and writes only if the resource still has
+the version that was read. If another write came in between, the next attempt decides anew. It locks the resource when
+it reads it, so of many writers each gets its turn.
+"""
+
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from functools import reduce
+from typing import TypeVar
+
+from psycopg.errors import UniqueViolation
+
+from app import errors
+from app.database.connection import Connection
+from app.database.pool import Database
+from app.resource.dictionary import index_texts
+from app.resource.model import (
+    ById,
+    ByKey,
+    Caller,
+    Content,
+    NewResource,
+    Preconditions,
+    Representation,
+    Resource,
+    Target,
+    Unnamed,
+    Written,
+    canonical_id,
+)
+from app.resource.object_type import ObjectType
+from app.resource.resource_json import representation_of
+from app.resource.schemas import ResourceDraft, Update
+from app.resource.world import World
+from app.resource.writing import rules, store
+from app.resource.writing.rules import Write
+from app.values.json_fields import MISSING
+from app.values.large_values import computed
+
+_ATTEMPTS_AT_MOST = 100
+"""Attempts of a write that others keep overtaking; each lost attempt means that another write succeeded."""
+
+Result = TypeVar("Result")
+
+
+def create_or_update(
+    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
+) -> Written:
+    """POST on the collection (interface 4.6): sent fields replace stored ones, the others stay.
+
+    A body without id and key creates a resource.
+
+    :raises ApiError: 400, 404, 409 or 412, as do the other functions here.
+    """
+    change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
+    target = _target(draft)
+    creates = _new(caller, draft, staged=staged)
+    if isinstance(target, Unnamed):
+        target, creates = None, replace(creates, unnamed=False)
+    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions, creates))
+
+
+def create_or_overwrite(
+    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
+) -> Written:
+    """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
+
+    A body without id and key means the project's unnamed resource, else its only one, else a new one.
+    """
+    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
+    creates = _new(caller, draft, staged=staged)
+    target = _target(draft)
+    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions, creates))
+
+
+def overwrite(
+    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
+) -> Written:
+    """PATCH on the collection (interface 4.7): as PUT, for a resource that exists.
+
+    :raises ApiError: 400 also if neither the body nor If-Match has the expected version.
+    """
+    if conditions.expected is None and conditions.if_match is None:
+        raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
+    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
+    return _written(database, caller, Write(caller.project_key, caller.client_id, _target(draft), change, conditions))
+
+
+def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
+    """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
+
+    def change(resource: Resource) -> Resource:
+        return reduce(lambda changed, action: action.apply(changed), body.actions, resource)
+
+    target = _by_id(resource_id)
+    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions))
+
+
+def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Representation:
+    """DELETE (interface 4.11): returns the resource as it was."""
+    target = _by_id(resource_id)
+
+    def attempt(connection: Connection, locks: bool) -> Resource | None:
+        stored = store.find(connection, caller.project_key, target, locks=locks)
+        if stored is None:
+            raise errors.not_found_by_id(target.id)
+        rules.raise_if_refused(stored, conditions)
+        return stored if store.delete(connection, caller.project_key, stored) else None
+
+    return representation_of(_until_done(database, caller.project_key, attempt))
+
+
+# What a request means
+
+
+def _by_id(text: str) -> ById:
+    resource_id = canonical_id(text)
+    if resource_id is None:
+        raise errors.not_found_by_id(text)
+    return ById(resource_id)
+
+
+def _target(draft: ResourceDraft) -> Target:
+    """The resource that a body means: by its id, else by its key, else the unnamed one."""
+    if draft.id is not None:
+        return _by_id(draft.id)
+    return Unnamed() if draft.key is None else ByKey(draft.key)
+
+
+def _content_change(
+    new_object: Callable[[ObjectType], ObjectType], draft: ResourceDraft, *, staged: bool
+) -> Callable[[Resource], Resource]:
+    """The change that a body makes: another ObjectType, and beside an id another key.
+
+    :param new_object: from the ObjectType of a projection to what it becomes.
+    """
+
+    def change(resource: Resource) -> Resource:
+        changed = resource.with_content(
+            lambda content: replace(content, object_type=new_object(content.object_type)), staged_only=staged
+        )
+        if draft.key is not None:
+            return replace(changed, key=draft.key)
+        return changed if draft.id is not None else replace(changed, unnamed=True)
+
+    return change
+
+
+def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
+    content = Content(draft.object_type)
+    return NewResource(
+        key=draft.key,
+        current=Content(ObjectType()) if staged else content,
+        staged=content,
+        unnamed=draft.key is None,
+        last_modified_by=caller.client_id,
+    )
+
+
+# Attempts
+
+
+def _written(database: Database, caller: Caller, write: Write) -> Written:
+    stored = _until_done(
+        database, write.project_key, lambda connection, locks: _attempt(connection, caller.world, write, locks=locks)
+    )
+    if stored.leaves_text:
+        database.leisure.add(write.project_key, index_texts)
+    return Written(representation_of(stored.resource), stored.is_new)
+
+
+def _attempt(connection: Connection, world: World, write: Write, *, locks: bool) -> store.Stored | None:
+    """Find, decide, write.
+
+    :return: None if another write came in between.
+    :raises UniqueViolation: likewise, if the other write has taken the key or has become the unnamed resource.
+    """
+    project_key, target = write.project_key, write.target
+    found = None if target is None else store.find(connection, project_key, target, locks=locks)
+    if found is None:
+        is_ambiguous = isinstance(target, Unnamed) and write.creates is None and store.has_any(connection, project_key)
+        new = rules.create(write, has_others=is_ambiguous)
+        new_id = world.resource_id(connection, project_key)
+        return store.insert(connection, project_key, new_id, new, world.write_time())
+    size = sum(len(each.staged.object_type.text) for each in (found, write.creates) if each is not None)
+    after = computed(lambda: rules.decide(found, write), size)
+    try:
+        return store.update(connection, project_key, found, after, world.write_time())
+    except UniqueViolation as error:
+        if after.key != found.key and store.is_about_the_key(error):
+            raise errors.duplicate_field("key", after.key) from None
+        raise
+
+
+def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
+    """Make attempts until one is not overtaken. From the second on, each is a transaction that locks what it finds.
+
+    :param attempt: gets whether to lock; returns None if it was overtaken.
+    """
+    for number in range(_ATTEMPTS_AT_MOST):
+        locks = number > 0
+        with (
+            suppress(UniqueViolation),
+            database.connection(project_key) as connection,
+            connection.transaction() if locks else nullcontext(),
+        ):
+            done = attempt(connection, locks)
+            if done is not None:
+                return done
+    raise errors.over_capacity("The resource is being changed by others all the time.")

@@ -1,0 +1,471 @@
+-- The schema. project_key, the tenant, stands in every key and index of what belongs to a project, so that no statement
+-- looks at another project's rows and the tables can be distributed by it.
+--
+-- Functions name nothing but what PostgreSQL brings along, since a dump is restored without a search_path, and generated
+-- columns and indexes are computed again then. They are PL/pgSQL because that plans them once a session: SQL functions are
+-- planned by each statement, which made up half of the price of a write. Each has a COST near the truth: with the default
+-- of 100 the planner would rather compute 29 stems of each word of a project than ask the index that has them.
+-- depends:
+
+SET LOCAL lock_timeout = '10s';
+SET LOCAL statement_timeout = '1min';
+
+-- Both are trusted: the owner of a database may create them.
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
+
+
+-- Words
+
+-- The words of a projection as they are written, in lower case, and not their stems: one column then serves every
+-- language.
+--
+-- PostgreSQL's parser takes a time that grows with the square of what has no blanks in it ("a_a_a_...") or begins like a
+-- tag, and a tsvector holds one megabyte. So < is a blank, what is longer than 1,000 bytes between blanks is left out, and
+-- of arrayOfStringExample and of someProperty the first 20,000 characters count. Each text begins with a blank, as it
+-- makes a difference to the parser. No word reaches over a blank then, and the words of a text are those of its pieces,
+-- whatever else a resource holds.
+--
+-- Short texts are taken from the text of the JSON array: its elements stand between ["..."], with ", " between each two.
+-- An element that holds a quote, a backslash or a control character has a backslash there, and only then is the array
+-- taken apart by a query, which takes half as long again.
+CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
+DECLARE
+    elements text := (object_type::jsonb -> 'arrayOfStringExample')::text;
+    text text;
+    words tsvector := '';
+BEGIN
+    IF coalesce(octet_length(elements), 0) <= 1000 AND strpos(coalesce(elements, ''), '\') = 0
+        AND coalesce(octet_length(some_property), 0) < 1000
+    THEN
+        text := ' ' || replace("left"(substr(elements, 3), -2), '", "', ' ');
+        RETURN coalesce(to_tsvector('pg_catalog.simple', translate(text, '<', ' ')), '')
+            || coalesce(to_tsvector('pg_catalog.simple', translate(' ' || some_property, '<', ' ')), '');
+    END IF;
+    FOREACH text IN ARRAY ARRAY[
+        (SELECT string_agg(' ' || s.text, '' ORDER BY s.place)
+         FROM jsonb_array_elements_text(elements::jsonb) WITH ORDINALITY s (text, place)),
+        ' ' || some_property]
+    LOOP
+        IF octet_length(text) > 1000 THEN
+            text := (
+                SELECT string_agg(' ' || p.piece, '' ORDER BY p.place)
+                FROM string_to_table(translate("left"(text, 20000), E'<\t\n\r', '    '), ' ')
+                    WITH ORDINALITY p (piece, place)
+                WHERE octet_length(p.piece) BETWEEN 1 AND 1000);
+        END IF;
+        words := words || coalesce(to_tsvector('pg_catalog.simple', translate(text, '<', ' ')), '');
+    END LOOP;
+    RETURN words;
+END
+$$;
+
+-- The words of a text that waits to be indexed, as words_of finds them in the texts of a resource.
+CREATE FUNCTION words_of_text(text text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 500
+RETURN tsvector_to_array(to_tsvector('pg_catalog.simple', ' ' || translate(text, '<', ' ')));
+
+-- The languages that this server has stemmers for, and the stems of a word in all of them, but for the word itself. Two
+-- lists that have to agree, so both are made here: a server that is upgraded keeps the ones it has.
+DO $$
+BEGIN
+    EXECUTE format(
+        'CREATE FUNCTION stemmed_languages() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN %L::text[]',
+        (SELECT array_agg(cfgname ORDER BY cfgname) FROM pg_ts_config
+         WHERE cfgnamespace = 'pg_catalog'::regnamespace AND cfgname <> 'simple'));
+END
+$$;
+
+DO $$
+BEGIN
+    EXECUTE (
+        SELECT format(
+            'CREATE FUNCTION word_stems(word text) RETURNS text[]
+             LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5000 AS %L',
+            format('DECLARE
+                stems text[] := array_remove(array_remove(ARRAY[%s], word), NULL);
+            BEGIN
+                RETURN (SELECT array_agg(DISTINCT s.stem) FROM unnest(stems) s (stem));
+            END',
+                string_agg(format('(ts_lexize(%L::regdictionary, word))[1]', 'pg_catalog.' || dictname), ', '
+                    ORDER BY dictname)))
+        FROM pg_ts_dict WHERE dictnamespace = 'pg_catalog'::regnamespace AND dictname LIKE '%\_stem');
+END
+$$;
+
+-- What the beginning of a word keeps, whichever letters are edited: words within two edits of one another that have at
+-- least four letters share four of their first six, in order; within one edit, words of three to five letters share
+-- three of their first four, and words of two to four letters two of their first three. Longer words than 255 letters
+-- have none, since no distance is computed for them.
+CREATE FUNCTION word_keys(word text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $$
+DECLARE
+    letters CONSTANT integer := length(word);
+    a CONSTANT text := substr(word, 1, 1);
+    b CONSTANT text := substr(word, 2, 1);
+    c CONSTANT text := substr(word, 3, 1);
+    d CONSTANT text := substr(word, 4, 1);
+    e CONSTANT text := substr(word, 5, 1);
+    f CONSTANT text := substr(word, 6, 1);
+    keys text[];
+BEGIN
+    IF letters BETWEEN 6 AND 255 THEN
+        keys := ARRAY[
+            a || b || c || d, a || b || c || e, a || b || c || f, a || b || d || e, a || b || d || f,
+            a || b || e || f, a || c || d || e, a || c || d || f, a || c || e || f, a || d || e || f,
+            b || c || d || e, b || c || d || f, b || c || e || f, b || d || e || f, c || d || e || f];
+    ELSIF letters = 5 THEN
+        keys := ARRAY[
+            a || b || c || d, a || b || c || e, a || b || d || e, a || c || d || e, b || c || d || e,
+            a || b || c, a || b || d, a || c || d, b || c || d];
+    ELSIF letters = 4 THEN
+        keys := ARRAY[
+            a || b || c || d, a || b || c, a || b || d, a || c || d, b || c || d, a || b, a || c, b || c];
+    ELSIF letters = 3 THEN
+        keys := ARRAY[a || b || c, a || b, a || c, b || c];
+    ELSIF letters = 2 THEN
+        keys := ARRAY[a || b];
+    END IF;
+    RETURN keys;
+END
+$$;
+
+
+-- Resources
+
+-- object_type and staged_object_type hold the exact JSON text: numeric, and so jsonb, forgets the sign of -0.0 and
+-- writes 1e-300 with three hundred zeros, while a text goes out as it came in, without being built again for each
+-- read. What conditions look at is the jsonb made from it.
+--
+-- staged_* are NULL while the staged projection is the current one, which is what most resources are: then neither
+-- the row nor its indexes carry anything twice, and "has staged changes" is "staged_object_type IS NOT NULL".
+CREATE TABLE resource (
+    project_key                text COLLATE "C" NOT NULL,
+    id                         uuid NOT NULL,
+    version                    bigint NOT NULL CHECK (version >= 1),
+    key                        text COLLATE "C",
+    created_at                 timestamptz(3) NOT NULL,
+    last_modified_at           timestamptz(3) NOT NULL,
+    created_by                 text COLLATE "C" NOT NULL,
+    last_modified_by           text COLLATE "C" NOT NULL,
+    object_type                text COLLATE "C" NOT NULL,
+    some_property              text COLLATE "C",
+    staged_object_type         text COLLATE "C",
+    staged_some_property       text COLLATE "C",
+    -- Marks the resource that PUT and PATCH mean if their body has neither id nor key.
+    unnamed                    boolean NOT NULL DEFAULT false,
+    -- The distinct values of each array, sorted, NULL if there are none: a facet counts them without taking the document
+    -- apart. A column each, since a column can be added while writers run.
+    array_of_int               bigint[],
+    array_of_unique_int        bigint[],
+    array_of_twonumbers        numeric[],
+    array_of_float             numeric[],
+    array_of_number            numeric[],
+    array_of_string            text[] COLLATE "C",
+    object_integer             bigint[],
+    object_int32               bigint[],
+    staged_array_of_int        bigint[],
+    staged_array_of_unique_int bigint[],
+    staged_array_of_twonumbers numeric[],
+    staged_array_of_float      numeric[],
+    staged_array_of_number     numeric[],
+    staged_array_of_string     text[] COLLATE "C",
+    staged_object_integer      bigint[],
+    staged_object_int32        bigint[],
+    object                     jsonb NOT NULL GENERATED ALWAYS AS (object_type::jsonb) STORED,
+    staged_object              jsonb GENERATED ALWAYS AS (staged_object_type::jsonb) STORED,
+    words                      tsvector NOT NULL GENERATED ALWAYS AS (words_of(object_type, some_property)) STORED,
+    staged_words               tsvector GENERATED ALWAYS AS (
+        CASE WHEN staged_object_type IS NOT NULL THEN words_of(staged_object_type, staged_some_property) END) STORED,
+    CONSTRAINT resource_pkey PRIMARY KEY (project_key, id),
+    CONSTRAINT resource_key_unique UNIQUE (project_key, key),
+    CONSTRAINT resource_staged_some_property CHECK (staged_object_type IS NOT NULL OR staged_some_property IS NULL)
+);
+
+CREATE UNIQUE INDEX resource_unnamed_unique ON resource (project_key) WHERE unnamed;
+
+-- With statistics of project_key the planner takes a project that is younger than they are for one of a single row, and
+-- reads all of it by any of the indexes. Without, it takes every project for one of many.
+ALTER TABLE resource ALTER COLUMN project_key SET STATISTICS 0;
+
+-- Containment and words: btree_gin lets the tenant stand beside the document in one index. What is written waits in a list
+-- of pending entries until it is sorted into the index, and every search reads all of the list, so it is short.
+CREATE INDEX resource_object ON resource USING gin (project_key, object jsonb_path_ops)
+    WITH (gin_pending_list_limit = 256);
+CREATE INDEX resource_staged_object ON resource USING gin (project_key, staged_object jsonb_path_ops)
+    WITH (gin_pending_list_limit = 256) WHERE staged_object_type IS NOT NULL;
+CREATE INDEX resource_words ON resource USING gin (project_key, words) WITH (gin_pending_list_limit = 256);
+CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_words)
+    WITH (gin_pending_list_limit = 256) WHERE staged_object_type IS NOT NULL;
+
+-- Sorting, ties always by id ascending. Ids are time-ordered, so one index serves both directions of a time. Many
+-- resources have the same version, so each direction has an index. Absent values are last either way: a list first reads
+-- those that are there, then from the index of those that are not.
+CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
+CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
+CREATE INDEX resource_version ON resource (project_key, version, id);
+CREATE INDEX resource_version_descending ON resource (project_key, version DESC, id);
+CREATE INDEX resource_without_key ON resource (project_key, id) WHERE key IS NULL;
+CREATE INDEX resource_without_some_property ON resource (project_key, id) WHERE some_property IS NULL;
+-- An entry of a B-tree holds 2704 bytes at most and someProperty has no limit: of long ones it holds the beginning.
+CREATE INDEX resource_some_property ON resource (project_key, some_property, id)
+    WHERE octet_length(some_property) <= 2000;
+CREATE INDEX resource_some_property_descending ON resource (project_key, some_property DESC, id)
+    WHERE octet_length(some_property) <= 2000;
+CREATE INDEX resource_some_property_long ON resource (project_key, "left"(some_property, 400))
+    WHERE octet_length(some_property) > 2000;
+
+
+-- The dictionary of each project's words
+
+-- A search in a language looks up here which words of the project have the stems that are asked for, and then searches for
+-- these words. A fuzzy search looks up words that are written alike and is no other search. Words are never removed: one
+-- that no resource has any more finds nothing and does no harm.
+CREATE TABLE word (
+    project_key text COLLATE "C" NOT NULL,
+    word        text COLLATE "C" NOT NULL,
+    CONSTRAINT word_pkey PRIMARY KEY (project_key, word)
+);
+ALTER TABLE word ALTER COLUMN project_key SET STATISTICS 0;
+CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WITH (gin_pending_list_limit = 128);
+CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
+
+-- Texts whose words the dictionary may lack. A write adds a row here and leaves the dictionary's indexes alone, which
+-- made up two fifths of the price of a write with one new word. A search reads these texts beside the dictionary, so it
+-- finds the words from the moment that the write is committed. They are moved to the dictionary afterwards, many at
+-- once.
+CREATE TABLE unindexed_text (
+    project_key text COLLATE "C" NOT NULL,
+    id          uuid NOT NULL DEFAULT gen_random_uuid(),
+    text        text COLLATE "C" NOT NULL,
+    CONSTRAINT unindexed_text_pkey PRIMARY KEY (project_key, id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+ALTER TABLE unindexed_text ALTER COLUMN project_key SET STATISTICS 0;
+
+
+-- How many resources each project has
+
+-- Kept by triggers, so that no page has to count them. The number of a project is the sum of its rows here. A connection
+-- adds to the row of its own slot, so that two writers seldom wait for one another. Row and number change in one
+-- transaction, so every snapshot sees numbers that fit its resources. A project without a row here is counted by reading
+-- it: an empty one, or any on a distributed database, which has no triggers.
+--
+-- Half of each page is free for the next versions of its rows, which then need no new entry in the index.
+CREATE TABLE resource_count (
+    project_key text COLLATE "C" NOT NULL,
+    slot        smallint NOT NULL,
+    resources   bigint NOT NULL,
+    CONSTRAINT resource_count_pkey PRIMARY KEY (project_key, slot)
+) WITH (fillfactor = 50);
+ALTER TABLE resource_count ALTER COLUMN project_key SET STATISTICS 0;
+
+-- Adds the rows that a statement has inserted, or subtracts those that it has deleted. A statement of the service writes
+-- rows of one project, and the slot is there nearly always: an UPDATE takes two thirds of the time of an upsert.
+CREATE FUNCTION count_resources() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    rows bigint;
+    first_project text;
+    last_project text;
+BEGIN
+    SELECT count(*), min(c.project_key), max(c.project_key) INTO rows, first_project, last_project FROM changed c;
+    IF rows = 0 THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        rows := -rows;
+    END IF;
+    IF first_project = last_project THEN
+        UPDATE resource_count k SET resources = k.resources + rows
+        WHERE k.project_key = first_project AND k.slot = pg_backend_pid() % 32;
+        IF FOUND THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    INSERT INTO resource_count AS k (project_key, slot, resources)
+    SELECT c.project_key, pg_backend_pid() % 32, sign(rows) * count(*)
+    FROM changed c GROUP BY c.project_key ORDER BY c.project_key
+    ON CONFLICT (project_key, slot) DO UPDATE SET resources = k.resources + excluded.resources;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION forget_resource_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM resource_count;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER count_inserted AFTER INSERT ON resource
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resources();
+CREATE TRIGGER count_deleted AFTER DELETE ON resource
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_resources();
+CREATE TRIGGER count_truncated AFTER TRUNCATE ON resource
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_resource_counts();
+
+-- The functions of triggers find their table whatever the session's search_path: a dump of pg_dump sets it to nothing.
+-- Citus refuses FROM CURRENT.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION count_resources() SET search_path TO %I', current_schema());
+    EXECUTE format('ALTER FUNCTION forget_resource_counts() SET search_path TO %I', current_schema());
+END
+$$;
+
+
+-- Identity
+
+-- Clients, keys and revocations belong to the service, not to a project; a client's scopes name the projects. On a
+-- distributed PostgreSQL these are reference tables.
+CREATE TABLE api_client (
+    id          text COLLATE "C" PRIMARY KEY,
+    name        text NOT NULL,
+    -- SHA-256 of a random 256-bit secret: with that much entropy a slow hash adds nothing but cost.
+    secret_hash bytea NOT NULL,
+    scopes      text[] NOT NULL,
+    created_at  timestamptz(3) NOT NULL,
+    revoked_at  timestamptz(3)
+);
+CREATE INDEX api_client_revoked_at ON api_client (revoked_at) WHERE revoked_at IS NOT NULL;
+
+CREATE TABLE signing_key (
+    kid                 text COLLATE "C" PRIMARY KEY,
+    -- A JSON Web Key (RFC 7517), or that encrypted as a JSON Web Encryption (RFC 7516).
+    private_jwk         text NOT NULL,
+    created_at          timestamptz(3) NOT NULL,
+    -- The key verifies until then; NULL: it is the newest, which signs from signs_from until a newer one does.
+    retired_at          timestamptz(3),
+    -- What verifies, so that only who signs ever reads the private part.
+    public_jwk          text NOT NULL,
+    -- A key is published before it signs, so that every process knows it when its first token arrives.
+    signs_from          timestamptz(3) NOT NULL,
+    -- The end of the longest token, if that is longer than usual: the key verifies until then.
+    longest_token_until timestamptz(3)
+);
+-- At most one key signs, also when two processes start at once.
+CREATE UNIQUE INDEX signing_key_one_signs ON signing_key ((true)) WHERE retired_at IS NULL;
+
+-- Tokens that are no longer accepted though they have not expired.
+CREATE TABLE revoked_token (
+    -- The jti claim (RFC 7519, section 4.1.7) of a token that the service itself has signed.
+    id         text COLLATE "C" PRIMARY KEY,
+    revoked_at timestamptz(3) NOT NULL,
+    expires_at timestamptz(3) NOT NULL
+);
+-- Processes ask every few seconds what has been revoked lately, and who revokes clears away what has expired.
+CREATE INDEX revoked_token_revoked_at ON revoked_token (revoked_at);
+CREATE INDEX revoked_token_expires_at ON revoked_token (expires_at);
+
+-- Clients that were deleted. Their tokens may be valid otherwise, so they stay refused.
+CREATE TABLE removed_client (
+    id         text COLLATE "C" PRIMARY KEY,
+    removed_at timestamptz(3) NOT NULL
+);
+
+
+-- The sandbox: throwaway projects of those who test clients, and what is known of them
+--
+-- Projects, copies and the ids made so far are durable. The journal and the counts are UNLOGGED: they are written with
+-- every request, and a crash of the server may empty them. On a distributed PostgreSQL the list of projects is a
+-- reference table, as that of clients is; the other tables are distributed by project_key, beside resource.
+
+-- Copies of all resources of a project, under a name.
+CREATE TABLE resource_copy (
+    project_key                text COLLATE "C" NOT NULL,
+    name                       text COLLATE "C" NOT NULL,
+    id                         uuid NOT NULL,
+    version                    bigint NOT NULL,
+    key                        text COLLATE "C",
+    created_at                 timestamptz(3) NOT NULL,
+    last_modified_at           timestamptz(3) NOT NULL,
+    created_by                 text COLLATE "C" NOT NULL,
+    last_modified_by           text COLLATE "C" NOT NULL,
+    object_type                text COLLATE "C" NOT NULL,
+    some_property              text COLLATE "C",
+    staged_object_type         text COLLATE "C",
+    staged_some_property       text COLLATE "C",
+    unnamed                    boolean NOT NULL,
+    array_of_int               bigint[],
+    array_of_unique_int        bigint[],
+    array_of_twonumbers        numeric[],
+    array_of_float             numeric[],
+    array_of_number            numeric[],
+    array_of_string            text[] COLLATE "C",
+    object_integer             bigint[],
+    object_int32               bigint[],
+    staged_array_of_int        bigint[],
+    staged_array_of_unique_int bigint[],
+    staged_array_of_twonumbers numeric[],
+    staged_array_of_float      numeric[],
+    staged_array_of_number     numeric[],
+    staged_array_of_string     text[] COLLATE "C",
+    staged_object_integer      bigint[],
+    staged_object_int32        bigint[],
+    CONSTRAINT resource_copy_pkey PRIMARY KEY (project_key, name, id)
+);
+
+CREATE TABLE sandbox_project (
+    project_key      text COLLATE "C" PRIMARY KEY,
+    client_id        text COLLATE "C" NOT NULL UNIQUE,
+    created_at       timestamptz(3) NOT NULL,
+    expires_at       timestamptz(3) NOT NULL,
+    -- While the project is being removed, no request reaches it any more.
+    is_removed       boolean NOT NULL DEFAULT false,
+    -- JSON: what PUT .../clock and PUT .../ids were sent, and when; the initial ones return with a reset.
+    clock            text NOT NULL,
+    ids              text NOT NULL,
+    initial_clock    text NOT NULL,
+    initial_ids      text NOT NULL,
+    -- JSON: the rules, and a number that grows whenever they change.
+    rules            text NOT NULL DEFAULT '[]',
+    rules_generation bigint NOT NULL DEFAULT 0,
+    -- A token is accepted if it was issued in this epoch.
+    token_epoch      bigint NOT NULL DEFAULT 0,
+    -- JSON: the named snapshots, with the number of ids that had been made.
+    snapshots        text NOT NULL DEFAULT '{}'
+);
+CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
+
+-- How many ids a seed has made. Durable, since an id that is made twice is refused.
+CREATE TABLE sandbox_ids (
+    project_key text COLLATE "C" PRIMARY KEY,
+    made        bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- How often each rule has matched and acted, and the times of the requests that a limit has let through last.
+CREATE UNLOGGED TABLE sandbox_rule_count (
+    project_key text COLLATE "C" NOT NULL,
+    generation  bigint NOT NULL,
+    rule        int NOT NULL,
+    matched     bigint NOT NULL,
+    acted       bigint NOT NULL,
+    passed      double precision[] NOT NULL DEFAULT '{}',
+    -- Of the last request: whether the rule acted on it, and when the limit lets the next one through.
+    acts        boolean NOT NULL DEFAULT false,
+    free_at     double precision,
+    PRIMARY KEY (project_key, generation, rule)
+) WITH (fillfactor = 50);
+
+-- How many requests a project has had.
+CREATE UNLOGGED TABLE sandbox_request_count (
+    project_key text COLLATE "C" PRIMARY KEY,
+    requests    bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- The last requests of each project, in the order of their answers. Workers write them some moments later, so the number
+-- of a request is not stored: it follows from the number of all requests and from how many are newer. entry is a JSON
+-- text; status, operation_id and method are what lists are narrowed by.
+CREATE UNLOGGED TABLE sandbox_request (
+    project_key  text COLLATE "C" NOT NULL,
+    -- In microseconds since 1970; place tells apart what ended at the same time.
+    ended_us     bigint NOT NULL,
+    place        bigint NOT NULL,
+    status       int,
+    operation_id text COLLATE "C",
+    method       text COLLATE "C" NOT NULL,
+    entry        text NOT NULL,
+    PRIMARY KEY (project_key, ended_us, place)
+-- Compressing an entry takes longer than writing it, and most are deleted soon.
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE sandbox_request ALTER COLUMN entry SET STORAGE EXTERNAL;

@@ -1,1 +1,0 @@
-DELETE FROM resource_count WHERE slot = -1;
