@@ -27,23 +27,23 @@ from app.query.fields import SORTABLE
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
 from app.resource import bulk_store, store
+from app.resource.actions import ChangeSomeProperty
 from app.resource.model import (
     ById,
-    Change,
     Containment,
+    Content,
     NewResource,
-    NewText,
-    ObjectType,
     Paging,
     Preconditions,
-    Projection,
     Search,
     SearchText,
     Selection,
     SortTerm,
-    Stored,
 )
+from app.resource.object_type import ObjectType
 from app.resource.search import search as search_page
+from app.resource.writing import store as writing
+from app.resource.writing.rules import Write, decide
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 
@@ -170,16 +170,19 @@ def search(
 def create(connection: Connection, project: Project) -> object:
     """Create a resource like the seeded ones. Its words are stored in the project already."""
     texts = (project.word, project.text)
-    object_type = ObjectType(encode({"arrayOfStringExample": texts}), texts)
-    new = NewResource(uuid7(), None, object_type, staged_only=False, sole=False)
-    return store.create(connection, project.key, new, CLIENT_ID)
+    content = Content(ObjectType.of({"arrayOfStringExample": texts}))
+    new = NewResource(None, content, content, CLIENT_ID, unnamed=False)
+    return writing.insert(connection, project.key, uuid7(), new, None)
 
 
 def update(connection: Connection, project: Project) -> object:
-    text = f"{project.word} {next(numbers)}"
-    projection = Projection(Stored.CURRENT_OBJECT, NewText(text, (text,)))
-    change = Change(current=projection, staged=projection)
-    return store.write(connection, project.key, ById(str(next(project.ids))), change, Preconditions(), CLIENT_ID)
+    action = ChangeSomeProperty(f"{project.word} {next(numbers)}", staged=False)
+    target = ById(str(next(project.ids)))
+    found = writing.find(connection, project.key, target)
+    if found is None:
+        raise LookupError(target.id)
+    write = Write(project.key, CLIENT_ID, target, action.apply, Preconditions())
+    return writing.update(connection, project.key, found, decide(found, write), None)
 
 
 numbers = iter(range(1_000_000_000))

@@ -226,7 +226,7 @@ def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres,
     assert "sample-resource db upgrade" in output
     migrate.upgrade(empty_url)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        connection.execute("DELETE FROM _yoyo_migration WHERE migration_id = '0003.identity-lifecycle'")
+        connection.execute("DELETE FROM _yoyo_migration WHERE migration_id = '0001.schema'")
     assert "lacks 1 migrations" in run(empty_url)[1]
 
 

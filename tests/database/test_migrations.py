@@ -66,6 +66,29 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     migrate.raise_if_too_old(150_000)
 
 
+def test_a_database_of_a_version_before_0_2_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE _yoyo_migration SET migration_id = '0001.resource'")
+    with pytest.raises(UnsupportedServer, match=r"before 0\.2\.0\. Export its projects with that version"):
+        migrate.upgrade(url)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT migration_id FROM _yoyo_migration").fetchall() == [("0001.resource",)]
+
+
+def test_a_rollback_leaves_nothing(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url) as connection:
+        for path in sorted(migration_files.FOLDER.glob("*.rollback.sql"), reverse=True):
+            connection.execute(path.read_bytes())
+        left = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname !~ 'yoyo'"
+        ).fetchall()
+        assert left == []
+
+
 def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: EmbeddedPostgres, project: str) -> None:
     url = cluster.create_database(project)
     listed = migrate.status(url)

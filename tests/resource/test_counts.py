@@ -3,7 +3,6 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -130,67 +129,12 @@ def test_a_project_whose_number_is_not_kept_is_counted(api: Api, connection: Con
     assert total(api) == 3
 
 
-# Databases of their own: migrating one that has resources, checking all projects
+# Databases of their own: checking all projects
 
 
 def run(url: str, *arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(main, ["db", *arguments], env={"DATABASE_URL": url})
     return result.exit_code, result.output
-
-
-def test_resources_that_are_older_than_the_triggers_are_counted(cluster: EmbeddedPostgres, project: str) -> None:
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        counted = connection.execute("SELECT pg_get_functiondef('count_resources'::regproc)").fetchone()
-        _back_to(connection, "0006")
-        for name, number in (("old", 3), ("emptied", 2), ("both", 1)):
-            insert_plainly(connection, name, number)
-        migrate_only(url, "0007")
-        connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
-        insert_plainly(connection, "both", 4)
-        insert_plainly(connection, "new", 2)
-        assert migrate.upgrade(url) != []
-        assert counted == connection.execute("SELECT pg_get_functiondef('count_resources'::regproc)").fetchone()
-        assert [kept(connection, name) for name in ("old", "emptied", "both", "new")] == [3, 0, 5, 2]
-    assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
-
-
-def insert_plainly(connection: Connection, project: str, number: int) -> None:
-    connection.execute(
-        "INSERT INTO resource (project_key, id, version, created_at, last_modified_at, created_by, last_modified_by,"
-        " object_type) SELECT %s, gen_random_uuid(), 1, now(), now(), 'c', 'c', '{}' FROM generate_series(1, %s)",
-        (project, number),
-    )
-
-
-def _back_to(connection: Connection, last: str) -> None:
-    """Undo the migrations after one, as an operator would."""
-    for path in sorted(migrate.migration_files.FOLDER.glob("*.rollback.sql"), reverse=True):
-        if path.name[:4] > last:
-            connection.execute(path.read_bytes())
-            connection.execute("DELETE FROM _yoyo_migration WHERE starts_with(migration_id, %s)", (path.name[:4],))
-
-
-def migrate_only(url: str, number: str) -> None:
-    """Apply one migration, as an upgrade does that is interrupted after it."""
-    [path] = [
-        path
-        for path in migrate.migration_files.FOLDER.glob(f"{number}.*.sql")
-        if not path.name.endswith(".rollback.sql")
-    ]
-    with psycopg.connect(url) as connection:
-        connection.execute(path.read_bytes())
-        connection.execute(
-            "INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc) VALUES (%s, %s, now())",
-            (migration_hash(path.stem), path.stem),
-        )
-
-
-def migration_hash(name: str) -> Any:
-    from hashlib import sha256
-
-    return sha256(name.encode()).hexdigest()
 
 
 def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, project: str) -> None:

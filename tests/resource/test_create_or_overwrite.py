@@ -59,27 +59,55 @@ def test_put_overwrites_the_only_resource_also_if_post_created_it(api: Api) -> N
 
 
 @pytest.mark.clause("4.8-5")
-def test_put_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
-    api.put({"objectTypeProperty": EXAMPLE})
-    api.create(key="a-key")
-    before = api.get().get_json()
-    answer = api.put({"objectTypeProperty": NEW})
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput"]
-    assert "id" in answer.get_json()["message"]
-    assert "key" in answer.get_json()["message"]
-    assert api.get().get_json() == before
+def test_put_creates_the_unnamed_resource_beside_several_others_and_keeps_to_it(api: Api) -> None:
+    others = [api.create(key="a-key"), api.create()]
+    created = api.put({"objectTypeProperty": EXAMPLE})
+    assert created.status_code == 201
+    unnamed = created.get_json()
+    assert unnamed["id"] not in {other["id"] for other in others}
+    api.create()
+    overwritten = api.put({"objectTypeProperty": NEW})
+    assert (overwritten.status_code, overwritten.get_json()["id"]) == (200, unnamed["id"])
+    patched = api.patch({"version": 2, "objectTypeProperty": EXAMPLE})
+    assert (patched.status_code, patched.get_json()["id"]) == (200, unnamed["id"])
+    assert [api.get(f"/{other['id']}").get_json() for other in others] == others
+    assert total(api) == 4
 
 
-@pytest.mark.clause("4.8-4")
-def test_put_overwrites_the_only_resource_that_is_left_after_a_deletion(api: Api) -> None:
+@pytest.mark.clause("4.8-4", "4.8-5")
+def test_the_only_resource_stays_the_unnamed_one_when_others_come(api: Api) -> None:
+    first = api.create(key="a-key")
+    same = api.put({"objectTypeProperty": first["objectTypeProperty"]})
+    assert same.get_json() == first, "to be chosen changes nothing that a client sees"
+    api.create()
+    assert api.put({"objectTypeProperty": NEW}).get_json()["id"] == first["id"]
+    assert total(api) == 2
+
+
+@pytest.mark.clause("4.8-4", "4.8-5")
+def test_after_the_unnamed_resource_was_deleted_the_next_put_chooses_anew(api: Api) -> None:
     first = api.put({"objectTypeProperty": EXAMPLE}).get_json()
-    second = api.create()
+    second, third = api.create(), api.create()
     api.delete(f"/{first['id']}")
+    created = api.put({"objectTypeProperty": NEW})
+    assert created.status_code == 201, "several are left, none of them chosen"
+    api.delete(f"/{created.get_json()['id']}")
+    api.delete(f"/{third['id']}")
     assert api.put({"objectTypeProperty": NEW}).get_json()["id"] == second["id"]
     api.delete(f"/{second['id']}")
     assert api.put({"objectTypeProperty": NEW}).status_code == 201
     assert total(api) == 1
+
+
+@pytest.mark.clause("4.8-5", "9-12")
+def test_a_put_that_is_refused_chooses_no_resource(api: Api) -> None:
+    only = api.create()
+    assert api.put({"version": 7, "objectTypeProperty": NEW}).status_code == 409
+    assert api.put({"objectTypeProperty": NEW}, headers={"If-None-Match": "*"}).status_code == 412
+    api.create()
+    created = api.put({"objectTypeProperty": NEW})
+    assert created.status_code == 201
+    assert api.get(f"/{only['id']}").get_json() == only
 
 
 @pytest.mark.clause("4.8-3")
@@ -138,6 +166,42 @@ def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> No
     assert len({answer.get_json()["id"] for answer in answers}) == 1
     assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 9))
     assert total(api) == 1
+
+
+@pytest.mark.clause("9-16", "9-19")
+def test_concurrent_puts_beside_others_create_and_choose_one_resource(api: Api) -> None:
+    others = [api.create(), api.create()]
+    answers = send_concurrently(16, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
+    assert sorted(answer.status_code for answer in answers) == [200] * 15 + [201]
+    assert len({answer.get_json()["id"] for answer in answers}) == 1
+    assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 17))
+    assert [api.get(f"/{other['id']}").get_json() for other in others] == others
+    assert total(api) == 3
+
+
+@pytest.mark.clause("9-16", "9-19")
+def test_puts_that_race_with_posts_and_deletions_choose_one_resource_at_a_time(api: Api) -> None:
+    def work(number: int) -> list[int]:
+        statuses: list[int] = []
+        for _ in range(6):
+            match number % 3:
+                case 0:
+                    answer = api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}})
+                case 1:
+                    answer = api.post(json={"objectTypeProperty": {}})
+                case _:
+                    found = api.get("?limit=1").get_json()["results"]
+                    answer = api.delete(f"/{found[0]['id'] if found else UNKNOWN_ID}")
+            statuses.append(answer.status_code)
+        return statuses
+
+    statuses = {status for each in send_concurrently(9, work) for status in each}
+    assert statuses <= {200, 201, 404}
+    before = api.get("?limit=500").get_json()["results"]
+    unnamed = [api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}).get_json()["id"] for number in (1, 2)]
+    assert unnamed[0] == unnamed[1]
+    after = api.get("?limit=500").get_json()["results"]
+    assert [one for one in after if one["id"] != unnamed[0]] == [one for one in before if one["id"] != unnamed[0]]
 
 
 @pytest.mark.clause("9-18")

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from enum import Enum
 from typing import Any
 
 import psycopg
@@ -18,12 +17,10 @@ from hypothesis import strategies as st
 
 from app.query.fields import Stage
 from app.query.filters.resolver import read_facets, read_filters
-from app.resource import array_values
 from app.resource.model import Paging, Search
 from app.resource.search import search
 from tests.support.oracle import (
     ID_TEXTS,
-    IDS,
     OPERAND_NUMBERS,
     TEXTS,
     TIMES,
@@ -236,42 +233,12 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
     return json.loads(search(connection, "oracle", query).json, parse_float=Decimal, parse_int=Decimal)
 
 
-class Arrays(Enum):
-    """What a row has beside its documents."""
-
-    WAITING = "none, as an INSERT of an earlier version leaves it"
-    OUTDATED = "those of a former version, as an UPDATE of an earlier version leaves it"
-    READY = "its own"
-
-
-def complete(connection: psycopg.Connection[Any], library: Library, states: list[Arrays]) -> None:
-    """Bring the rows of a library into these states."""
-    wrong = array_values.literal({"arrayOfIntExample": [1, 77], "arrayOfStringExample": ["wrong"]})
-    for number, ((resource, staged), state) in enumerate(zip(library, states, strict=False)):
-        if state is Arrays.WAITING:
-            continue
-        current_arrays = array_values.literal(resource["objectTypeProperty"])
-        staged_arrays = None if staged is None else array_values.literal(staged[0])
-        is_ready = state is Arrays.READY
-        connection.execute(
-            "UPDATE resource SET arrays = %s, staged_arrays = %s, arrays_version = version - %s::integer"
-            " WHERE project_key = 'oracle' AND id = %s",
-            (
-                current_arrays if is_ready else wrong,
-                staged_arrays if is_ready else wrong,
-                int(not is_ready),
-                IDS[number],
-            ),
-        )
-
-
 @pytest.mark.clause(
     "S-14", "S-15", "S-16", "S-17", "S-23", "S-24", "S-25", "S-26", "S-31", "S-34", "S-35", "S-37", "S-38"
 )
 @settings(many, max_examples=200)
 @given(
     library=libraries,
-    states=st.lists(st.sampled_from(Arrays), min_size=5, max_size=5),
     stage=st.sampled_from(Stage),
     queries=few_filters,
     narrowings=few_filters,
@@ -281,7 +248,6 @@ def complete(connection: psycopg.Connection[Any], library: Library, states: list
 def test_sql_finds_and_counts_what_python_does(
     connection: psycopg.Connection[Any],
     library: Library,
-    states: list[Arrays],
     stage: Stage,
     queries: list[Expression],
     narrowings: list[Expression],
@@ -298,7 +264,6 @@ def test_sql_finds_and_counts_what_python_does(
     )
     try:
         store(connection, library)
-        complete(connection, library, states)
         page = ask(connection, query)
     finally:
         connection.rollback()

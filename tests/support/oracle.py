@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from app.query.fields import Stage
+from app.resource.bulk_store import insert_many
+from app.resource.model import StoredResource
 from app.values.strict_json import encode
 
 # Values: few, so that operands and stored values are often equal
@@ -95,28 +98,24 @@ def connection(database_url: str) -> Iterator[psycopg.Connection[Any]]:
         connection.rollback()
 
 
-INSERT = """
-INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by, last_modified_by,
-    object_type, some_property, staged_object_type, staged_some_property)
-VALUES ('oracle', %s, %s, %s, %s, now(), %s, 'x', %s, %s, %s, %s)"""
-
-
 def store(connection: psycopg.Connection[Any], library: Library) -> None:
-    for number, (resource, staged) in enumerate(library):
-        connection.execute(
-            INSERT,
-            (
-                IDS[number],
-                resource["version"],
-                resource.get("key"),
-                STORED_TIMES[resource["createdAt"]],
-                resource["createdBy"]["id"],
-                encode(resource["objectTypeProperty"]),
-                resource.get("someProperty"),
-                None if staged is None else encode(staged[0]),
-                None if staged is None else staged[1],
-            ),
+    resources = [
+        StoredResource(
+            id=UUID(IDS[number]),
+            version=resource["version"],
+            key=resource.get("key"),
+            created_at=STORED_TIMES[resource["createdAt"]],
+            last_modified_at="2030-01-01T00:00:00.000Z",
+            created_by=resource["createdBy"]["id"],
+            last_modified_by="x",
+            object_type=encode(resource["objectTypeProperty"]),
+            some_property=resource.get("someProperty"),
+            staged_object_type=None if staged is None else encode(staged[0]),
+            staged_some_property=None if staged is None else staged[1],
         )
+        for number, (resource, staged) in enumerate(library)
+    ]
+    assert len(insert_many(connection, "oracle", resources)) == len(library)
 
 
 def seen(library: Library, stage: Stage) -> list[dict[str, Any]]:

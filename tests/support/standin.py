@@ -13,8 +13,8 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
-from app.values.large_values import beside_other_requests
 from app.serving.supervisor import serve
+from app.values.large_values import beside_other_requests
 from tests.support.waiting import wait_until
 
 if __name__ != "__main__" and "STANDIN_LOADED" in os.environ:

@@ -88,14 +88,17 @@ class _Walk:
         self.app.extensions["database"].leisure.close()
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
-        scopes = [f"{scope}:{project}" for project in (PROJECT, "unnamed") for scope in ("manage_test", "view_products")]
+        scopes = [
+            f"{scope}:{project}" for project in (PROJECT, "unnamed") for scope in ("manage_test", "view_products")
+        ]
         token = issued_tokens.issue_token(self.connection, Settings().issuer, "walker", tuple(scopes), 3600)
         api = Api(self.app, PROJECT, token)
         self.creates(api)
         self.reads(api)
         self.updates(api)
         self.upserts(api)
-        self.sole(Api(self.app, "sole", token))
+        self.unnamed(Api(self.app, "unnamed", token))
+        self.overtaken()
         self.lists(api)
         self.searches(api)
         self.deletes(api)

@@ -6,6 +6,7 @@ DELETE has the version that was read in its WHERE clause.
 
 import re
 from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -55,11 +56,14 @@ _FIND: dict[type[Target], LiteralString] = {
 
 _HAS_ANY: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)"
 
-_NOW: LiteralString = "date_trunc('milliseconds', coalesce(%(now)s::timestamptz, now()))"
-"""The time of a write: of the project's own clock, or of the database's, which all processes share.
+_GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
+"""The time of a write by the project's own clock.
 
 Truncated here, since the column, a timestamptz(3), would round it up, into the future.
 """
+
+_NOW: LiteralString = "date_trunc('milliseconds', now())"
+"""The time of a write by the database's clock, which all processes share. Citus refuses a choice of the two in SQL."""
 
 _THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"
 
@@ -67,20 +71,21 @@ _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
 
 @lru_cache(maxsize=256)
-def _insert(columns: tuple[LiteralString, ...], *, notes_text: bool) -> LiteralString:
+def _insert(columns: tuple[LiteralString, ...], *, dated: bool, notes_text: bool) -> LiteralString:
+    time = _GIVEN_TIME if dated else _NOW
     values: LiteralString = ", ".join([f"%({column})s" for column in columns])
     return f"""{_noting(notes_text=notes_text)}
     INSERT INTO resource AS r (
         project_key, id, created_at, last_modified_at, created_by, {", ".join(columns)})
-    VALUES (%(project_key)s, %(id)s, {_NOW}, {_NOW}, %(last_modified_by)s, {values})
+    VALUES (%(project_key)s, %(id)s, {time}, {time}, %(last_modified_by)s, {values})
     RETURNING r.created_at"""
 
 
 @lru_cache(maxsize=256)
-def _update(columns: tuple[LiteralString, ...], *, notes_text: bool) -> LiteralString:
+def _update(columns: tuple[LiteralString, ...], *, dated: bool, notes_text: bool) -> LiteralString:
     assignments: list[LiteralString] = [f"{column} = %({column})s" for column in columns]
     if "version" in columns:
-        assignments.append(f"last_modified_at = {_NOW}")
+        assignments.append(f"last_modified_at = {_GIVEN_TIME if dated else _NOW}")
     return f"""{_noting(notes_text=notes_text)}
     UPDATE resource r SET {", ".join(assignments)}
     WHERE {_THIS_VERSION}
@@ -149,6 +154,32 @@ def _new_texts(before: Resource | None, after: Resource | NewResource) -> Genera
 # Functions
 
 
+class Taken(Exception):
+    """Another resource of the project has the key, or is the unnamed one.
+
+    :param is_key: whether it is about the key.
+    """
+
+    def __init__(self, *, is_key: bool) -> None:
+        super().__init__("the key" if is_key else "the place of the unnamed resource")
+        self.is_key = is_key
+
+
+@contextmanager
+def _taken() -> Generator[None]:
+    """Tell violated constraints as :class:`Taken`.
+
+    Citus appends the number of the shard to a constraint's name, and passes no name on if the shard is on another node
+    than the session.
+    """
+    try:
+        yield
+    except UniqueViolation as error:
+        name = error.diag.constraint_name
+        is_key = name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
+        raise Taken(is_key=is_key) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A resource after a write.
@@ -199,12 +230,14 @@ def insert(
     """Create a resource.
 
     :param at: the time of the write; None: now, by the clock of the database.
-    :raises UniqueViolation: if its key is in use, or if the project has an unnamed resource already.
+    :raises Taken: if its key is in use, or if the project has an unnamed resource already.
     """
     columns = {name: value for name, value in _changed(None, new).items() if value is not None}
     words = _word_cache.new_words(connection, project_key, _new_texts(None, new))
     parameters = {"project_key": project_key, "id": resource_id, "now": at, "new_words": words.text, **columns}
-    row = connection.execute(_insert(tuple(columns), notes_text=bool(words)), parameters).fetchone()
+    statement = _insert(tuple(columns), dated=at is not None, notes_text=bool(words))
+    with _taken():
+        row = connection.execute(statement, parameters).fetchone()
     if row is None:
         errors.unreachable("an INSERT without ON CONFLICT returns its row")
     _word_cache.add(connection, project_key, words)
@@ -220,16 +253,16 @@ def update(
     :param after: as it was decided; its time becomes that of this write.
     :param at: as for :func:`insert`.
     :return: None if it is not there any more with the version that was read.
-    :raises UniqueViolation: if its new key is in use, or if the project has another unnamed resource.
+    :raises Taken: if its new key is in use, or if the project has another unnamed resource.
     """
     columns = _changed(before, after)
     if not columns:
         return Stored(before)
     words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
-    parameters = {"project_key": project_key, "id": before.id, "read_version": before.version, "now": at}
-    row = connection.execute(
-        _update(tuple(columns), notes_text=bool(words)), {**parameters, "new_words": words.text, **columns}
-    ).fetchone()
+    which = {"project_key": project_key, "id": before.id, "read_version": before.version}
+    statement = _update(tuple(columns), dated=at is not None, notes_text=bool(words))
+    with _taken():
+        row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
@@ -240,12 +273,3 @@ def delete(connection: Connection, project_key: str, stored: Resource) -> bool:
     """Delete a resource; False if it is not there any more with the version that was read."""
     parameters = {"project_key": project_key, "id": stored.id, "read_version": stored.version}
     return connection.execute(_DELETE, parameters).rowcount == 1
-
-
-def is_about_the_key(error: UniqueViolation) -> bool:
-    """Whether the constraint that a write has violated is that on keys.
-
-    Citus appends the number of the shard, and passes no name on if the shard is on another node than the session.
-    """
-    name = error.diag.constraint_name
-    return name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None

@@ -11,8 +11,6 @@ from dataclasses import replace
 from functools import reduce
 from typing import TypeVar
 
-from psycopg.errors import UniqueViolation
-
 from app import errors
 from app.database.connection import Connection
 from app.database.pool import Database
@@ -176,7 +174,7 @@ def _attempt(connection: Connection, world: World, write: Write, *, locks: bool)
     """Find, decide, write.
 
     :return: None if another write came in between.
-    :raises UniqueViolation: likewise, if the other write has taken the key or has become the unnamed resource.
+    :raises Taken: likewise, if the other write has taken the key or the place of the unnamed resource.
     """
     project_key, target = write.project_key, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
@@ -189,8 +187,8 @@ def _attempt(connection: Connection, world: World, write: Write, *, locks: bool)
     after = computed(lambda: rules.decide(found, write), size)
     try:
         return store.update(connection, project_key, found, after, world.write_time())
-    except UniqueViolation as error:
-        if after.key != found.key and store.is_about_the_key(error):
+    except store.Taken as taken:
+        if taken.is_key and after.key != found.key:
             raise errors.duplicate_field("key", after.key) from None
         raise
 
@@ -203,7 +201,7 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0
         with (
-            suppress(UniqueViolation),
+            suppress(store.Taken),
             database.connection(project_key) as connection,
             connection.transaction() if locks else nullcontext(),
         ):

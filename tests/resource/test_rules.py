@@ -1,0 +1,170 @@
+"""The write rules alone, without a database: what a write makes of a resource, or why it is refused."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.errors import ApiError
+from app.resource import model
+from app.resource.actions import ChangeSomeProperty, DoSomeThing, Publish, RevertStagedChanges, UpdateAction
+from app.resource.model import (
+    AnyVersion,
+    ById,
+    ByKey,
+    Content,
+    ExpectedVersion,
+    NewResource,
+    Preconditions,
+    Resource,
+    Target,
+    Unnamed,
+)
+from app.resource.object_type import ObjectType
+from app.resource.writing.rules import Write, create, decide
+
+AT = datetime(2030, 1, 1, tzinfo=UTC)
+NONE = Preconditions()
+CONTENT = Content(ObjectType('{"arrayOfIntExample":[1],"arrayOfStringExample":["a"]}'), "text")
+STORED = Resource(UUID(int=7), 3, "a-key", AT, AT, "maker", "maker", CONTENT, CONTENT)
+NEW = NewResource("a-key", CONTENT, CONTENT, "writer", unnamed=False)
+
+
+def write(*actions: UpdateAction, conditions: Preconditions = NONE) -> Write:
+    def change(resource: Resource) -> Resource:
+        for action in actions:
+            resource = action.apply(resource)
+        return resource
+
+    return Write("p", "writer", ById(str(STORED.id)), change, conditions)
+
+
+def refusal_of(call: Any, *arguments: Any, **options: Any) -> tuple[int, str]:
+    with pytest.raises(ApiError) as refused:
+        call(*arguments, **options)
+    return refused.value.status, refused.value.faults[0].code
+
+
+def test_a_change_raises_the_version_by_one_and_names_the_writer() -> None:
+    after = decide(STORED, write(ChangeSomeProperty("new", staged=False), DoSomeThing(), DoSomeThing()))
+    content = replace(CONTENT, some_property="new")
+    assert after == replace(STORED, version=4, last_modified_by="writer", current=content, staged=content)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [],
+        [Publish()],
+        [RevertStagedChanges()],
+        [ChangeSomeProperty("text", staged=False)],
+        [ChangeSomeProperty("other", staged=True), RevertStagedChanges()],
+    ],
+)
+def test_what_changes_nothing_leaves_everything_as_it_was(actions: list[UpdateAction]) -> None:
+    assert decide(STORED, write(*actions)) == STORED
+
+
+def test_actions_see_what_those_before_them_have_made() -> None:
+    after = decide(
+        STORED, write(ChangeSomeProperty("new", staged=True), Publish(), ChangeSomeProperty("x", staged=True))
+    )
+    assert (after.current.some_property, after.staged.some_property) == ("new", "x")
+
+
+def test_to_become_the_unnamed_resource_keeps_the_version() -> None:
+    chosen = Write("p", "writer", Unnamed(), lambda resource: replace(resource, unnamed=True), NONE)
+    assert decide(STORED, chosen) == replace(STORED, unnamed=True)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "refusal"),
+    [
+        (Preconditions(expected=ExpectedVersion(3)), None),
+        (Preconditions(expected=ExpectedVersion(3.0)), None),
+        (Preconditions(expected=ExpectedVersion(2)), (409, "ConcurrentModification")),
+        (Preconditions(expected=ExpectedVersion(3.5)), (409, "ConcurrentModification")),
+        (Preconditions(if_match=frozenset((1, 2)), expected=ExpectedVersion(2)), (412, "PreconditionFailed")),
+        (Preconditions(if_match=frozenset((2, 3))), None),
+        (Preconditions(if_none_match=AnyVersion.ANY), (412, "PreconditionFailed")),
+    ],
+)
+def test_preconditions_are_those_of_the_resource_that_was_read(
+    conditions: Preconditions, refusal: tuple[int, str] | None
+) -> None:
+    asked = write(DoSomeThing(), conditions=conditions)
+    if refusal is None:
+        assert decide(STORED, asked).version == 4
+    else:
+        assert refusal_of(decide, STORED, asked) == refusal
+
+
+@pytest.mark.parametrize(
+    ("target", "creates", "conditions", "has_others", "refusal"),
+    [
+        (None, NEW, NONE, False, None),
+        (ByKey("a-key"), NEW, NONE, False, None),
+        (Unnamed(), NEW, NONE, True, None),
+        (Unnamed(), None, NONE, False, (404, "ResourceNotFound")),
+        (Unnamed(), None, NONE, True, (400, "InvalidInput")),
+        (ByKey("a-key"), None, NONE, False, (404, "ResourceNotFound")),
+        (ById("x"), NEW, Preconditions(if_match=AnyVersion.ANY), False, (404, "ResourceNotFound")),
+        (ByKey("a-key"), NEW, Preconditions(if_match=AnyVersion.ANY), False, (412, "PreconditionFailed")),
+        (ByKey("a-key"), NEW, Preconditions(expected=ExpectedVersion(9)), False, None),
+        (ByKey("a-key"), NEW, Preconditions(if_none_match=AnyVersion.ANY), False, None),
+    ],
+)
+def test_what_is_created_if_there_is_no_resource(
+    target: Target | None,
+    creates: NewResource | None,
+    conditions: Preconditions,
+    has_others: bool,
+    refusal: tuple[int, str] | None,
+) -> None:
+    asked = Write("p", "writer", target, lambda resource: resource, conditions, creates)
+    if refusal is None:
+        assert create(asked, has_others=has_others) == creates
+    else:
+        assert refusal_of(create, asked, has_others=has_others) == refusal
+
+
+def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(CONTENT.object_type.text) + len("text")
+    monkeypatch.setattr("app.resource.writing.rules.RESOURCE_BYTES_AT_MOST", size + 2)
+    assert decide(STORED, write(ChangeSomeProperty("text..", staged=False))).version == 4
+    for staged in (False, True):
+        too_large = write(ChangeSomeProperty("textä.", staged=staged))
+        assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
+    monkeypatch.setattr("app.resource.writing.rules.RESOURCE_BYTES_AT_MOST", size - 1)
+    assert refusal_of(create, Write("p", "writer", None, lambda resource: resource, NONE, NEW), has_others=False) == (
+        400,
+        "InvalidInput",
+    )
+    assert model.RESOURCE_BYTES_AT_MOST == 16 * 1024 * 1024
+
+
+# ObjectTypes
+
+
+def test_an_object_type_keeps_the_texts_of_the_fields_that_are_not_replaced() -> None:
+    stored = ObjectType(
+        '{"arrayOfIntExample":[1,2],"arrayOfFloatExample":[1e+300,-0.0],"arrayOfStringExample":["\\"é"]}'
+    )
+    sent = ObjectType.of({"arrayOfStringExample": [], "arrayOfUniqueIntExample": [5]})
+    assert stored.merged_with(sent).text == (
+        '{"arrayOfIntExample":[1,2],"arrayOfUniqueIntExample":[5],"arrayOfFloatExample":[1e+300,-0.0],'
+        '"arrayOfStringExample":[]}'
+    )
+    assert stored.merged_with(ObjectType()) == stored
+    assert ObjectType().merged_with(stored) == stored
+
+
+def test_the_items_of_an_array_are_read_and_replaced() -> None:
+    stored = ObjectType('{"arrayOfStringExample":["a"]}')
+    assert stored.items("arrayOfStringExample") == ["a"]
+    assert stored.items("arrayOfIntExample") == []
+    assert stored.with_items("arrayOfStringExample", [*stored.items("arrayOfStringExample"), "b"]).text == (
+        '{"arrayOfStringExample":["a","b"]}'
+    )
