@@ -110,10 +110,6 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert code == 0, output
     followers = tables_of_projects(citus)[1:]
     assert calls(citus) == [
-        "function distinct_integers(jsonb)",
-        "function distinct_integers(jsonb,text)",
-        "function distinct_numbers(jsonb)",
-        "function distinct_texts(jsonb)",
         "function stemmed_languages()",
         "function word_keys(text)",
         "function word_stems(text)",

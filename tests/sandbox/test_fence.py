@@ -73,7 +73,7 @@ def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
                 (key, each),
             )
         restoring = pool.submit(made.reset, key, keep_rules=False, keep_requests=True)
-        assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%ON CONFLICT%"))
+        assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%"))
         other.commit()
         restoring.result(60)
     left = "SELECT id, key FROM resource_copy WHERE project_key = %s AND name = ''"

@@ -202,7 +202,7 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
         locks = number > 0
         with (
             suppress(store.Taken),
-            database.connection(project_key) as connection,
+            database.writing(project_key) as connection,
             connection.transaction() if locks else nullcontext(),
         ):
             done = attempt(connection, locks)
