@@ -15,7 +15,7 @@ _REPAIRED_AT_ONCE = literal(500)
 _ITEM: dict[str, LiteralString] = {
     "bigint": "(e.value)::bigint",
     "numeric": "(e.value)::numeric",
-    "text": "(e.value #>> '{{}}') COLLATE \"C\"",
+    "text": "(e.value #>> '{}') COLLATE \"C\"",
 }
 """An element of an array as a value of an SQL type."""
 

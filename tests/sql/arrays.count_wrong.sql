@@ -1,29 +1,69 @@
 SELECT count(*)
 FROM resource r
 WHERE r.project_key = %(project_key)s
-    AND r.arrays_version = r.version
     AND (
-        r.arrays IS DISTINCT FROM ROW(
-            distinct_integers(r.object -> 'arrayOfIntExample'),
-            distinct_integers(r.object -> 'arrayOfUniqueIntExample'),
-            distinct_numbers(r.object -> 'arrayOfTwonumbersExample'),
-            distinct_numbers(r.object -> 'arrayOfFloatExample'),
-            distinct_numbers(r.object -> 'arrayOfNumberNoDefaultsExample'),
-            distinct_texts(r.object -> 'arrayOfStringExample') COLLATE "C",
-            distinct_integers(r.object -> 'arrayOfObjectType', 'integerExample'),
-            distinct_integers(r.object -> 'arrayOfObjectType', 'integerExampleInt32')
-        )::array_values
-        OR r.staged_arrays IS DISTINCT FROM CASE
-            WHEN r.staged_object_type IS NOT NULL
-            THEN ROW(
-                distinct_integers(r.staged_object -> 'arrayOfIntExample'),
-                distinct_integers(r.staged_object -> 'arrayOfUniqueIntExample'),
-                distinct_numbers(r.staged_object -> 'arrayOfTwonumbersExample'),
-                distinct_numbers(r.staged_object -> 'arrayOfFloatExample'),
-                distinct_numbers(r.staged_object -> 'arrayOfNumberNoDefaultsExample'),
-                distinct_texts(r.staged_object -> 'arrayOfStringExample') COLLATE "C",
-                distinct_integers(r.staged_object -> 'arrayOfObjectType', 'integerExample'),
-                distinct_integers(r.staged_object -> 'arrayOfObjectType', 'integerExampleInt32')
-            )::array_values
-        END
+        r.array_of_int IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_array_elements(r.object -> 'arrayOfIntExample') e (value)
+        )
+        OR r.array_of_unique_int IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_array_elements(r.object -> 'arrayOfUniqueIntExample') e (value)
+        )
+        OR r.array_of_twonumbers IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.object -> 'arrayOfTwonumbersExample') e (value)
+        )
+        OR r.array_of_float IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.object -> 'arrayOfFloatExample') e (value)
+        )
+        OR r.array_of_number IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.object -> 'arrayOfNumberNoDefaultsExample') e (value)
+        )
+        OR r.array_of_string IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value #>> '{}') COLLATE "C" ORDER BY (e.value #>> '{}') COLLATE "C")
+            FROM jsonb_array_elements(r.object -> 'arrayOfStringExample') e (value)
+        )
+        OR r.object_integer IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_path_query(r.object -> 'arrayOfObjectType', '$[*].integerExample') e (value)
+        )
+        OR r.object_int32 IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_path_query(r.object -> 'arrayOfObjectType', '$[*].integerExampleInt32') e (value)
+        )
+        OR r.staged_array_of_int IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfIntExample') e (value)
+        )
+        OR r.staged_array_of_unique_int IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfUniqueIntExample') e (value)
+        )
+        OR r.staged_array_of_twonumbers IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfTwonumbersExample') e (value)
+        )
+        OR r.staged_array_of_float IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfFloatExample') e (value)
+        )
+        OR r.staged_array_of_number IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::numeric ORDER BY (e.value)::numeric)
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfNumberNoDefaultsExample') e (value)
+        )
+        OR r.staged_array_of_string IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value #>> '{}') COLLATE "C" ORDER BY (e.value #>> '{}') COLLATE "C")
+            FROM jsonb_array_elements(r.staged_object -> 'arrayOfStringExample') e (value)
+        )
+        OR r.staged_object_integer IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_path_query(r.staged_object -> 'arrayOfObjectType', '$[*].integerExample') e (value)
+        )
+        OR r.staged_object_int32 IS DISTINCT FROM (
+            SELECT array_agg(DISTINCT (e.value)::bigint ORDER BY (e.value)::bigint)
+            FROM jsonb_path_query(r.staged_object -> 'arrayOfObjectType', '$[*].integerExampleInt32') e (value)
+        )
     )

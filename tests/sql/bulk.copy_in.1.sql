@@ -11,8 +11,21 @@ COPY resource (
     some_property,
     staged_object_type,
     staged_some_property,
-    arrays,
-    staged_arrays,
-    arrays_version
+    array_of_int,
+    array_of_unique_int,
+    array_of_twonumbers,
+    array_of_float,
+    array_of_number,
+    array_of_string,
+    object_integer,
+    object_int32,
+    staged_array_of_int,
+    staged_array_of_unique_int,
+    staged_array_of_twonumbers,
+    staged_array_of_float,
+    staged_array_of_number,
+    staged_array_of_string,
+    staged_object_integer,
+    staged_object_int32
 )
 FROM STDIN

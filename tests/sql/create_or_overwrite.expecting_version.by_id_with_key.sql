@@ -1,49 +1,10 @@
 UPDATE resource r
 SET
-    version = r.version + 1,
-    last_modified_at = date_trunc('milliseconds', now()),
-    last_modified_by = %(client_id)s,
-    key = %(key)s::text,
-    object_type = %(current_object)s::text,
-    arrays = %(current_arrays)s::array_values,
-    staged_object_type = CASE
-        WHEN (
-            %(staged_object)s::text,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
-        THEN %(staged_object)s::text
-    END,
-    staged_some_property = CASE
-        WHEN (
-            %(staged_object)s::text,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
-        THEN CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-    END,
-    staged_arrays = CASE
-        WHEN (
-            %(staged_object)s::text,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
-        ) IS DISTINCT FROM (%(current_object)s::text, r.some_property)
-        THEN %(staged_arrays)s::array_values
-    END,
-    arrays_version = r.version + 1
-WHERE r.project_key = %(project_key)s
-    AND r.id = %(id)s::uuid
-    AND r.version = %(expected)s::bigint
-    AND (
-        %(touched)s::boolean
-        OR %(key)s::text IS DISTINCT FROM r.key
-        OR %(current_object)s::text IS DISTINCT FROM r.object_type
-        OR %(staged_object)s::text IS DISTINCT FROM coalesce(r.staged_object_type, r.object_type)
-    )
-RETURNING
-    r.id,
-    r.version,
-    r.key,
-    r.created_at,
-    r.last_modified_at,
-    r.created_by,
-    r.last_modified_by,
-    r.object_type,
-    r.some_property
+    version = %(version)s,
+    object_type = %(object_type)s,
+    staged_object_type = %(staged_object_type)s,
+    array_of_int = %(array_of_int)s,
+    array_of_string = %(array_of_string)s,
+    last_modified_at = date_trunc('milliseconds', now())
+WHERE r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s
+RETURNING r.last_modified_at

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     | %\(\w+\)[sbt] | %[sbt]    # a parameter
     | \w+(?:\.(?:\w+|\*))*      # a word, a number, a name with dots
     | ::(?:\w+)(?:\[\])?        # a cast
-    | \|\| | [<>=!@&?~:*/+-]+ | %%
+    | \|\| | [<>=!@&?~:*/#+-]+ | %%
     | [(),;.\[\]]
     """,
     re.VERBOSE,

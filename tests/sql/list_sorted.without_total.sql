@@ -1,10 +1,8 @@
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":' || count(*)
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || ']}',
-    false
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":' || count(*)
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

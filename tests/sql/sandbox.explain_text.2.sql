@@ -5,20 +5,18 @@ EXPLAIN (FORMAT JSON) WITH found AS MATERIALIZED (
     LIMIT 10000 + 1
 ),
 counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (SELECT found FROM counted) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || ']}',
-    false
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (SELECT found FROM counted) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
 FROM (
     SELECT j.json
     FROM (

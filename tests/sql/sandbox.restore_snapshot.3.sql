@@ -11,7 +11,23 @@ INSERT INTO resource (
     some_property,
     staged_object_type,
     staged_some_property,
-    sole
+    unnamed,
+    array_of_int,
+    array_of_unique_int,
+    array_of_twonumbers,
+    array_of_float,
+    array_of_number,
+    array_of_string,
+    object_integer,
+    object_int32,
+    staged_array_of_int,
+    staged_array_of_unique_int,
+    staged_array_of_twonumbers,
+    staged_array_of_float,
+    staged_array_of_number,
+    staged_array_of_string,
+    staged_object_integer,
+    staged_object_int32
 )
 SELECT
     %(project_key)s,
@@ -26,7 +42,23 @@ SELECT
     some_property,
     staged_object_type,
     staged_some_property,
-    c.sole
+    unnamed,
+    array_of_int,
+    array_of_unique_int,
+    array_of_twonumbers,
+    array_of_float,
+    array_of_number,
+    array_of_string,
+    object_integer,
+    object_int32,
+    staged_array_of_int,
+    staged_array_of_unique_int,
+    staged_array_of_twonumbers,
+    staged_array_of_float,
+    staged_array_of_number,
+    staged_array_of_string,
+    staged_object_integer,
+    staged_object_int32
 FROM resource_copy c
 WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
 ON CONFLICT DO NOTHING

@@ -1,21 +1,18 @@
 WITH facet_0 AS MATERIALIZED (
     WITH counted AS MATERIALIZED (
-        SELECT v.value, count(*) AS count, false AS is_made
+        SELECT v.value, count(*) AS count
         FROM (SELECT r.key AS value FROM resource r WHERE r.project_key = %(project_key)s) v
         GROUP BY v.value
     )
-    SELECT
-        '{"type":"terms","dataType":"text","missing":' || f.missing
-            || ',"total":' || f.total
-            || ',"other":' || f.total - listed.sum
-            || ',"terms":[' || listed.terms
-            || ']}' AS json,
-        f.is_made
+    SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
+        || ',"total":' || f.total
+        || ',"other":' || f.total - listed.sum
+        || ',"terms":[' || listed.terms
+        || ']}' AS json
     FROM (
         SELECT
             coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
-            coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
-            coalesce(bool_or(c.is_made), false) AS is_made
+            coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
         FROM counted c
     ) f
         CROSS JOIN (
@@ -41,29 +38,27 @@ WITH facet_0 AS MATERIALIZED (
             ) t
         ) listed
 )
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (
-                    SELECT coalesce(
-                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                        (
-                            SELECT count(*)
-                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                        )
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT coalesce(
+                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                    (
+                        SELECT count(*)
+                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
                     )
-                ) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
-        || '}}',
-    (SELECT f.is_made FROM facet_0 f)
+                )
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

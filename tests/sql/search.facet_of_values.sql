@@ -1,31 +1,29 @@
 WITH facet_0 AS MATERIALIZED (
-    SELECT '{"type":"filter","count":' || count(*) || '}' AS json, false AS is_made
+    SELECT '{"type":"filter","count":' || count(*) || '}' AS json
     FROM resource r
     WHERE r.project_key = %(project_key)s AND r.version = ANY (%(facet_0_0)s::numeric[])
 )
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (
-                    SELECT coalesce(
-                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                        (
-                            SELECT count(*)
-                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                        )
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT coalesce(
+                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                    (
+                        SELECT count(*)
+                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
                     )
-                ) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
-        || '}}',
-    (SELECT f.is_made FROM facet_0 f)
+                )
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

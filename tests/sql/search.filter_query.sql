@@ -5,24 +5,21 @@ WITH
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
     facet_0 AS MATERIALIZED (
         WITH counted AS MATERIALIZED (
-            SELECT v.value, count(*) AS count, false AS is_made
+            SELECT v.value, count(*) AS count
             FROM (
                 SELECT r.id AS value FROM resource r WHERE r.project_key = %(project_key)s AND r.version IS NOT NULL
             ) v
             GROUP BY v.value
         )
-        SELECT
-            '{"type":"terms","dataType":"text","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - listed.sum
-                || ',"terms":[' || listed.terms
-                || ']}' AS json,
-            f.is_made
+        SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
+            || ',"total":' || f.total
+            || ',"other":' || f.total - listed.sum
+            || ',"terms":[' || listed.terms
+            || ']}' AS json
         FROM (
             SELECT
                 coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
-                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
-                coalesce(bool_or(c.is_made), false) AS is_made
+                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
             FROM counted c
         ) f
             CROSS JOIN (
@@ -43,21 +40,19 @@ WITH
                 ) t
             ) listed
     )
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (SELECT found FROM counted) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
-        || '}}',
-    (SELECT f.is_made FROM facet_0 f)
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (SELECT found FROM counted) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f)
+    || '}}'
 FROM (
     SELECT j.json
     FROM (

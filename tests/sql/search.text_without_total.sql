@@ -6,13 +6,11 @@ WITH
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":' || count(*)
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || ']}',
-    false
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":' || count(*)
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
 FROM (
     SELECT j.json
     FROM (

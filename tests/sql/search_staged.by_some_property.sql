@@ -1,25 +1,23 @@
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (
-                    SELECT coalesce(
-                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                        (
-                            SELECT count(*)
-                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                        )
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT coalesce(
+                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                    (
+                        SELECT count(*)
+                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
                     )
-                ) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || ']}',
-    false
+                )
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || ']}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

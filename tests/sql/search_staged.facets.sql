@@ -1,7 +1,7 @@
 WITH
     facet_0 AS MATERIALIZED (
         WITH counted AS MATERIALIZED (
-            SELECT v.value, count(*) AS count, false AS is_made
+            SELECT v.value, count(*) AS count
             FROM (
                 SELECT CASE
                     WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
@@ -11,18 +11,15 @@ WITH
             ) v
             GROUP BY v.value
         )
-        SELECT
-            '{"type":"terms","dataType":"text","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - listed.sum
-                || ',"terms":[' || listed.terms
-                || ']}' AS json,
-            f.is_made
+        SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
+            || ',"total":' || f.total
+            || ',"other":' || f.total - listed.sum
+            || ',"terms":[' || listed.terms
+            || ']}' AS json
         FROM (
             SELECT
                 coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
-                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
-                coalesce(bool_or(c.is_made), false) AS is_made
+                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
             FROM counted c
         ) f
             CROSS JOIN (
@@ -46,39 +43,28 @@ WITH
     ),
     facet_1 AS MATERIALIZED (
         WITH counted AS MATERIALIZED (
-            SELECT v.value, count(*) AS count, coalesce(bool_or(v.is_made), false) AS is_made
+            SELECT v.value, count(*) AS count
             FROM (
-                SELECT
-                    unnest(
-                        coalesce(
-                            CASE
-                                WHEN r.arrays_version = r.version
-                                    THEN (
-                                        CASE WHEN r.staged_object_type IS NULL THEN r.arrays ELSE r.staged_arrays END
-                                    ).array_of_int
-                                ELSE distinct_integers(coalesce(r.staged_object, r.object) -> 'arrayOfIntExample')
-                            END,
-                            '{NULL}'
-                        )
-                    ) AS value,
-                    (r.arrays_version = r.version) IS NOT TRUE AS is_made
+                SELECT unnest(
+                    coalesce(
+                        CASE WHEN r.staged_object_type IS NOT NULL THEN r.staged_array_of_int ELSE r.array_of_int END,
+                        '{NULL}'
+                    )
+                ) AS value
                 FROM resource r
                 WHERE r.project_key = %(project_key)s
             ) v
             GROUP BY v.value
         )
-        SELECT
-            '{"type":"terms","dataType":"number","missing":' || f.missing
-                || ',"total":' || f.total
-                || ',"other":' || f.total - listed.sum
-                || ',"terms":[' || listed.terms
-                || ']}' AS json,
-            f.is_made
+        SELECT '{"type":"terms","dataType":"number","missing":' || f.missing
+            || ',"total":' || f.total
+            || ',"other":' || f.total - listed.sum
+            || ',"terms":[' || listed.terms
+            || ']}' AS json
         FROM (
             SELECT
                 coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
-                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total,
-                coalesce(bool_or(c.is_made), false) AS is_made
+                coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
             FROM counted c
         ) f
             CROSS JOIN (
@@ -115,33 +101,27 @@ WITH
                 ) t
             ) listed
     )
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (
-                    SELECT coalesce(
-                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                        (
-                            SELECT count(*)
-                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                        )
+SELECT '{"limit":' || %(limit)s
+    || ',"offset":' || %(offset)s
+    || ',"count":'
+        || count(*)
+        || (
+            SELECT ',"total":'
+                || least(t.found, 10000)
+                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+            FROM (
+                SELECT coalesce(
+                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                    (
+                        SELECT count(*)
+                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
                     )
-                ) t (found)
-            )
-        || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-        || '],"facets":{'
-            || %(facet_0)s
-            || (SELECT f.json FROM facet_0 f)
-            || %(facet_1)s
-            || (SELECT f.json FROM facet_1 f)
-        || '}}',
-    (SELECT f.is_made FROM facet_0 f) OR (SELECT f.is_made FROM facet_1 f)
+                )
+            ) t (found)
+        )
+    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
+    || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || %(facet_1)s || (SELECT f.json FROM facet_1 f)
+    || '}}'
 FROM (
     SELECT '{"id":"' || r.id
         || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
