@@ -169,7 +169,7 @@ def search(
 
 def create(connection: Connection, project: Project) -> object:
     """Create a resource like the seeded ones. Its words are stored in the project already."""
-    texts = (project.word, project.text)
+    texts = [project.word, project.text]
     content = Content(ObjectType.of({"arrayOfStringExample": texts}))
     new = NewResource(None, content, content, CLIENT_ID, unnamed=False)
     return writing.insert(connection, project.key, uuid7(), new, None)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from marshmallow import fields
 
-from app.resource.model import Resource
+from app.resource.model import Content, Resource
 from app.values.json_fields import Boolean, Text
 
 
@@ -57,7 +57,7 @@ class ChangeSomeProperty:
 
     def apply(self, resource: Resource) -> Resource:
         return resource.with_content(
-            lambda content: replace(content, some_property=self.some_property), staged_only=self.staged
+            lambda content: Content(content.object_type, self.some_property), staged_only=self.staged
         )
 
 

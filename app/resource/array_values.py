@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, LiteralString
 
 from app.query.fields import OBJECT_TYPE, ValueArray
-from app.resource.object_type import ObjectType, decoded
+from app.resource.object_type import ObjectType
 
 _ITEMS_AT_ONCE = 10_000
 
@@ -18,18 +18,15 @@ def changed_columns(before: ObjectType, after: ObjectType) -> dict[LiteralString
     """The columns that differ between two ObjectTypes, with their values for the second one.
 
     A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
-    point; NULL if there are no values. Only arrays that differ are decoded.
+    point; NULL if there are no values.
     """
-    if before == after:
-        return {}
-    had, has = before.members(), after.members()
+    had, has = before.fields, after.fields
     changed: dict[LiteralString, str | None] = {}
     for name, arrays in ARRAYS.items():
-        text = has.get(name)
-        if had.get(name) != text:
-            items: list[Any] = [] if text is None else decoded(text)
+        items = has.get(name)
+        if items != had.get(name):
             for array in arrays:
-                changed[array.column] = _literal(array, items)
+                changed[array.column] = _literal(array, items or ())
     return changed
 
 

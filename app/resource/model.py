@@ -49,8 +49,10 @@ class Resource:
 
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with both projections changed, or only the staged one."""
-        current = self.current if staged_only else change(self.current)
-        return replace(self, current=current, staged=change(self.staged))
+        staged = change(self.staged)
+        if staged_only:
+            return replace(self, staged=staged)
+        return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,7 @@
-"""An ObjectType (interface 2.3) as a value: its canonical JSON text, which answers contain as it is.
+"""An ObjectType (interface 2.3) as a value: its canonical JSON text, and the items of its arrays."""
 
-Text and not decoded values, since a number has to come back as it was sent, and since most writes look at few fields.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -12,48 +9,55 @@ import msgspec
 from app.query.fields import OBJECT_TYPE
 from app.values.strict_json import encode_arrays
 
-_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_decode = msgspec.json.Decoder(dict[str, list[Any]]).decode
 
 
-@dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A valid ObjectType.
+    """A valid ObjectType; two are equal if their texts are.
 
-    :param text: compact JSON, the fields that are present in the order of :data:`app.query.fields.OBJECT_TYPE`, so that
-        equal ObjectTypes have equal texts.
+    :param text: compact JSON, the fields that are present in the order of :data:`app.query.fields.OBJECT_TYPE`. Answers
+        contain it as it is, since a number has to come back as it was sent.
     """
 
-    text: str = "{}"
+    def __init__(self, text: str = "{}") -> None:
+        self.text = text
 
     @classmethod
-    def of(cls, fields: Mapping[str, Sequence[Any]]) -> "ObjectType":
+    def of(cls, fields: Mapping[str, list[Any]]) -> "ObjectType":
         """The ObjectType of fields that have been checked.
 
         :param fields: the items of each array; a field that is not among them is absent.
         """
-        return cls(encode_arrays({name: fields[name] for name in OBJECT_TYPE if name in fields}))
+        ordered = {name: fields[name] for name in OBJECT_TYPE if name in fields}
+        made = cls(encode_arrays(ordered))
+        made.__dict__["fields"] = ordered
+        return made
 
-    def members(self) -> dict[str, str]:
-        """The JSON text of each field that is present. No array is decoded."""
-        return {name: bytes(text).decode() for name, text in _MEMBERS.decode(self.text).items()}
+    @cached_property
+    def fields(self) -> Mapping[str, list[Any]]:
+        """The items of each array that is present; decoded when they are first asked for."""
+        return _decode(self.text)
 
-    def items(self, name: str) -> list[Any]:
+    def items(self, name: str) -> Sequence[Any]:
         """The items of an array; none if the field is absent."""
-        return decoded(self.members().get(name, "[]"))
+        return self.fields.get(name, ())
 
-    def with_items(self, name: str, items: Iterable[Any]) -> "ObjectType":
+    def with_items(self, name: str, items: Sequence[Any]) -> "ObjectType":
         """This ObjectType with other items in one of its arrays.
 
         :param items: have to be valid for the field.
         """
-        return self.merged_with(ObjectType.of({name: list(items)}))
+        return ObjectType.of({**self.fields, name: list(items)})
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of another one in place of its own."""
-        members = self.members() | sent.members()
-        listed = ",".join([f'"{name}":{members[name]}' for name in OBJECT_TYPE if name in members])
-        return ObjectType(f"{{{listed}}}")
+        return ObjectType.of({**self.fields, **sent.fields})
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectType) and self.text == other.text
 
-decoded = msgspec.json.Decoder().decode
-"""The items of an array, from its canonical JSON text."""
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"ObjectType({self.text!r})"

@@ -120,8 +120,9 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        The body's `id`, else its `key`, says which resource is meant; without both it is the project's only one, which
-        is created if there is none. The whole `objectTypeProperty` is replaced.
+        The body's `id`, else its `key`, says which resource is meant. Without both it is the unnamed one: that which an
+        earlier PUT or PATCH without both wrote, else the project's only one, else a new one. The whole
+        `objectTypeProperty` is replaced.
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -135,7 +136,8 @@ class Collection(Endpoint):
     def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
-        As PUT, but for a resource that is there. The version that the client expects is needed, as `version` in the
+        As PUT, but for a resource that is there; without `id` and `key`, a project with several resources and no
+        unnamed one is 400. The version that the client expects is needed, as `version` in the
         body or in `If-Match`.
         """
         conditions = conditions.expecting(draft.version)

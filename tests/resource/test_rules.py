@@ -164,7 +164,7 @@ def test_an_object_type_keeps_the_texts_of_the_fields_that_are_not_replaced() ->
 def test_the_items_of_an_array_are_read_and_replaced() -> None:
     stored = ObjectType('{"arrayOfStringExample":["a"]}')
     assert stored.items("arrayOfStringExample") == ["a"]
-    assert stored.items("arrayOfIntExample") == []
+    assert list(stored.items("arrayOfIntExample")) == []
     assert stored.with_items("arrayOfStringExample", [*stored.items("arrayOfStringExample"), "b"]).text == (
         '{"arrayOfStringExample":["a","b"]}'
     )

@@ -45,7 +45,12 @@ def decide(stored: Resource, write: Write) -> Resource:
     """
     raise_if_refused(stored, write.conditions)
     after = write.change(stored)
-    if replace(after, unnamed=stored.unnamed) == stored:
+    if (after.version, after.key, after.current, after.staged) == (
+        stored.version,
+        stored.key,
+        stored.current,
+        stored.staged,
+    ):
         return after
     _raise_if_too_large(after)
     return replace(after, version=stored.version + 1, last_modified_by=write.client_id)

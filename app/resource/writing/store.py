@@ -5,11 +5,10 @@ DELETE has the version that was read in its WHERE clause.
 """
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -100,19 +99,23 @@ def _noting(*, notes_text: bool) -> LiteralString:
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, but those of times and arrays."""
+    """The columns that a write may change, but those of times and arrays; documents are ObjectTypes yet."""
     current, staged = resource.current, resource.staged
-    differ = staged != current
+    differ = staged is not current and staged != current
     return {
         "version": resource.version,
         "last_modified_by": resource.last_modified_by,
         "key": resource.key,
-        "object_type": current.object_type.text,
+        "object_type": current.object_type,
         "some_property": current.some_property,
-        "staged_object_type": staged.object_type.text if differ else None,
+        "staged_object_type": staged.object_type if differ else None,
         "staged_some_property": staged.some_property if differ else None,
         "unnamed": resource.unnamed,
     }
+
+
+_DOCUMENTS: tuple[tuple[LiteralString, LiteralString], ...] = (("object_type", ""), ("staged_object_type", "staged_"))
+"""The columns of documents, and what the names of the columns begin with that have the values of their arrays."""
 
 
 def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
@@ -121,32 +124,27 @@ def _changed(before: Resource | None, after: Resource | NewResource) -> dict[Lit
     :param before: the resource as it was read; None if it is created.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
-    new = _columns(after)
-    changed: dict[LiteralString, Any] = {name: value for name, value in new.items() if value != old.get(name)}
-    changed |= _changed_arrays("", old.get("object_type"), new["object_type"])
-    changed |= _changed_arrays("staged_", old.get("staged_object_type"), new["staged_object_type"])
+    changed: dict[LiteralString, Any] = {
+        name: value for name, value in _columns(after).items() if value != old.get(name)
+    }
+    for name, prefix in _DOCUMENTS:
+        if name in changed:
+            was, becomes = old.get(name) or ObjectType(), changed[name] or ObjectType()
+            changed[name] = None if changed[name] is None else becomes.text
+            size = len(was.text) + len(becomes.text)
+            for column, values in computed(partial(changed_columns, was, becomes), size).items():
+                changed[f"{prefix}{column}"] = values
     return changed
 
 
-def _changed_arrays(prefix: LiteralString, before: str | None, after: str | None) -> dict[LiteralString, str | None]:
-    if before == after:
-        return {}
-    size = len(before or "") + len(after or "")
-    arrays = computed(lambda: changed_columns(ObjectType(before or "{}"), ObjectType(after or "{}")), size)
-    changed: dict[LiteralString, str | None] = {}
-    for column, literal in arrays.items():
-        changed[f"{prefix}{column}"] = literal
-    return changed
-
-
-def _new_texts(before: Resource | None, after: Resource | NewResource) -> Generator[tuple[str, ...]]:
+def _new_texts(before: Resource | None, after: Resource | NewResource) -> Generator[Sequence[str]]:
     """The texts that a search looks at, by the values that contain them, of values that were not there before."""
     known = [] if before is None else [before.current, before.staged]
     known_objects = {content.object_type for content in known}
     known_properties = {None, *(content.some_property for content in known)}
     for content in dict.fromkeys((after.current, after.staged)):
         if content.object_type not in known_objects:
-            yield tuple(content.object_type.items("arrayOfStringExample"))
+            yield content.object_type.items("arrayOfStringExample")
         if content.some_property is not None and content.some_property not in known_properties:
             yield (content.some_property,)
 
@@ -157,27 +155,26 @@ def _new_texts(before: Resource | None, after: Resource | NewResource) -> Genera
 class Taken(Exception):
     """Another resource of the project has the key, or is the unnamed one.
 
-    :param is_key: whether it is about the key.
+    :ivar is_key: whether it is about the key. Citus appends the number of the shard to a constraint's name, and passes
+        no name on if the shard is on another node than the session.
     """
 
-    def __init__(self, *, is_key: bool) -> None:
-        super().__init__("the key" if is_key else "the place of the unnamed resource")
-        self.is_key = is_key
+    def __init__(self, error: UniqueViolation) -> None:
+        name = error.diag.constraint_name
+        super().__init__(name)
+        self.is_key = name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
 
 
-@contextmanager
-def _taken() -> Generator[None]:
-    """Tell violated constraints as :class:`Taken`.
+def _written(connection: Connection, statement: LiteralString, parameters: Parameters) -> datetime | None:
+    """The time of a write; None if it has found no row.
 
-    Citus appends the number of the shard to a constraint's name, and passes no name on if the shard is on another node
-    than the session.
+    :raises Taken: if it violates a constraint.
     """
     try:
-        yield
+        row = connection.execute(statement, parameters).fetchone()
     except UniqueViolation as error:
-        name = error.diag.constraint_name
-        is_key = name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
-        raise Taken(is_key=is_key) from None
+        raise Taken(error) from None
+    return None if row is None else row[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +231,13 @@ def insert(
     """
     columns = {name: value for name, value in _changed(None, new).items() if value is not None}
     words = _word_cache.new_words(connection, project_key, _new_texts(None, new))
-    parameters = {"project_key": project_key, "id": resource_id, "now": at, "new_words": words.text, **columns}
     statement = _insert(tuple(columns), dated=at is not None, notes_text=bool(words))
-    with _taken():
-        row = connection.execute(statement, parameters).fetchone()
-    if row is None:
+    parameters = {"project_key": project_key, "id": resource_id, "now": at, "new_words": words.text, **columns}
+    created_at = _written(connection, statement, parameters)
+    if created_at is None:
         errors.unreachable("an INSERT without ON CONFLICT returns its row")
     _word_cache.add(connection, project_key, words)
-    return Stored(new.stored(resource_id, at=row[0]), is_new=True, leaves_text=bool(words))
+    return Stored(new.stored(resource_id, created_at), is_new=True, leaves_text=bool(words))
 
 
 def update(
@@ -259,14 +255,13 @@ def update(
     if not columns:
         return Stored(before)
     words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
-    which = {"project_key": project_key, "id": before.id, "read_version": before.version}
     statement = _update(tuple(columns), dated=at is not None, notes_text=bool(words))
-    with _taken():
-        row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
-    if row is None:
+    which = {"project_key": project_key, "id": before.id, "read_version": before.version}
+    modified_at = _written(connection, statement, {**which, "now": at, "new_words": words.text, **columns})
+    if modified_at is None:
         return None
     _word_cache.add(connection, project_key, words)
-    return Stored(replace(after, last_modified_at=row[0]), leaves_text=bool(words))
+    return Stored(replace(after, last_modified_at=modified_at), leaves_text=bool(words))
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:

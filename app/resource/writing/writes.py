@@ -138,7 +138,7 @@ def _content_change(
 
     def change(resource: Resource) -> Resource:
         changed = resource.with_content(
-            lambda content: replace(content, object_type=new_object(content.object_type)), staged_only=staged
+            lambda content: Content(new_object(content.object_type), content.some_property), staged_only=staged
         )
         if draft.key is not None:
             return replace(changed, key=draft.key)

@@ -225,7 +225,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.8-2": PUT & ok,
     "4.8-3": PUT & (has("key") | has("id")),
     "4.8-4": PUT & NAMELESS & ok,
-    "4.8-5": PUT & NAMELESS & faulty,
+    "4.8-5": PUT & NAMELESS & ok,
     "4.8-6": PUT & ~has("version") & ok,
     "4.8-7": PUT & status(200),
     "4.8-8": Then(PUT & has("key") & ok, PUT & ok, same_call),

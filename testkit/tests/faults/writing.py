@@ -180,6 +180,11 @@ def a_patch_creates_a_resource(server: SmallServer) -> None:
     )
 
 
+@fault("4.8-5")
+def a_put_forgets_what_it_has_chosen(server: SmallServer) -> None:
+    wrap(app(server).writes, "choose", lambda method, *given: None)
+
+
 @fault("4.6-7")
 def an_unknown_id_creates_a_resource(server: SmallServer) -> None:
     def target(method: Any, verb: str, project: str, body: Any) -> Resource | None:

@@ -134,6 +134,7 @@ class Store:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.projects: dict[str, dict[str, Resource]] = {}
+        self.unnamed: dict[str, str] = {}
         self._ids: dict[tuple[str, str | None], str] = {}
         self._last = 0
 
@@ -199,9 +200,20 @@ class Writes:
             found = self.target(method, project, body)
             self.hold(conditions, found)
             if found is None:
-                return 201, self.create(project, client, body, staged)
-            self.compare(found, body.get("version"))
-            return 200, self.change(project, client, found, lambda made: self.overwrite(method, made, body, staged))
+                status, made = 201, self.create(project, client, body, staged)
+            else:
+                self.compare(found, body.get("version"))
+                status = 200
+                made = self.change(
+                    project, client, found, lambda changed: self.overwrite(method, changed, body, staged)
+                )
+            if method != "POST" and "id" not in body and "key" not in body:
+                self.choose(project, made)
+            return status, made
+
+    def choose(self, project: str, made: Resource) -> None:
+        """Note the unnamed resource of a project."""
+        self.store.unnamed[project] = made.id
 
     def target(self, method: str, project: str, body: Json) -> Resource | None:
         """The resource that a write on the collection means; None: it creates one."""
@@ -218,8 +230,13 @@ class Writes:
         return None if method == "POST" else self.only(method, project)
 
     def only(self, method: str, project: str) -> Resource | None:
-        """The only resource of a project, for PUT and PATCH that name none."""
+        """The resource that PUT and PATCH mean that name none: the unnamed one, else the only one."""
         there = self.store.resources(project)
+        chosen = [resource for resource in there if resource.id == self.store.unnamed.get(project)]
+        if chosen:
+            return chosen[0]
+        if len(there) > 1 and method == "PUT":
+            return None
         if len(there) > 1:
             raise Refused(400, entry("InvalidInput", "The project has several resources: 'id' or 'key' is needed."))
         if not there and method == "PATCH":

@@ -171,13 +171,21 @@ def each_of_several_new_keys_makes_one(world: World) -> None:
     expect_statuses(world, answers, {200: WRITERS - 8, 201: 8})
 
 
-@check("9-19", needs=["4.8-4"], alone=True, cases={"the same fields": False, "different fields": True})
-def concurrent_puts_in_an_empty_project_make_one(world: World, differ: bool) -> None:
+@check(
+    "9-19",
+    needs=["4.8-4"],
+    alone=True,
+    cases={"the same fields": (False, 0), "different fields": (True, 0), "beside others": (True, 2)},
+)
+def concurrent_puts_without_a_name_make_one(world: World, case: tuple[bool, int]) -> None:
+    differ, others = case
     own = world.empty_project()
+    for _ in range(others):
+        own.make()
     bodies = [{"objectTypeProperty": {INTEGERS: [number if differ else 1]}} for number in range(WRITERS)]
     answers = world.race([own.request("PUT", "", body) for body in bodies])
     expect_statuses(world, answers, {200: WRITERS - 1, 201: 1})
-    own.get().expect_status(200).expect_json("total", 1)
+    own.get().expect_status(200).expect_json("total", others + 1)
 
 
 @check("9-20", needs=["H-10"], alone=True)

@@ -247,21 +247,26 @@ def a_patch_in_an_empty_project_is_not_found(world: World) -> None:
     own.get().expect_status(200).expect_json("results", [])
 
 
-def expect_name_needed(world: World, method: str) -> None:
-    """Expect that a write without id and key is refused in a project with several resources, and changes none."""
+@check("4.7-3", needs=["4.8-5"])
+def a_patch_without_a_name_means_the_unnamed_resource(world: World) -> None:
+    own = world.empty_project()
+    unnamed = own.put("", {"objectTypeProperty": {INTEGERS: [1]}}).expect_success()
+    other = own.make({INTEGERS: [2]})
+    answer = own.patch("", {"version": unnamed.at("version"), "objectTypeProperty": {INTEGERS: [3]}})
+    answer.expect_success().expect_json("id", unnamed.at("id"))
+    own.get(f"/{other.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [2]})
+
+
+@check("4.7-4")
+def a_patch_among_several_needs_a_name(world: World) -> None:
     own = world.empty_project()
     all_made = [own.make({INTEGERS: [number]}) for number in range(2)]
-    answer = refused(own.send(method, "", {"version": 1, "objectTypeProperty": {}}), 400, "InvalidInput")
+    answer = refused(own.patch("", {"version": 1, "objectTypeProperty": {}}), 400, "InvalidInput")
     message = str(answer.at("message"))
     says = re.search(r"\bid\b", message) is not None and re.search(r"\bkey\b", message) is not None
     answer.expect(says, "a message that names id and key", message)
     for number, made in enumerate(all_made):
         own.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
-
-
-@check("4.7-4")
-def a_patch_among_several_needs_a_name(world: World) -> None:
-    expect_name_needed(world, "PATCH")
 
 
 @check("4.7-5", cases=["{}", "KEY-{}", "{}" + "k" * 200])
@@ -365,9 +370,24 @@ def a_put_without_a_name_means_the_only_resource(world: World) -> None:
     own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("id", before["id"])
 
 
-@check("4.8-5")
-def a_put_among_several_needs_a_name(world: World) -> None:
-    expect_name_needed(world, "PUT")
+@check("4.8-5", needs=["4.8-4"], cases={"only it": 0, "others": 2})
+def a_put_without_a_name_keeps_to_its_resource(world: World, others: int) -> None:
+    own = world.empty_project()
+    all_made = [own.make({INTEGERS: [number]}) for number in range(others)]
+    created = own.put("", {"objectTypeProperty": {INTEGERS: [7]}}).expect_success()
+    all_made += [own.make({INTEGERS: [others]})]
+    again = own.put("", {"objectTypeProperty": {INTEGERS: [8]}}).expect_success()
+    again.expect_json("id", created.at("id")).expect_json("objectTypeProperty", {INTEGERS: [8]})
+    for number, made in enumerate(all_made):
+        own.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
+
+
+@check("4.8-5", needs=["4.8-4"])
+def the_only_resource_stays_the_unnamed_one(world: World) -> None:
+    own, before = only_one(world)
+    own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("id", before["id"])
+    own.make()
+    own.put("", {"objectTypeProperty": {INTEGERS: [1]}}).expect_success().expect_json("id", before["id"])
 
 
 @check("4.8-6", needs=["4.8-1"], cases=["id", "key"])
