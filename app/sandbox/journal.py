@@ -22,12 +22,12 @@ from typing import Any
 import psycopg
 
 from app.database.connection import Connection
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.identity.verification import VerifiedToken
 from app.sandbox import journal_store, records
 from app.sandbox.journal_store import BYTES_KEPT, KEPT, UNREADABLE, Row
 from app.sandbox.redaction import Secrets, redacted, redacted_header
 from app.telemetry.lasting_threads import keep_running
+from app.values.large_values import LARGE_FROM, beside_other_requests
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
