@@ -79,10 +79,10 @@ def test_an_unreachable_database_is_reported_in_one_line() -> None:
 def test_migrations_are_listed_and_applied_once(empty_database: str) -> None:
     before = run("db", "status", url=empty_database)
     assert before.exit_code == 1
-    assert before.stdout.splitlines()[0] == "missing  0001.resource"
+    assert before.stdout.splitlines()[0] == "missing  0001.schema"
     upgraded = run("db", "upgrade", url=empty_database)
     assert upgraded.exit_code == 0
-    assert upgraded.stdout.splitlines()[0] == "applied  0001.resource"
+    assert upgraded.stdout.splitlines()[0] == "applied  0001.schema"
     assert run("db", "status", url=empty_database).exit_code == 0
     assert run("db", "upgrade", url=empty_database).stdout == "Nothing to apply.\n"
 

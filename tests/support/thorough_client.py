@@ -168,7 +168,8 @@ def _write(client: SteadyClient) -> None:
     client.send("POST", "", client.send("GET", path).json)
     client.send("POST", "?staged=true", {"key": "one", "objectTypeProperty": {"arrayOfIntExample": [9]}})
     client.send("POST", "?staged=true", {"key": "staged", "objectTypeProperty": {"arrayOfIntExample": [9]}})
-    client.send("PUT", "", {"objectTypeProperty": {}})
+    unnamed = client.send("PUT", "", {"objectTypeProperty": {}}).json
+    client.send("DELETE", f"/{unnamed['id']}")
     client.send("PATCH", "", {"version": 1, "objectTypeProperty": {}})
     client.send("PATCH", "", {"key": "one", "objectTypeProperty": {}})
     for _ in range(2):

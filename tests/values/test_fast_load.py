@@ -101,7 +101,7 @@ def test_fast_load_of_a_valid_body_does_not_call_marshmallow(monkeypatch: pytest
         {"key": "key-1", "version": 3, "createdAt": None, "objectTypeProperty": {"arrayOfStringExample": ["a"]}}
     )
     assert draft.object_type.text == '{"arrayOfStringExample":["a"]}'
-    assert draft.object_type.searched == ("a",)
+    assert draft.object_type.items("arrayOfStringExample") == ["a"]
     actions = [{"action": "changeSomeProperty", "someProperty": "x"}, {"action": "publish"}]
     assert len(schemas.UpdateSchema().load({"version": 1, "actions": actions}).actions) == 2
 
