@@ -9,7 +9,6 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.http.bodies import read_body, read_json
-from app.http.large_bodies import beside_other_requests
 from app.identity.token_profile import SCOPE_NAMES
 from app.sandbox.clock import check_clock
 from app.sandbox.explain import OPERATIONS
@@ -29,6 +28,7 @@ from app.values.json_fields import (
     one_of,
     refuse_value,
 )
+from app.values.large_values import beside_other_requests
 from app.values.parameters import Parameter, QuerySchema, read_integer, read_text
 from app.values.project_keys import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
