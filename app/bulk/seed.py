@@ -1,16 +1,16 @@
 """Generated resources for tests and demonstrations; the same project, count and seed always give the same ones."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from random import Random
-from typing import Any
 from uuid import UUID
 
+from app.query.object_fields import OBJECT_FIELDS, Chance
 from app.resource.model import StoredResource
-from app.values.strict_json import encode
+from app.resource.object_type import ObjectType
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """Shortly before the first resource's ``createdAt``."""
@@ -33,13 +33,20 @@ _SYLLABLES = tuple(
 
 
 def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResource]:
-    """Generate resources, oldest first, with one minute between them on average."""
-    random = Random(f"{project_key}/{seed}")  # noqa: S311 -- for test data, not for secrets
-    words = _vocabulary()
+    """Generate resources, oldest first, with one minute between them on average.
+
+    Each field is drawn from a stream of its own, so that a new one changes no other.
+    """
+
+    def stream(name: str) -> Random:
+        return Random(f"{project_key}/{seed}/{name}")  # noqa: S311 -- for test data, not for secrets
+
+    fields = {row.name: Chance(stream(row.name), _word) for row in OBJECT_FIELDS}
+    random = stream("resource")
     created = EPOCH
     for number in range(count):
         created += timedelta(milliseconds=random.randrange(1, 120_000))
-        yield _resource(project_key, seed, number, created, random, words)
+        yield _resource(project_key, seed, number, created, random, fields)
 
 
 @cache
@@ -52,21 +59,22 @@ def _vocabulary() -> list[str]:
     return list(words)
 
 
-def _word(random: Random, words: list[str]) -> str:
+def _word(random: Random) -> str:
     """A random word whose rank is log-uniform, so that its frequency is proportional to one over its rank (Zipf)."""
+    words = _vocabulary()
     return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 
 
 def _resource(
-    project_key: str, seed: int, number: int, created: datetime, random: Random, words: list[str]
+    project_key: str, seed: int, number: int, created: datetime, random: Random, fields: Mapping[str, Chance]
 ) -> StoredResource:
-    object_type = _object_type(random, words)
-    some_property = " ".join(_word(random, words) for _ in range(4)) if random.random() < 0.3 else None
+    object_type = _object_type(fields)
+    some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
     staged, version = None, 1
     if some_property is not None:
         version += 1
     if random.random() < 0.05:
-        staged = _object_type(random, words)
+        staged = _object_type(fields)
         version += 1
     modified = created + timedelta(minutes=random.randrange(1, 10_000)) if version > 1 else created
     return StoredResource(
@@ -77,34 +85,18 @@ def _resource(
         last_modified_at=modified.isoformat(timespec="milliseconds"),
         created_by="seed",
         last_modified_by="seed",
-        object_type=encode(object_type),
+        object_type=object_type.text,
         some_property=some_property,
-        staged_object_type=None if staged is None else encode(staged),
+        staged_object_type=None if staged is None else staged.text,
         staged_some_property=None if staged is None else some_property,
     )
 
 
-def _object_type(random: Random, words: list[str]) -> dict[str, Any]:
-    integers = [random.randrange(1000) for _ in range(random.randrange(1, 8))]
-    members: dict[str, Any] = {
-        "arrayOfIntExample": integers,
-        "arrayOfUniqueIntExample": sorted({integer * 7 % 10_000 for integer in integers}),
-        "arrayOfTwonumbersExample": [random.randrange(-90, 90), random.randrange(-180, 180)],
-        "arrayOfFloatExample": [_number(random.gauss(50, 20), 2)],
-        "arrayOfNumberNoDefaultsExample": [random.randrange(1_000_000), _number(random.random(), 3)],
-        "arrayOfStringExample": [_word(random, words) for _ in range(random.randrange(1, 5))],
-        "arrayOfObjectType": [
-            {"integerExample": random.randrange(100_000), "integerExampleInt32": random.randrange(100)}
-            for _ in range(random.randrange(0, 3))
-        ],
-    }
-    return {name: value for name, value in members.items() if random.random() < 0.9}
-
-
-def _number(value: float, digits: int) -> int | float:
-    """A rounded number as the service stores it: an integer if it is whole."""
-    rounded = round(value, digits)
-    return int(rounded) if rounded.is_integer() else rounded
+def _object_type(fields: Mapping[str, Chance]) -> ObjectType:
+    """An ObjectType that lacks one field in ten."""
+    return ObjectType.of(
+        {row.name: row.made(fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random.random() < 0.9}
+    )
 
 
 def _id(project_key: str, seed: int, number: int, created: datetime) -> UUID:

@@ -3,19 +3,9 @@
 from collections.abc import Mapping
 
 from app.openapi.components import Document
+from app.query.object_fields import OBJECT_FIELDS
 
-_EXAMPLE_OBJECT_TYPE: Document = {
-    "arrayOfIntExample": [1, 2, 1, 3, 2, 3, 1],
-    "arrayOfUniqueIntExample": [1, 3, 5, 7],
-    "arrayOfTwonumbersExample": [3, 5],
-    "arrayOfFloatExample": [0.82],
-    "arrayOfNumberNoDefaultsExample": [10, 9, 8, 7, 6],
-    "arrayOfStringExample": ["dog", "cat", "bird"],
-    "arrayOfObjectType": [
-        {"integerExample": 777, "integerExampleInt32": 1},
-        {"integerExample": 30000, "integerExampleInt32": 22},
-    ],
-}
+_EXAMPLE_OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
 
 _EXAMPLE_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _EXAMPLE_OBJECT_TYPE}
 

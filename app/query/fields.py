@@ -1,5 +1,7 @@
 """The fields of a resource: public name to type and SQL, one table for everything that reads a resource by them.
 
+Those of ObjectType follow from :mod:`app.query.object_fields`.
+
 The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. Whatever differs between the
 current and the staged projection stands here for both, so that no other module names the columns of the staged one.
 The exceptions are statements that list all columns: INSERT, RETURNING and COPY.
@@ -9,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import LiteralString
+
+from app.query.object_fields import OBJECT_FIELDS, TEXT, ArrayField, Member
 
 
 class FieldType(Enum):
@@ -149,16 +153,17 @@ def _in_document(
     return Field(name, field_type, column, _by_name(*members), values=values)
 
 
-def _numbers(name: LiteralString, column: LiteralString, item_type: LiteralString) -> Field:
-    return _in_document(name, FieldType.NUMBERS, values=ValueArray(column, item_type))
+def _array(row: ArrayField) -> Field:
+    """A field of ObjectType, from its row."""
+    if row.type is None or row.column is None:
+        return _in_document(row.name, FieldType.OBJECTS, *map(_member, row.members))
+    field_type = FieldType.TEXTS if row.type is TEXT else FieldType.NUMBERS
+    return _in_document(row.name, field_type, values=ValueArray(row.column, row.type.column))
 
 
-def _texts(name: LiteralString, column: LiteralString) -> Field:
-    return _in_document(name, FieldType.TEXTS, values=ValueArray(column, "text"))
-
-
-def _integer_of_objects(name: LiteralString, column: LiteralString) -> Field:
-    return Field(name, FieldType.NUMBER, values=ValueArray(column, "bigint", name))
+def _member(row: Member) -> Field:
+    field_type = FieldType.TEXT if row.type is TEXT else FieldType.NUMBER
+    return Field(row.name, field_type, values=ValueArray(row.column, row.type.column, row.name))
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
@@ -173,20 +178,7 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
     return {row.name: row for row in rows}
 
 
-OBJECT_TYPE: Mapping[str, Field] = _by_name(
-    _numbers("arrayOfIntExample", "array_of_int", "bigint"),
-    _numbers("arrayOfUniqueIntExample", "array_of_unique_int", "bigint"),
-    _numbers("arrayOfTwonumbersExample", "array_of_twonumbers", "numeric"),
-    _numbers("arrayOfFloatExample", "array_of_float", "numeric"),
-    _numbers("arrayOfNumberNoDefaultsExample", "array_of_number", "numeric"),
-    _texts("arrayOfStringExample", "array_of_string"),
-    _in_document(
-        "arrayOfObjectType",
-        FieldType.OBJECTS,
-        _integer_of_objects("integerExample", "object_integer"),
-        _integer_of_objects("integerExampleInt32", "object_int32"),
-    ),
-)
+OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""
 
 RESOURCE: Mapping[str, Field] = {

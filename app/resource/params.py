@@ -9,6 +9,7 @@ from marshmallow import ValidationError, post_load
 
 from app import errors
 from app.query.fields import EXPANDABLE, SORTABLE
+from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import Condition
 from app.resource.model import (
@@ -19,6 +20,7 @@ from app.resource.model import (
     Selection,
     SortTerm,
 )
+from app.resource.object_type import ObjectType
 from app.resource.schemas import WRAPPER, ContainedObjectTypeSchema, WrappedObjectTypeSchema
 from app.values.json_fields import RefusedValue
 from app.values.parameters import (
@@ -77,9 +79,10 @@ def read_contained_object(text: str) -> str:
         raise ValidationError(f"A JSON object is expected. {error}") from None
     schema = _WRAPPED if isinstance(value, dict) and WRAPPER in value else _CONTAINED
     try:
-        return schema.load(value).text
+        contained: ObjectType = schema.load(value)
     except ValidationError as error:
         raise ValidationError("; ".join(_reasons(error.messages))) from None
+    return contained.text
 
 
 _CONTAINED = ContainedObjectTypeSchema()
@@ -219,6 +222,10 @@ class SortedListSchema(ConditionsSchema):
 _CONTAINED_REFERENCE = {"$ref": "#/components/schemas/ContainedObjectType"}
 
 
+def _has_it(parameter: str) -> str:
+    return f"{' or '.join(looked_at_by(parameter))} has it"
+
+
 class FilteredListSchema(ConditionsSchema):
     """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
 
@@ -227,28 +234,28 @@ class FilteredListSchema(ConditionsSchema):
         TEXT_SCHEMA,
         may_be_empty=True,
         data_key="stringParameter",
-        meaning="arrayOfStringExample has it",
+        meaning=_has_it("stringParameter"),
         example="dog",
     )
     float = Parameter(
         read_stored_number,
         NUMBER_SCHEMA,
         data_key="floatParameter",
-        meaning="arrayOfFloatExample has it",
+        meaning=_has_it("floatParameter"),
         example=0.82,
     )
     integer = Parameter(
         read_integer,
         INT64_SCHEMA,
         data_key="integerParameter",
-        meaning="arrayOfIntExample or arrayOfUniqueIntExample has it",
+        meaning=_has_it("integerParameter"),
         example=3,
     )
     number = Parameter(
         read_stored_number,
         NUMBER_SCHEMA,
         data_key="withMarkdownDescription",
-        meaning="arrayOfNumberNoDefaultsExample has it",
+        meaning=_has_it("withMarkdownDescription"),
         example=10,
     )
     object = Parameter(
@@ -278,7 +285,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfString",
-        meaning="arrayOfStringExample has all of them",
+        meaning=f"{SEARCHED} has all of them",
         example=["dog", "cat"],
     )
     any_of = Parameter(
@@ -287,7 +294,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfStringWithDescription",
-        meaning="arrayOfStringExample has at least one of them",
+        meaning=f"{SEARCHED} has at least one of them",
         example=["bird", "fish"],
     )
 
@@ -298,21 +305,25 @@ class FilteredListSchema(ConditionsSchema):
 
 def _containments(data: dict[str, Any]) -> list[Containment]:
     found: list[Containment] = []
-    for name, arrays in (
-        ("string", ("arrayOfStringExample",)),
-        ("float", ("arrayOfFloatExample",)),
-        ("integer", ("arrayOfIntExample", "arrayOfUniqueIntExample")),
-        ("number", ("arrayOfNumberNoDefaultsExample",)),
-    ):
+    for name, parameter in _ONE_ITEM.items():
         if name in data:
-            found.append(Containment(tuple(encode({array: [data[name]]}) for array in arrays)))
+            found.append(Containment(tuple(encode({array: [data[name]]}) for array in looked_at_by(parameter))))
     if "object" in data:
         found.append(Containment((data["object"],)))
     if "all_of" in data:
-        found.append(Containment((encode({"arrayOfStringExample": data["all_of"]}),)))
+        found.append(Containment((encode({SEARCHED: data["all_of"]}),)))
     if "any_of" in data:
-        found.append(Containment(tuple(encode({"arrayOfStringExample": [text]}) for text in data["any_of"])))
+        found.append(Containment(tuple(encode({SEARCHED: [text]}) for text in data["any_of"])))
     return found
+
+
+_ONE_ITEM = {
+    "string": "stringParameter",
+    "float": "floatParameter",
+    "integer": "integerParameter",
+    "number": "withMarkdownDescription",
+}
+"""The parameters that look for one item, by the names of their values."""
 
 
 # Reads and writes of one resource, and the echo endpoints

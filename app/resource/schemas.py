@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from marshmallow import ValidationError
 
+from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
 from app.resource.echo import PERSONS, UNTYPED, ComplexRecord, read_timestamp
 from app.resource.model import KEY_PATTERN, ExpectedVersion
@@ -13,7 +14,6 @@ from app.values.json_fields import (
     ARRAY_EXPECTED,
     MISSING,
     OBJECT_EXPECTED,
-    STORABLE_TEXT,
     STRING_EXPECTED,
     Check,
     NestedObject,
@@ -22,11 +22,8 @@ from app.values.json_fields import (
     StrictField,
     StrictSchema,
     Text,
-    check_int32,
-    check_int64,
     check_items,
     check_json,
-    check_number,
     check_text,
     object_check,
     refuse_shape,
@@ -83,33 +80,37 @@ def _refuse_repeats(items: list[Any]) -> None:
         seen.add(item)
 
 
-_INT64 = {"type": "integer", "format": "int64"}
-_INT32 = {"type": "integer", "format": "int32"}
-_NUMBER = {"type": "number"}
-_DOUBLE = {"type": "number", "format": "double"}
-_TEXT = dict(STORABLE_TEXT)
+def _array(row: ArrayField, *, bounded: bool) -> JsonArray:
+    """The schema of a field of ObjectType.
 
-
-class ContainedObjectTypeSchema(StrictSchema):
-    """An ObjectType to compare with: its fields and their types, without the rules for the number of items."""
-
-    arrayOfIntExample = JsonArray(check_int64, _INT64)
-    arrayOfUniqueIntExample = JsonArray(check_int64, _INT64)
-    arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER)
-    arrayOfFloatExample = JsonArray(check_number, _DOUBLE)
-    arrayOfNumberNoDefaultsExample = JsonArray(check_number, _NUMBER)
-    arrayOfStringExample = JsonArray(check_text, _TEXT)
-    arrayOfObjectType = JsonArray(
-        object_check({"integerExample": check_int64, "integerExampleInt32": check_int32}),
+    :param bounded: whether the rules for the number of items apply.
+    """
+    if row.type is not None:
+        return JsonArray(
+            row.type.check,
+            dict(row.type.describes),
+            unique=row.unique and bounded,
+            length=row.length if bounded else None,
+        )
+    return JsonArray(
+        object_check({member.name: member.type.check for member in row.members}),
         {
             "type": "object",
-            "properties": {"integerExample": _INT64, "integerExampleInt32": _INT32},
+            "properties": {member.name: dict(member.type.describes) for member in row.members},
             "additionalProperties": False,
         },
     )
 
+
+class _ObjectTypeSchema(StrictSchema):
     def make(self, data: dict[str, Any]) -> ObjectType:
         return ObjectType.of(data)
+
+
+class ContainedObjectTypeSchema(
+    _ObjectTypeSchema.from_dict({row.name: _array(row, bounded=False) for row in OBJECT_FIELDS})
+):
+    """An ObjectType to compare with: its fields and their types, without the rules for the number of items."""
 
 
 WRAPPER = "objectTypeProperty"
@@ -125,11 +126,8 @@ class WrappedObjectTypeSchema(StrictSchema):
         return data["object_type"]
 
 
-class ObjectTypeSchema(ContainedObjectTypeSchema):
+class ObjectTypeSchema(_ObjectTypeSchema.from_dict({row.name: _array(row, bounded=True) for row in OBJECT_FIELDS})):
     """ObjectType (interface 2.3): every field is optional."""
-
-    arrayOfUniqueIntExample = JsonArray(check_int64, _INT64, unique=True)
-    arrayOfTwonumbersExample = JsonArray(check_number, _NUMBER, length=2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from app.query.object_fields import OBJECT_FIELDS, TEXT
 from app.sandbox.entries import LISTS, Entry
 from app.sandbox.history import GRANTS_REMEMBERED, Grant, History, is_grant, scope_asked
 
@@ -166,13 +167,6 @@ def _answer_not_read(_: History, entry: Entry) -> str | None:
 
 
 _NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*", re.ASCII)
-_ARRAYS_OF_NUMBERS = (
-    "arrayOfIntExample",
-    "arrayOfUniqueIntExample",
-    "arrayOfTwonumbersExample",
-    "arrayOfFloatExample",
-    "arrayOfNumberNoDefaultsExample",
-)
 _BOOLEANS = ("fuzzy", "staged", "withTotal")
 
 
@@ -192,13 +186,13 @@ def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if not isinstance(wrapped, dict):
         return
     fields = cast("dict[str, Any]", wrapped)
-    for name in _ARRAYS_OF_NUMBERS:
-        for index, value in enumerate(_listed(fields.get(name))):
-            yield f"objectTypeProperty -> {name} -> {index}", value
-    for index, element in enumerate(_listed(fields.get("arrayOfObjectType"))):
-        if isinstance(element, dict):
-            for name, value in cast("dict[str, Any]", element).items():
-                yield f"objectTypeProperty -> arrayOfObjectType -> {index} -> {name}", value
+    for row in OBJECT_FIELDS:
+        for index, item in enumerate(_listed(fields.get(row.name))):
+            path = f"objectTypeProperty -> {row.name} -> {index}"
+            if row.type is not None and row.type is not TEXT:
+                yield path, item
+            members = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+            yield from ((f"{path} -> {name}", value) for name, value in members.items())
 
 
 def _listed(value: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
+from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import changed_columns
 from app.resource.dictionary import NOTED, WordCache
@@ -144,7 +145,7 @@ def _new_texts(before: Resource | None, after: Resource | NewResource) -> Genera
     known_properties = {None, *(content.some_property for content in known)}
     for content in dict.fromkeys((after.current, after.staged)):
         if content.object_type not in known_objects:
-            yield content.object_type.items("arrayOfStringExample")
+            yield content.object_type.items(SEARCHED)
         if content.some_property is not None and content.some_property not in known_properties:
             yield (content.some_property,)
 

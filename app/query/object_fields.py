@@ -1,0 +1,168 @@
+"""The fields of ObjectType (interface 2.3), one row each.
+
+What knows a field by its name follows from this table: body schemas, columns, the statements of writes and facets, the
+parameters of lists, the languages of ``where`` and of filters, the document, its example, and made-up resources. A new
+field is a row here, and a migration that adds its columns to ``resource`` and ``resource_copy``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, LiteralString
+
+from app.values.json_fields import STORABLE_TEXT, Check, check_int32, check_int64, check_number, check_text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemType:
+    """What a value is.
+
+    :param check: keeps a decoded JSON value, or refuses it.
+    :param describes: its JSON Schema.
+    :param column: the SQL type of a column that has such values.
+    """
+
+    check: Check
+    describes: Mapping[str, Any]
+    column: LiteralString
+
+
+INT64 = ItemType(check_int64, {"type": "integer", "format": "int64"}, "bigint")
+INT32 = ItemType(check_int32, {"type": "integer", "format": "int32"}, "bigint")
+NUMBER = ItemType(check_number, {"type": "number"}, "numeric")
+DOUBLE = ItemType(check_number, {"type": "number", "format": "double"}, "numeric")
+TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A member of the objects of an array; each is optional.
+
+    :param column: the column with its distinct values, for facets.
+    """
+
+    name: LiteralString
+    type: ItemType
+    column: LiteralString
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a made-up value is drawn from: a stream of its own for each field, so that a new field changes no other one.
+
+    :param word: draws a word, common ones more often.
+    """
+
+    random: Random
+    word: Callable[[Random], str]
+
+    def integers(self, below: int, at_most: int) -> list[int]:
+        """One to ``at_most`` integers from 0."""
+        return [self.random.randrange(below) for _ in range(self.random.randrange(1, at_most + 1))]
+
+    def number(self, value: float, digits: int) -> int | float:
+        """A rounded number as the service stores it: an integer if it is whole."""
+        rounded = round(value, digits)
+        return int(rounded) if rounded.is_integer() else rounded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayField:
+    """A field of ObjectType. Each is an array, and optional.
+
+    :param type: what its items are; None for objects, which ``members`` describe.
+    :param column: the column with its distinct values, for facets; the column of the staged projection has ``staged_``
+        before this name.
+    :param unique: items do not repeat.
+    :param length: the number of items; None for any.
+    :param parameters: the parameters of the list (interface 4.1) that look for one item.
+    :param example: its items in the example of the document.
+    :param made: its items in a made-up resource.
+    """
+
+    name: LiteralString
+    example: list[Any]
+    made: Callable[[Chance], list[Any]]
+    type: ItemType | None = None
+    column: LiteralString | None = None
+    members: tuple[Member, ...] = ()
+    unique: bool = False
+    length: int | None = None
+    parameters: tuple[str, ...] = field(default=())
+
+
+SEARCHED = "arrayOfStringExample"
+"""The field whose texts a search looks at, beside someProperty; the schema's function ``words_of`` names it too."""
+
+OBJECT_FIELDS: tuple[ArrayField, ...] = (
+    ArrayField(
+        "arrayOfIntExample",
+        type=INT64,
+        column="array_of_int",
+        parameters=("integerParameter",),
+        example=[1, 2, 1, 3, 2, 3, 1],
+        made=lambda chance: chance.integers(1000, 7),
+    ),
+    ArrayField(
+        "arrayOfUniqueIntExample",
+        type=INT64,
+        column="array_of_unique_int",
+        unique=True,
+        parameters=("integerParameter",),
+        example=[1, 3, 5, 7],
+        made=lambda chance: sorted(set(chance.integers(10_000, 7))),
+    ),
+    ArrayField(
+        "arrayOfTwonumbersExample",
+        type=NUMBER,
+        column="array_of_twonumbers",
+        length=2,
+        example=[3, 5],
+        made=lambda chance: [chance.random.randrange(-90, 90), chance.random.randrange(-180, 180)],
+    ),
+    ArrayField(
+        "arrayOfFloatExample",
+        type=DOUBLE,
+        column="array_of_float",
+        parameters=("floatParameter",),
+        example=[0.82],
+        made=lambda chance: [chance.number(chance.random.gauss(50, 20), 2)],
+    ),
+    ArrayField(
+        "arrayOfNumberNoDefaultsExample",
+        type=NUMBER,
+        column="array_of_number",
+        parameters=("withMarkdownDescription",),
+        example=[10, 9, 8, 7, 6],
+        made=lambda chance: [chance.random.randrange(1_000_000), chance.number(chance.random.random(), 3)],
+    ),
+    ArrayField(
+        SEARCHED,
+        type=TEXT,
+        column="array_of_string",
+        parameters=("stringParameter",),
+        example=["dog", "cat", "bird"],
+        made=lambda chance: [chance.word(chance.random) for _ in range(chance.random.randrange(1, 5))],
+    ),
+    ArrayField(
+        "arrayOfObjectType",
+        members=(
+            Member("integerExample", INT64, "object_integer"),
+            Member("integerExampleInt32", INT32, "object_int32"),
+        ),
+        example=[
+            {"integerExample": 777, "integerExampleInt32": 1},
+            {"integerExample": 30000, "integerExampleInt32": 22},
+        ],
+        made=lambda chance: [
+            {"integerExample": chance.random.randrange(100_000), "integerExampleInt32": chance.random.randrange(100)}
+            for _ in range(chance.random.randrange(3))
+        ],
+    ),
+)
+"""In the order in which they are written to JSON."""
+
+
+def looked_at_by(parameter: str) -> list[LiteralString]:
+    """The arrays in which a parameter of the list looks for its value."""
+    return [row.name for row in OBJECT_FIELDS if parameter in row.parameters]
