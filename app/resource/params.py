@@ -79,7 +79,7 @@ def read_contained_object(text: str) -> str:
         raise ValidationError(f"A JSON object is expected. {error}") from None
     schema = _WRAPPED if isinstance(value, dict) and WRAPPER in value else _CONTAINED
     try:
-        contained: ObjectType = schema.load(value)
+        contained = cast("ObjectType", schema.load(value))
     except ValidationError as error:
         raise ValidationError("; ".join(_reasons(error.messages))) from None
     return contained.text
