@@ -20,8 +20,9 @@ from psycopg.conninfo import conninfo_to_dict
 from app.bulk import seed
 from app.database import migrate
 from app.identity import signing_keys
-from app.resource import bulk_store, words
+from app.resource import bulk_store
 from app.resource.model import StoredResource
+from app.resource.searching import words
 from app.serving.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,7 +26,7 @@ from app.database import migrate
 from app.query.fields import SORTABLE
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
-from app.resource import bulk_store, store
+from app.resource import bulk_store
 from app.resource.actions import ChangeSomeProperty
 from app.resource.model import (
     ById,
@@ -41,7 +41,8 @@ from app.resource.model import (
     SortTerm,
 )
 from app.resource.object_type import ObjectType
-from app.resource.search import search as search_page
+from app.resource.reading import store
+from app.resource.searching.search import search as search_page
 from app.resource.writing import store as writing
 from app.resource.writing.rules import Write, decide
 from app.serving.embedded import EmbeddedPostgres

@@ -15,7 +15,8 @@ from psycopg import IsolationLevel
 
 from app.database.connection import Connection
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
-from app.resource import array_check, dictionary
+from app.resource import array_check
+from app.resource.searching import dictionary
 
 _PROJECTS: LiteralString = """
     SELECT project_key FROM resource GROUP BY project_key

@@ -5,7 +5,7 @@ from typing import Any
 
 from app import errors
 from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
-from app.resource.search_params import SearchSchema
+from app.resource.searching.search_params import SearchSchema
 from app.values.json_fields import STORABLE_TEXT
 from app.values.parameters import QuerySchema
 from app.values.project_keys import PROJECT_KEY_PATTERN

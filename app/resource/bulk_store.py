@@ -8,9 +8,9 @@ from uuid import UUID
 from app import errors
 from app.database.connection import Connection
 from app.query.sql_text import Parameters, utc_time
-from app.resource import dictionary
 from app.resource.array_values import NO_VALUES, all_columns
 from app.resource.model import StoredResource
+from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
@@ -206,7 +206,7 @@ def delete_in_parts(connection: Connection, project_key: str) -> None:
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project with their copies, and its part of the dictionary.
 
-    Every process has to hear of it (:func:`app.resource.store.forget_words`).
+    Every process has to hear of it (:func:`app.resource.reading.store.forget_words`).
     """
     for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_COPIES, _DELETE_WORDS, _DELETE_TEXTS):
         connection.execute(statement, {"project_key": project_key})

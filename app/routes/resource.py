@@ -11,8 +11,6 @@ from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
-from app.resource import store
-from app.resource.lanes import lane_of_list
 from app.resource.model import Caller, ExpectedVersion, Preconditions
 from app.resource.params import (
     FilteredListSchema,
@@ -22,6 +20,8 @@ from app.resource.params import (
     StagedSchema,
     VersionSchema,
 )
+from app.resource.reading import store
+from app.resource.reading.lanes import lane_of_list
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.services import database, reading_database, worlds

@@ -8,11 +8,11 @@ from app.http.arguments import Blueprint, Endpoint, load_form
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scope_if, scopes
 from app.openapi.marks import Answer, operation
-from app.resource.dictionary import index_texts
-from app.resource.lanes import lane_of_search
 from app.resource.model import Search
-from app.resource.search import search
-from app.resource.search_params import SearchSchema
+from app.resource.reading.lanes import lane_of_search
+from app.resource.searching.dictionary import index_texts
+from app.resource.searching.search import search
+from app.resource.searching.search_params import SearchSchema
 from app.routes.services import database, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")

@@ -20,12 +20,12 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.query.fields import FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
-from app.resource import store
-from app.resource.lanes import is_served_by_index, lane_of_list, lane_of_search
 from app.resource.model import Search, Selection
 from app.resource.params import FilteredListSchema, ListQuery, SortedListSchema
-from app.resource.search import search
-from app.resource.search_params import SearchSchema
+from app.resource.reading import store
+from app.resource.reading.lanes import is_served_by_index, lane_of_list, lane_of_search
+from app.resource.searching.search import search
+from app.resource.searching.search_params import SearchSchema
 
 _LISTS: Mapping[str, tuple[Any, Callable[[Connection, str, ListQuery], object]]] = {
     "listResources": (

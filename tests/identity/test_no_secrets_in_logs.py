@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.database.connection import Connection
 from app.identity import clients
-from app.resource import store
+from app.resource.reading import store
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.gunicorn_server import Gunicorn

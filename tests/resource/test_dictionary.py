@@ -12,8 +12,8 @@ import psycopg
 from app.config import Settings
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.dictionary import WordCache, index_texts
 from app.resource.model import StoredResource
+from app.resource.searching.dictionary import WordCache, index_texts
 from tests.conftest import TokenFor
 from tests.support.api import Api, send_concurrently
 from tests.support.applications import open_app

@@ -6,9 +6,9 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from app.database.admission import Lane
-from app.resource.lanes import FAR_OFFSET, lane_of_list, lane_of_search
 from app.resource.params import FilteredListSchema, SortedListSchema
-from app.resource.search_params import SearchSchema
+from app.resource.reading.lanes import FAR_OFFSET, lane_of_list, lane_of_search
+from app.resource.searching.search_params import SearchSchema
 
 LISTS = {
     "": Lane.FAST,

@@ -15,10 +15,10 @@ from app.database import migrate
 from app.query.fields import SORTABLE
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
-from app.resource import store
-from app.resource.listing import Selected
 from app.resource.model import Containment, Paging, Search, SearchText, Selection, SortTerm
-from app.resource.search import search
+from app.resource.reading import store
+from app.resource.reading.listing import Selected
+from app.resource.searching.search import search
 from app.serving.embedded import EmbeddedPostgres
 
 RESOURCES = 20_000

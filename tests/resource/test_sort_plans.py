@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from app.query.fields import SORTABLE
-from app.resource import store
 from app.resource.model import Paging, Selection, SortTerm
+from app.resource.reading import store
 from tests.support.statements import recorded
 
 _MANY = """

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from app.database.connection import Connection
 from app.errors import ApiError
 from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
-from app.resource import words
-from app.resource.dictionary import WordCache
 from app.resource.model import SearchText
-from app.resource.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, expand
+from app.resource.searching import words
+from app.resource.searching.dictionary import WordCache
+from app.resource.searching.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, expand
 from tests.support.api import Api
 
 Find = Callable[..., list[str]]

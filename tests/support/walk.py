@@ -26,10 +26,11 @@ from app.database.replica import ReadingDatabase
 from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
-from app.resource import bulk_store, store
+from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
-from app.resource.dictionary import index_texts
 from app.resource.model import ById, ByKey, Selection, StoredResource, Target, Unnamed
+from app.resource.reading import store
+from app.resource.searching.dictionary import index_texts
 from app.resource.writing.store import find
 from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants

@@ -4,7 +4,7 @@ An atom that has to hold is a bare comparison, which an index can serve. One tha
 absent field, decides explicitly what NULL becomes. Equality with elements of arrays is containment of a document, which
 the GIN index serves; what containment cannot express is a jsonpath, which is a parameter as its variables are.
 
-Each condition has two texts, for the two ways in which a page is found (see :mod:`app.resource.listing`). They differ
+Each condition has two texts, for the two ways in which :mod:`app.resource.reading.listing` finds a page. They differ
 only in what keeps the planner from using the GIN indexes, so they are made together and share their parameters.
 """
 

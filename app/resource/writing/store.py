@@ -19,9 +19,9 @@ from app.database.connection import Connection
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import changed_columns
-from app.resource.dictionary import NOTED, WordCache
 from app.resource.model import ById, ByKey, Content, NewResource, Resource, Target, Unnamed
 from app.resource.object_type import ObjectType
+from app.resource.searching.dictionary import NOTED, WordCache
 from app.values.large_values import computed
 
 _word_cache = WordCache()

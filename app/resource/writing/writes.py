@@ -14,7 +14,6 @@ from typing import TypeVar
 from app import errors
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.resource.dictionary import index_texts
 from app.resource.model import (
     ById,
     ByKey,
@@ -32,6 +31,7 @@ from app.resource.model import (
 from app.resource.object_type import ObjectType
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
+from app.resource.searching.dictionary import index_texts
 from app.resource.world import World
 from app.resource.writing import rules, store
 from app.resource.writing.rules import Write

@@ -6,9 +6,9 @@ from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import numbered
-from app.resource import listing
-from app.resource.listing import Selected
 from app.resource.model import Paging, Representation, Selection, is_id, is_key
+from app.resource.reading import listing
+from app.resource.reading.listing import Selected
 from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, representation_of_row
 
 # Reads of one resource

@@ -1,4 +1,4 @@
-"""The dictionary: the table ``word`` with all words of each project, by which :mod:`app.resource.words` searches.
+"""The dictionary: the table ``word`` with all words of each project.
 
 The dictionary has to be complete, but to look a word up by stem or by spelling it needs indexes that are dear to
 write. So a write only notes the texts in which a new word may be, in the table ``unindexed_text``, in the statement

@@ -1,7 +1,7 @@
 """The texts of a search as queries for the words that resources have.
 
 A resource keeps its words as they are written, in lower case. A search in a language first looks up which words of the
-project's dictionary (see :mod:`app.resource.dictionary`) have the stems of the words in question, and then searches for
+project's dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the words in question, and then for
 all of these; a fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy search
 costs little more than an exact one.
 """

@@ -1,7 +1,7 @@
 """The search (interface 4.4 and 4.14): texts, filters and facets on one of the two projections.
 
 One statement answers a search, so that results, total and facets show the same moment. A search with texts sends
-another one before, which looks up their words (see :mod:`app.resource.words`).
+another one before, which looks up their words (see :mod:`app.resource.searching.words`).
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.query.filters.ast import FieldPath, Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
 from app.query.sql_text import Parameters, numbered, placeholder
-from app.resource import listing
-from app.resource.facets import compile_facet
 from app.resource.json_text import concatenated, member
-from app.resource.listing import BY_ID, Further, Selected, Term, terms_of
 from app.resource.model import Search
+from app.resource.reading import listing
+from app.resource.reading.listing import BY_ID, Further, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
-from app.resource.words import Expansion, expand
+from app.resource.searching.facets import compile_facet
+from app.resource.searching.words import Expansion, expand
 from app.values.strict_json import encode
 
 
