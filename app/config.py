@@ -427,6 +427,14 @@ class Settings:
         return self.sandbox == "on"
 
     @property
+    def sandbox_warning(self) -> str | None:
+        """What those who start the service have to know if the sandbox is on; None if it is off."""
+        if not self.sandbox_is_on:
+            return None
+        who = "whoever has SANDBOX_TOKEN" if self.sandbox_token else "everybody on this machine, without a token,"
+        return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
+
+    @property
     def listen_host(self) -> str:
         """The host of ``BIND``, an IPv6 address without brackets, as sockets take it."""
         return self.bind.strip("[]")

@@ -48,6 +48,7 @@ def prepare(url: str, settings: Settings) -> str:
             f"Documentation  {settings.base_url}/docs",
             *([f"Sandbox        {settings.base_url}/sandbox"] if settings.sandbox_is_on else []),
             *demo_client,
+            *(["", f"WARNING  {settings.sandbox_warning}"] if settings.sandbox_is_on else []),
             "",
             "Try it:",
             "",

@@ -7,6 +7,7 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 """
 
 import gc
+import logging
 import sys
 from types import TracebackType
 from typing import Any
@@ -174,12 +175,14 @@ def pre_fork(server: Any, worker: Any) -> None:
 
 
 def when_ready(_server: Any) -> None:
-    """Exclude from garbage collection what is loaded, which is never freed.
+    """Say in the log that the sandbox is on; exclude from garbage collection what is loaded, which is never freed.
 
     Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
     that the workers share with the master. Nothing is collected before: loading leaves three thousand objects of
     garbage, and to find them takes 60 ms of the start.
     """
+    if _settings.sandbox_warning is not None:
+        logging.getLogger("app.serving").warning(_settings.sandbox_warning)
     gc.freeze()
 
 

@@ -1,16 +1,20 @@
 """Switching the sandbox on, and who may use its routes."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from app import create_app
+from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from tests.support.applications import open_app
+from tests.support.gunicorn_server import StartGunicorn
 from tests.support.sandbox import Project, Service
 
 TOKEN = "a-token-of-sixteen"
@@ -204,3 +208,17 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
 
 def test_the_settings_are_what_the_application_is_made_of(settings: Settings) -> None:
     assert "sandbox" not in create_app(replace(settings, database_url="dbname=none")).extensions
+
+
+@pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
+def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
+    database_url: str, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
+) -> None:
+    settings = Settings(database_url=database_url, sandbox="on", sandbox_token=token or None)
+    assert f"WARNING  SANDBOX=on: {who}" in prepare(database_url, settings)
+    assert "SANDBOX" not in prepare(database_url, Settings(database_url=database_url))
+    log = tmp_path / "log"
+    start_gunicorn("wsgi:app", log=log, DATABASE_URL=database_url, SANDBOX="on", SANDBOX_TOKEN=token)
+    lines = [json.loads(line) for line in log.read_text().splitlines() if "SANDBOX=on" in line]
+    assert [line["level"] for line in lines] == ["warning"], "once, by the master"
+    assert who in lines[0]["message"]
