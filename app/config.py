@@ -5,15 +5,31 @@ A secret may also be in a file, which the variable with the ending ``_FILE`` nam
 A test compares the table in ``docs/reference.md`` with these fields.
 """
 
-import base64
-import ipaddress
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
+
+from app.setting_values import (
+    EVERY_ADDRESS,
+    address,
+    address_of,
+    decoded,
+    domain,
+    encryption_keys,
+    fixed_token,
+    hosts,
+    http_url,
+    integer,
+    is_loopback,
+    jwks_url,
+    listed,
+    one_of,
+    public_url,
+    text,
+)
 
 
 class InvalidSetting(ValueError):
@@ -37,163 +53,6 @@ class OutsideIssuerSettings:
     """What the ``aud`` claim has to contain: the issuer's name for this service."""
     jwks_url: str
     """The URL of its key set (RFC 7517)."""
-
-
-def _integer(minimum: int, maximum: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise ValueError("a whole number is expected") from None
-        if not minimum <= number <= maximum:
-            raise ValueError(f"a whole number from {minimum} to {maximum} is expected")
-        return number
-
-    return parse
-
-
-def _text(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("printable text is expected")
-    return text
-
-
-HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-"""A part of a host name between two dots (RFC 1123, section 2.1), as a regular expression."""
-
-
-def _domain(text: str) -> str:
-    domain = text.strip(".").lower()
-    if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
-        raise ValueError("a domain name is expected, as in example.com")
-    return domain
-
-
-def _hosts(text: str) -> str:
-    for host in _listed(text):
-        _domain(host)
-    return text
-
-
-def _listed(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(part.strip() for part in text.split(","))
-
-
-def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
-    """The parts of a URL, and its host; empty if it has none.
-
-    :raises ValueError: if host or port are malformed.
-    """
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError(f"a URL is expected{example}") from None
-    return parts, host
-
-
-def _jwks_url(text: str) -> str:
-    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
-    parts, host = _split_url(text)
-    if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
-        raise ValueError("a URL without user name and fragment is expected")
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
-        raise ValueError("https is expected; http only for a loopback address")
-    return text
-
-
-def _public_url(text: str) -> str:
-    """A URL that addresses can be joined to: https, or http in a network of one's own."""
-    parts, host = _split_url(text, ", as in https://api.example.com")
-    if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
-        raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
-        raise ValueError("https is expected; http only for a private address or a name without a dot")
-    return text.rstrip("/")
-
-
-def _http_url(text: str) -> str:
-    parts, host = _split_url(text, ", as in http://collector:4318")
-    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_URL.search(text):
-        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
-    return text
-
-
-_NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host in a URL is the machine itself."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _is_private(host: str) -> bool:
-    """Whether a host is this machine or one of a private network, where names often have no dot."""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return "." not in host
-
-
-_ENCRYPTION_KEY_BYTES = 32
-
-
-def _encryption_keys(text: str) -> str:
-    if any(len(_decoded(part)) != _ENCRYPTION_KEY_BYTES for part in _listed(text)):
-        raise ValueError(
-            f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
-        )
-    return text
-
-
-def _decoded(text: str) -> bytes:
-    """Decode base64 of either alphabet, with or without padding; ``b""`` if the text is not base64."""
-    unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
-    try:
-        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
-    except ValueError:
-        return b""
-
-
-_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
-
-
-def _fixed_token(text: str) -> str:
-    if _FIXED_TOKEN.fullmatch(text) is None:
-        # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
-        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
-    return text
-
-
-def _address(text: str) -> str:
-    try:
-        parts = urlsplit(f"//{text}")
-        complete = parts.hostname and parts.port and parts.netloc == text and parts.username is None
-    except ValueError:
-        complete = False
-    if not complete:
-        raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
-    return text
-
-
-_EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound
-"""Values of ``BIND`` that mean every address of the machine."""
-
-
-def _address_of(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"{' or '.join(words)} is expected")
-        return text
-
-    return parse
 
 
 def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -241,145 +100,145 @@ def _default_workers() -> int:
 class Settings:
     """All settings; a default of None means unset."""
 
-    port: int = _setting("PORT", _integer(1, 65535), 8000, "TCP port that gunicorn listens on")
-    bind: str = _setting("BIND", _text, "127.0.0.1", "address that gunicorn listens on")
+    port: int = _setting("PORT", integer(1, 65535), 8000, "TCP port that gunicorn listens on")
+    bind: str = _setting("BIND", text, "127.0.0.1", "address that gunicorn listens on")
     data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
     database_url: str | None = _setting(
-        "DATABASE_URL", _text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
+        "DATABASE_URL", text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
     database_read_url: str | None = _setting(
         "DATABASE_READ_URL",
-        _text,
+        text,
         None,
         "a replica of the database that lists, existence checks and searches read",
         secret=True,
     )
     database_pooler: str | None = _setting(
         "DATABASE_POOLER",
-        _one_of("transaction"),
+        one_of("transaction"),
         None,
         "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
         " account's then",
     )
     prepared_statements: str = _setting(
         "PREPARED_STATEMENTS",
-        _one_of("auto", "yes", "no"),
+        one_of("auto", "yes", "no"),
         "auto",
         "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
     )
     workers: int = _setting(
-        "WORKERS", _integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
+        "WORKERS", integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
     )
-    threads: int = _setting("THREADS", _integer(1, 256), 8, "requests that use the database at once, in each process")
+    threads: int = _setting("THREADS", integer(1, 256), 8, "requests that use the database at once, in each process")
     pool_size: int | None = _setting(
         "POOL_SIZE",
-        _integer(1, 1024),
+        integer(1, 1024),
         None,
         "database connections of each process; default: THREADS",
     )
     slow_connections: int | None = _setting(
         "SLOW_CONNECTIONS",
-        _integer(1, 1024),
+        integer(1, 1024),
         None,
         "database connections of each process that searches and other slow reads may hold at once; default: an eighth",
     )
     pool_timeout_ms: int = _setting(
         "POOL_TIMEOUT_MS",
-        _integer(1, 60_000),
+        integer(1, 60_000),
         500,
         "longest wait for a connection while the database is away, then 503",
     )
     queue_timeout_ms: int = _setting(
         "QUEUE_TIMEOUT_MS",
-        _integer(1, 60_000),
+        integer(1, 60_000),
         5_000,
         "longest wait for a connection that others use while the database answers, then 503",
     )
     connect_timeout_s: int = _setting(
-        "CONNECT_TIMEOUT_S", _integer(1, 60), 3, "longest wait for a new connection to the database"
+        "CONNECT_TIMEOUT_S", integer(1, 60), 3, "longest wait for a new connection to the database"
     )
     statement_timeout_ms: int = _setting(
-        "STATEMENT_TIMEOUT_MS", _integer(1, 3_600_000), 4_000, "longest SQL statement, then 503"
+        "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest SQL statement, then 503"
     )
     lock_timeout_ms: int = _setting(
-        "LOCK_TIMEOUT_MS", _integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
+        "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
     )
     max_body_bytes: int = _setting(
-        "MAX_BODY_BYTES", _integer(1, 1 << 30), 2 * 1024 * 1024, "largest request body, then 413"
+        "MAX_BODY_BYTES", integer(1, 1 << 30), 2 * 1024 * 1024, "largest request body, then 413"
     )
     base_domain: str | None = _setting(
         "BASE_DOMAIN",
-        _domain,
+        domain,
         None,
         "serve only the hosts api.{region}.{cloudProvider}.<BASE_DOMAIN>, and those of the service's own addresses;"
         " unset: every host",
     )
     public_url: str | None = _setting(
         "PUBLIC_URL",
-        _public_url,
+        public_url,
         None,
         "the URL at which clients reach the service, behind a proxy the proxy's: https, or http in a private network;"
         " default: the address that gunicorn listens on",
     )
     token_issuer: str | None = _setting(
-        "TOKEN_ISSUER", _text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
+        "TOKEN_ISSUER", text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
     )
     key_encryption_key: str | None = _setting(
         "KEY_ENCRYPTION_KEY",
-        _encryption_keys,
+        encryption_keys,
         None,
         "32 random bytes in base64 that encrypt the signing keys in the database; several, separated by commas: the"
         " first encrypts, all decrypt; unset: the keys are stored as they are",
         secret=True,
     )
     auth_issuer: str | None = _setting(
-        "AUTH_ISSUER", _text, None, "the iss claim of an outside issuer whose tokens are accepted too"
+        "AUTH_ISSUER", text, None, "the iss claim of an outside issuer whose tokens are accepted too"
     )
     auth_audience: str | None = _setting(
-        "AUTH_AUDIENCE", _text, None, "what the aud claim of an outside issuer's tokens has to contain"
+        "AUTH_AUDIENCE", text, None, "what the aud claim of an outside issuer's tokens has to contain"
     )
     auth_jwks_url: str | None = _setting(
-        "AUTH_JWKS_URL", _jwks_url, None, "where the outside issuer publishes its keys: https, or http on loopback"
+        "AUTH_JWKS_URL", jwks_url, None, "where the outside issuer publishes its keys: https, or http on loopback"
     )
     trusted_proxies: int = _setting(
         "TRUSTED_PROXIES",
-        _integer(0, 16),
+        integer(0, 16),
         0,
         "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
     trusted_hosts: str | None = _setting(
         "TRUSTED_HOSTS",
-        _hosts,
+        hosts,
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
     metrics_bind: str | None = _setting(
         "METRICS_BIND",
-        _address,
+        address,
         None,
         "host:port that serves /metrics to whoever reaches it, apart from the public port",
     )
     metrics_token: str | None = _setting(
-        "METRICS_TOKEN", _fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
+        "METRICS_TOKEN", fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
     )
     log_format: str = _setting(
-        "LOG_FORMAT", _one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
+        "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
     )
     otlp_endpoint: str | None = _setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        _http_url,
+        http_url,
         None,
         "where spans are sent by OTLP over HTTP, as in http://collector:4318; needs the extra otel",
     )
     sandbox: str = _setting(
         "SANDBOX",
-        _one_of("off", "on"),
+        one_of("off", "on"),
         "off",
         "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients",
     )
     sandbox_token: str | None = _setting(
         "SANDBOX_TOKEN",
-        _fixed_token,
+        fixed_token,
         None,
         "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
         " address",
@@ -442,7 +301,7 @@ class Settings:
     @property
     def listen_address(self) -> str:
         """``host:port`` that gunicorn listens on, an IPv6 address in brackets."""
-        return _address_of(self.listen_host, self.port)
+        return address_of(self.listen_host, self.port)
 
     @property
     def slow(self) -> int:
@@ -454,8 +313,8 @@ class Settings:
         """``PUBLIC_URL``, else the address that gunicorn listens on as a URL; without a slash at its end."""
         if self.public_url is not None:
             return self.public_url
-        host = "127.0.0.1" if self.listen_host in _EVERY_ADDRESS else self.listen_host
-        return f"http://{_address_of(host, self.port)}"
+        host = "127.0.0.1" if self.listen_host in EVERY_ADDRESS else self.listen_host
+        return f"http://{address_of(host, self.port)}"
 
     @property
     def authorization_url(self) -> str:
@@ -468,7 +327,7 @@ class Settings:
     @property
     def listens_on_loopback(self) -> bool:
         """Whether gunicorn can be reached at loopback addresses."""
-        return self.listen_host in _EVERY_ADDRESS or is_loopback(self.listen_host)
+        return self.listen_host in EVERY_ADDRESS or is_loopback(self.listen_host)
 
     @property
     def issuer(self) -> str:
@@ -478,12 +337,12 @@ class Settings:
     @property
     def key_encryption_keys(self) -> tuple[bytes, ...]:
         """The decoded keys of ``KEY_ENCRYPTION_KEY``; the first encrypts, all decrypt."""
-        return tuple(_decoded(part) for part in _listed(self.key_encryption_key))
+        return tuple(decoded(part) for part in listed(self.key_encryption_key))
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts in ``TRUSTED_HOSTS``; empty if every host is served."""
-        return _listed(self.trusted_hosts)
+        return listed(self.trusted_hosts)
 
     @property
     def outside_issuer(self) -> OutsideIssuerSettings | None:

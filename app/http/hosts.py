@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 from flask import Request
 
 from app import errors
-from app.config import HOST_LABEL, Settings, is_loopback
+from app.config import Settings, is_loopback
 from app.http.request_log import add_log_fields
+from app.setting_values import HOST_LABEL
 
 
 class HostCheck:

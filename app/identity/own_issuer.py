@@ -24,10 +24,10 @@ from joserfc.errors import InvalidClaimError
 from joserfc.jwk import ECKey
 
 from app import errors
-from app.config import is_loopback
 from app.identity.issued_tokens import TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
 from app.identity.verification import CLOCK_DIFFERENCE_AT_MOST_S, VerifiedToken
+from app.setting_values import is_loopback
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5

@@ -1,0 +1,164 @@
+"""The values of settings: each function reads the text of an environment variable, or refuses it with a ValueError."""
+
+import base64
+import ipaddress
+import re
+from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
+
+
+def integer(minimum: int, maximum: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError("a whole number is expected") from None
+        if not minimum <= number <= maximum:
+            raise ValueError(f"a whole number from {minimum} to {maximum} is expected")
+        return number
+
+    return parse
+
+
+def text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("printable text is expected")
+    return text
+
+
+HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""A part of a host name between two dots (RFC 1123, section 2.1), as a regular expression."""
+
+
+def domain(text: str) -> str:
+    domain = text.strip(".").lower()
+    if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
+        raise ValueError("a domain name is expected, as in example.com")
+    return domain
+
+
+def hosts(text: str) -> str:
+    for host in listed(text):
+        domain(host)
+    return text
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(part.strip() for part in text.split(","))
+
+
+def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
+    """The parts of a URL, and its host; empty if it has none.
+
+    :raises ValueError: if host or port are malformed.
+    """
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(f"a URL is expected{example}") from None
+    return parts, host
+
+
+def jwks_url(text: str) -> str:
+    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
+    parts, host = _split_url(text)
+    if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
+        raise ValueError("a URL without user name and fragment is expected")
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
+        raise ValueError("https is expected; http only for a loopback address")
+    return text
+
+
+def public_url(text: str) -> str:
+    """A URL that addresses can be joined to: https, or http in a network of one's own."""
+    parts, host = _split_url(text, ", as in https://api.example.com")
+    if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
+        raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
+        raise ValueError("https is expected; http only for a private address or a name without a dot")
+    return text.rstrip("/")
+
+
+def http_url(text: str) -> str:
+    parts, host = _split_url(text, ", as in http://collector:4318")
+    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_URL.search(text):
+        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
+    return text
+
+
+_NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host in a URL is the machine itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is this machine or one of a private network, where names often have no dot."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
+
+
+_ENCRYPTION_KEY_BYTES = 32
+
+
+def encryption_keys(text: str) -> str:
+    if any(len(decoded(part)) != _ENCRYPTION_KEY_BYTES for part in listed(text)):
+        raise ValueError(
+            f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
+        )
+    return text
+
+
+def decoded(text: str) -> bytes:
+    """Decode base64 of either alphabet, with or without padding; ``b""`` if the text is not base64."""
+    unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
+    try:
+        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
+    except ValueError:
+        return b""
+
+
+_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+
+
+def fixed_token(text: str) -> str:
+    if _FIXED_TOKEN.fullmatch(text) is None:
+        # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
+        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
+    return text
+
+
+def address(text: str) -> str:
+    try:
+        parts = urlsplit(f"//{text}")
+        complete = parts.hostname and parts.port and parts.netloc == text and parts.username is None
+    except ValueError:
+        complete = False
+    if not complete:
+        raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
+    return text
+
+
+EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound
+"""Values of ``BIND`` that mean every address of the machine."""
+
+
+def address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{' or '.join(words)} is expected")
+        return text
+
+    return parse
