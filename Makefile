@@ -37,7 +37,7 @@ help:
 	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
 	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
 	@echo "make lock           write ops/image and ops/venv anew: versions and hashes of what the images and .venv install"
-	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends, laid out for readers"
+	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends (ARGS=--release: as released)"
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
@@ -97,7 +97,7 @@ lock: install-dev
 
 # The tests compare these files, so that a change of SQL shows in its review.
 sql: install-dev
-	@$(BIN)/python -m tests.sql
+	@$(BIN)/python -m tests.sql $(ARGS)
 
 # The tests compare these files with the document.
 specification: install-dev
