@@ -47,6 +47,8 @@ def repository(tmp_path: Path) -> Path:
     """A repository that is ready for release 1.2.3."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/release", tmp_path / ".ci/release")
+    (tmp_path / "tests/sql").mkdir(parents=True)
+    (tmp_path / "tests/sql/released.json").write_text('{"version": "1.2.3", "statements": []}')
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path, setup_cfg="[metadata]\nname = example\nversion = 1.2.3\n", CHANGELOG_md=CHANGELOG)
     return tmp_path
@@ -71,6 +73,17 @@ def test_release_checks_pass_for_a_repository_in_order(repository: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "example 1.2.3: work tree, version, CHANGELOG.md and tag are in order.\n"
     assert git(repository, "tag") == ""
+
+
+@pytest.mark.parametrize("kept", ["1.2.2", None])
+def test_release_without_its_statements_is_refused(repository: Path, kept: str | None) -> None:
+    file = repository / "tests/sql/released.json"
+    if kept is None:
+        file.unlink()
+    else:
+        file.write_text(f'{{"version": "{kept}"}}')
+    commit(repository)
+    assert f"has the statements of {kept or 'no version'}: run make sql ARGS=--release" in refusal(repository)
 
 
 @pytest.mark.parametrize("name", ["new.txt", "setup.cfg"])

@@ -1,7 +1,7 @@
 """The statements of the last release, with parameters: what instances of it send while an update is under way.
 
-``released.json`` has each statement once, as :mod:`tests.support.walk` sent it when the release was made. A test runs all of
-them on the schema of today.
+``released.json`` has each statement once, as :mod:`tests.support.walk` sent it when the release was made. A test runs
+all of them on the schema of today.
 """
 
 import json
