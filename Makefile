@@ -167,7 +167,7 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# $(call ensure,WHAT,OURS): install what ops/venv/WHAT.txt lists, by hash, and then OURS, which needs nothing more, unless
+# $(call ensure,WHAT,OURS): install what the list WHAT of ops/venv has, by hash, and then OURS, which needs nothing more, unless
 # the stamp shows that the same was installed in this folder before. The lists have pip and setuptools, which replace those
 # of Python's own: these are as old as that Python, and would stay.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.

@@ -153,6 +153,21 @@ class DataFolder:
                 # They hold no secrets, and the server's account may not be the owner of the folder.
                 os.fchmod(descriptor, 0o644)
 
+    def write_note(self, name: str, place: Path) -> None:
+        """Keep the path of something outside of the folder, which a later start has to find."""
+        descriptor = self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(os.fsencode(place) + b"\n")
+
+    def read_note(self, name: str) -> Path | None:
+        """The path that :meth:`write_note` kept last; None if there is none."""
+        try:
+            with os.fdopen(os.open(self.home / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+                line, end, _ = file.read(4096).partition(b"\n")
+        except OSError:
+            return None
+        return Path(os.fsdecode(line)) if end and line.startswith(b"/") else None
+
     def _open(self, path: Path, flags: int) -> int:
         """Open a file of the folder without following links, and give it the owner of the folder."""
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

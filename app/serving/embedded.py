@@ -117,6 +117,7 @@ class EmbeddedPostgres:
             return self.conninfo()
         _remove_libpq_variables()
         package_folder()  # without it, no folder is made
+        again = self._sockets  # clients have its path, as long as this process lives
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -125,20 +126,23 @@ class EmbeddedPostgres:
             folder.check_version()
             if not folder.cluster.exists():
                 self._initialise(folder)
-            self._sockets = make_socket_folder(folder)
+            self._sockets = make_socket_folder(folder, again)
             folder.write_access_rules()
             disarm_pid_file(folder)
             self._launch(folder, self._sockets, lambda: launched(self.conninfo()))
         except OSError as error:
-            self.stop()
+            self._stop(keep_sockets=again is not None)
             raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
         except BaseException:
-            self.stop()
+            self._stop(keep_sockets=again is not None)
             raise
         return self.conninfo()
 
     def stop(self) -> None:
         """Stop the server, remove its sockets and unlock the data folder. Does nothing if no server runs."""
+        self._stop(keep_sockets=False)
+
+    def _stop(self, *, keep_sockets: bool) -> None:
         process, folder = self.process, self._folder
         if process is not None:
             _stop_in_order(process)
@@ -146,7 +150,7 @@ class EmbeddedPostgres:
         if folder is not None and self._lock is not None:
             with contextlib.suppress(OSError):
                 stop_leftovers(folder, folder.cluster)
-        if self._sockets is not None:
+        if self._sockets is not None and not keep_sockets:
             remove_socket_folder(self._sockets)
             self._sockets = None
         if self._lock is not None:

@@ -43,7 +43,10 @@ sys.excepthook = _print_invalid_settings_in_one_line
 # Metrics: the numbers of all workers, in files that they share. Without METRICS_BIND and METRICS_TOKEN nobody can ask
 # for them, and no files are made. Before the import of metrics, which loads prometheus_client.
 if _settings.metrics_are_on:
-    share_between_processes()
+    try:
+        share_between_processes()
+    except OSError as error:
+        sys.exit(f"error: no folder for metrics can be made in TMPDIR, /dev/shm or /tmp: {error}")
 
 from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared

@@ -89,7 +89,7 @@ def _lock(folder: Path) -> int | None:
 
     None if another master holds the lock.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -100,7 +100,9 @@ def _lock(folder: Path) -> int | None:
 
 def _remove_unused(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another user's
+        with contextlib.suppress(OSError):
+            if folder.lstat().st_uid != os.geteuid():
+                continue  # whatever another account has put there
             descriptor = _lock(folder)
             if descriptor is not None:
                 try:

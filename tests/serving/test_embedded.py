@@ -1,16 +1,20 @@
 """The embedded PostgreSQL: start, stop, databases, messages, and commands that use the running server."""
 
+import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from app.serving import embedded, processes
+from app.serving import embedded, processes, socket_folder
+from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres, database, running
 from app.serving.errors import EmbeddedError
 from tests.support.embedded import FAST, ask
@@ -137,17 +141,103 @@ def test_variables_of_libpq_and_locale_have_no_effect(
     assert ask(start().conninfo(), "SELECT 1") == 1
 
 
-def test_a_socket_folder_of_another_user_is_not_used(
-    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
+def sockets_of(server: EmbeddedPostgres) -> Path:
+    return Path(str(psycopg.conninfo.conninfo_to_dict(server.conninfo())["host"]))
+
+
+@pytest.fixture
+def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder for temporary files, as open as that of the system."""
+    made = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))
+    made.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(made))
+    yield made
+    shutil.rmtree(made)
+
+
+def test_nobody_can_take_the_names_of_socket_folders_in_advance(
+    temporary: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    seen = set[Path]()
+    for _ in range(3):
+        server = start()
+        path = sockets_of(server)
+        seen.add(path)
+        server.stop()
+        path.symlink_to("/nonexistent")  # as another account could, once it has seen the name
+    assert len(seen) == 3
+    assert all(path.is_symlink() for path in seen)
+    assert {path.parent for path in seen} == {temporary}
+
+
+def test_a_start_removes_the_socket_folder_of_a_killed_server_and_nothing_that_is_not_ours(
+    folder: Path, temporary: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:
     server = start()
-    first = Path(str(psycopg.conninfo.conninfo_to_dict(server.conninfo())["host"]))
+    note, left = server.home / "postgresql-sockets", sockets_of(server)
+    assert note.read_text() == f"{left}\n"
     server.stop()
-    first.symlink_to(folder)
-    try:
-        assert f"{first}-1" in start().conninfo()
-    finally:
-        first.unlink()
+    left.mkdir(mode=0o700)
+    (left / ".s.PGSQL.5432").touch()
+    account = find_data_folder(folder).account
+    if account is not None:
+        os.chown(left, account.pw_uid, account.pw_gid)
+    server = start()
+    assert not left.exists()
+    server.stop()
+    for foreign in (temporary / "sample-resource-open", temporary / "others"):
+        foreign.mkdir()
+        foreign.chmod(0o777)
+        (foreign / ".s.PGSQL.5432").touch()
+        note.write_text(f"{foreign}\n")
+        server = start()
+        assert ask(server.conninfo(), "SELECT 1") == 1
+        server.stop()
+        assert (foreign / ".s.PGSQL.5432").exists()
+    for nonsense in (b"", b"\n", b"relative\n", b"\xff\x00\n", b"/" * 5000):
+        note.write_bytes(nonsense)
+        server = start()
+        server.stop()
+
+
+def test_a_server_that_is_started_again_has_the_same_socket(
+    temporary: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    """gunicorn and its workers know its path."""
+    server = start()
+    path = sockets_of(server)
+    for cleaned in (False, True):
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait()
+        if cleaned:
+            shutil.rmtree(path)
+        server.start()
+        assert sockets_of(server) == path
+        assert ask(server.conninfo(), "SELECT 1") == 1
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait()
+    shutil.rmtree(path)
+    path.symlink_to(temporary)
+    with pytest.raises(EmbeddedError, match="was removed, and another account has taken its name"):
+        server.start()
+    path.unlink()
+    server.start()
+    assert sockets_of(server) == path
+
+
+def test_a_message_says_why_no_temporary_folder_can_be_used(
+    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unfit = ["/nonexistent", str(folder / "comma, and space"), "/" + "long" * 30]
+    monkeypatch.setattr(socket_folder, "_bases", lambda: unfit)
+    with pytest.raises(EmbeddedError) as caught:
+        start()
+    text = str(caught.value)
+    assert re.search("/nonexistent: (No such file|the server's account cannot enter it)", text), text
+    assert "comma, and space: its path has characters that a connection string does not take" in text
+    assert "longlong: its path is too long for a socket" in text
 
 
 def test_temporary_folders_unfit_for_a_socket_are_not_used(

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
@@ -190,6 +191,28 @@ def test_the_folder_of_a_killed_master_is_removed_by_the_next(start: Callable[..
     assert len(folders(parent)) == 2
     assert value(successor.scrape(), "http_requests_total", **LIVE) < 20
     assert neighbour.scrape()
+
+
+def test_what_others_put_beside_the_folders_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another account's folder could be so deep that removing it fails, and a link could lead anywhere."""
+    names = ("sample-resource-metrics-link", "sample-resource-metrics-file", "sample-resource-metrics-foreign")
+    link, file, foreign = (tmp_path / name for name in names)
+    (tmp_path / "elsewhere").mkdir()
+    link.symlink_to(tmp_path / "elsewhere")
+    file.touch()
+    foreign.mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    make = "import os; uid = os.geteuid() + {}; os.geteuid = lambda: uid;" + (
+        " from app.telemetry.shared_folder import share_between_processes as share; print(share().path.name)"
+    )
+    for shift, stays in ((1, True), (0, False)):
+        made = subprocess.check_output([sys.executable, "-c", make.format(shift)], text=True).strip()
+        assert made.startswith("sample-resource-metrics-")
+        assert made not in names
+        assert foreign.exists() is stays
+    assert link.is_symlink()
+    assert file.exists()
+    assert (tmp_path / "elsewhere").is_dir()
 
 
 def test_a_folder_that_was_deleted_is_made_again(service: Service, parent: Path) -> None:
