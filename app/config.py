@@ -241,7 +241,7 @@ class Settings:
         fixed_token,
         None,
         "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
-        " address",
+        " address, and there may be no TRUSTED_PROXIES, no BASE_DOMAIN and no PUBLIC_URL of another machine",
         secret=True,
     )
 

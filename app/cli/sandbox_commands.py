@@ -54,7 +54,7 @@ def report(settings: Settings, project_key: str, minimum: int | None, format_: s
                 " ttlSeconds are over."
             )
         _have_journals_written(url, settings, connection, project_key)
-        kept = journal_store.chronicle(connection, project_key)
+        kept = journal_store.listed(connection, project_key)
         made = reported(project_key, entries_of(kept), records.count_requests(connection, project_key))
     click.echo(_FORMATS[format_](made))
     percent: int = made["specification"]["percent"]

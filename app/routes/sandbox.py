@@ -22,8 +22,8 @@ from app.sandbox.explain import explain
 from app.sandbox.guard import Guard
 from app.sandbox.har import archive
 from app.sandbox.ids import check_ids
-from app.sandbox.journal_reading import ReadEntry, entries_of, read_entries
-from app.sandbox.journal_store import ALL, Kept, Narrowing
+from app.sandbox.journal_reading import entries_of
+from app.sandbox.journal_store import Narrowing
 from app.sandbox.project import SandboxProject
 from app.sandbox.projects import not_found
 from app.sandbox.report import report
@@ -271,23 +271,11 @@ class Requests(Endpoint):
         if request.accept_mimetypes.best_match([JSON, _EVENTS], JSON) == _EVENTS:
             return _stream(project.key)
         narrowing, limit, offset = orders.read_narrowing(request, paged=True)
-        entries = _read(project, narrowing)
-        entries.reverse()
-        page = [text for _, text in entries[offset : offset + limit]]
-        head = f'"limit":{limit},"offset":{offset},"count":{len(page)},"total":{len(entries)}'
-        return json_answer(f'{{{head},"results":[{",".join(page)}]}}')
-
-
-def _read(project: SandboxProject, narrowing: Narrowing = ALL) -> list[ReadEntry]:
-    """The journal up to now, oldest first."""
-    kept = _kept(project, narrowing)
-    return beside_other_requests(lambda: read_entries(kept))
-
-
-def _kept(project: SandboxProject, narrowing: Narrowing = ALL) -> list[Kept]:
-    _sandbox().projects.flush(project.key)
-    with database().connection(project.key) as connection:
-        return journal_store.chronicle(connection, project.key, narrowing)
+        _sandbox().projects.flush(project.key)
+        page, total = _sandbox().readings.page(project.key, narrowing, limit, offset)
+        texts = [text for _, text in reversed(page)]
+        head = f'"limit":{limit},"offset":{offset},"count":{len(texts)},"total":{total}'
+        return json_answer(f'{{{head},"results":[{",".join(texts)}]}}')
 
 
 def _stream(project_key: str) -> Response:
@@ -312,7 +300,10 @@ class Archive(Endpoint):
         """Answer all entries, oldest first."""
         project = _project(sandbox_key)
         narrowing, _, _ = orders.read_narrowing(request, paged=False)
-        answer = json_answer(archive(_read(project, narrowing), current_app.extensions["settings"].base_url))
+        _sandbox().projects.flush(project.key)
+        entries, _ = _sandbox().readings.page(project.key, narrowing)
+        base_url = current_app.extensions["settings"].base_url
+        answer = json_answer(beside_other_requests(lambda: archive(entries, base_url)))
         answer.headers["Content-Disposition"] = f'attachment; filename="{project.key}.har"'
         return answer
 
@@ -324,12 +315,13 @@ class OneRequest(Endpoint):
     def get(self, sandbox_key: str, number: int) -> Response:
         """Answer the entry."""
         project = _project(sandbox_key)
-        found = next((text for each, text in _read(project) if each == number), None)
-        if found is None:
+        _sandbox().projects.flush(project.key)
+        found, _ = _sandbox().readings.page(project.key, Narrowing(number=number))
+        if not found:
             raise errors.ApiError(
                 [errors.Fault("ResourceNotFound", f"The journal of '{sandbox_key}' has no request {number}.")]
             )
-        return json_answer(found)
+        return json_answer(found[0][1])
 
 
 @_at(f"{PROJECT}/report")
@@ -339,8 +331,9 @@ class Report(Endpoint):
     def get(self, sandbox_key: str) -> Response:
         """Report on the journal, as JSON or as a page that stands alone."""
         project = _project(sandbox_key)
-        kept = _kept(project)
+        _sandbox().projects.flush(project.key)
         with database().connection(project.key) as connection:
+            kept = journal_store.listed(connection, project.key)
             total = records.count_requests(connection, project.key)
         made = beside_other_requests(lambda: report(project.key, entries_of(kept), total))
         if request.accept_mimetypes.best_match([JSON, _HTML], JSON) != _HTML:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
 
@@ -31,13 +32,6 @@ _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 _EARLY_S = 0.05
 """A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
 
-Call = tuple[str, str, str]
-"""Method, target and body of a request."""
-
-Place = tuple[str, str]
-"""Method and path of a request."""
-
-
 _LIKE_ANY: Mapping[str, Any] = json.loads(UNREADABLE)
 """All members of an entry."""
 
@@ -56,6 +50,34 @@ def tolerantly(look: Callable[[], Looked], otherwise: Looked, entry: "Entry") ->
     except Exception as error:  # noqa: BLE001 -- whatever it is, the other entries are to be shown
         _log.warning("a look at an entry failed", extra={"fields": {"request": entry.number, "reason": repr(error)}})
         return otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What later requests are compared with: an entry without its texts, so that thousands take little memory."""
+
+    number: int
+    status: int | None
+    began: float
+    duration_ms: float
+    version: Any
+    trouble: str | None
+    is_lost: bool
+    was_carried_out: bool
+    does: tuple[str, ...]
+    retry_after: int | None
+    user_agent: str | None
+    closes: bool
+    """Whether the answer says that the connection is closed."""
+
+    @property
+    def ended(self) -> float:
+        """When its answer was sent, in seconds since 1970."""
+        return self.began + self.duration_ms / 1000
+
+
+_REMEMBERED_CHARACTERS = 200
+"""Of a User-Agent, and of a version that is a text: a longer one is not remembered."""
 
 
 @dataclass(frozen=True)
@@ -114,23 +136,45 @@ class Entry:
         return datetime.fromisoformat(self.data["startedAt"]).timestamp()
 
     @property
+    def duration_ms(self) -> float:
+        return self.data["durationMs"]
+
+    @property
     def ended(self) -> float:
         """When its answer was sent, in seconds since 1970."""
-        return self.began + self.data["durationMs"] / 1000
+        return self.began + self.duration_ms / 1000
 
-    def follows(self, before: "Entry") -> bool:
+    def past(self) -> Past:
+        """What is remembered of it."""
+        version, user_agent = self.version, self.user_agent
+        return Past(
+            self.number,
+            self.status,
+            self.began,
+            self.duration_ms,
+            None if isinstance(version, str) and len(version) > _REMEMBERED_CHARACTERS else version,
+            self.trouble,
+            self.is_lost,
+            self.was_carried_out,
+            self.does,
+            self.retry_after,
+            user_agent,
+            self.answer_headers.get("connection", "").lower() == "close",
+        )
+
+    def follows(self, before: "Entry | Past") -> bool:
         """Whether the client may have sent this after it had the answer to another request.
 
         An answer is there a little before the service is done with it, and times are cut to milliseconds, so what
         began in the second half of the other request counts as later.
         """
-        return self.began > before.began + before.data["durationMs"] / 2000 - 0.001
+        return self.began > before.began + before.duration_ms / 2000 - 0.001
 
-    def came_before_retry_after(self, before: "Entry") -> bool:
+    def came_before_retry_after(self, before: "Entry | Past") -> bool:
         """Whether another request was answered with ``Retry-After``, and this came before those seconds were over."""
         return before.retry_after is not None and self.began - before.ended + _EARLY_S < before.retry_after
 
-    def repeats_refused_version(self, before: "Entry") -> bool:
+    def repeats_refused_version(self, before: "Entry | Past") -> bool:
         """Whether another request was 409, and this expects the same version."""
         return before.status == 409 and self.version is not None and self.version == before.version
 
@@ -146,6 +190,12 @@ class Entry:
     def headers(self) -> Mapping[str, str]:
         """The request's headers by their names in lower case; of repeated ones the last."""
         return {name.lower(): value for name, value in self.data["request"]["headers"]}
+
+    @property
+    def user_agent(self) -> str | None:
+        """The beginning of the User-Agent."""
+        text = self.headers.get("user-agent")
+        return None if text is None else text[:_REMEMBERED_CHARACTERS]
 
     @cached_property
     def query(self) -> tuple[tuple[str, str], ...]:
@@ -192,14 +242,14 @@ class Entry:
         return next(iter(self.values("version")), None)
 
     @cached_property
-    def call(self) -> Call:
-        """What makes two requests the same: method, target and body."""
-        return self.method, self.target, self.text
+    def call(self) -> bytes:
+        """A hash of what makes two requests the same: method, target and body."""
+        return _hash_of(self.method, self.target, self.text)
 
-    @property
-    def place(self) -> Place:
-        """Method and path: the same for an update that is repeated with another version."""
-        return self.method, self.path
+    @cached_property
+    def place(self) -> bytes:
+        """A hash of method and path: the same for an update that is repeated with another version."""
+        return _hash_of(self.method, self.path)
 
     # The answer
 
@@ -287,6 +337,11 @@ class Entry:
     @cached_property
     def decoded_path(self) -> str:
         return unquote(self.path)
+
+
+def _hash_of(*texts: str) -> bytes:
+    """The same for the same texts. JSON may hold lone surrogates, which UTF-8 has not."""
+    return blake2b(json.dumps(texts).encode(), digest_size=16).digest()
 
 
 def _json_of(text: str) -> Any:

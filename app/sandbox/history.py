@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from app.sandbox.entries import TOKEN_OPERATION, Call, Entry, Place
+from app.sandbox.entries import TOKEN_OPERATION, Entry, Past
 
 GRANTS_REMEMBERED = 3
 """Tokens in a row, each used once at most, from which on they are a finding."""
@@ -13,11 +13,11 @@ GRANTS_REMEMBERED = 3
 class History:
     """What an observer remembers of the entries so far, of one client each."""
 
-    calls: dict[Call, Entry] = field(default_factory=dict[Call, Entry])
-    """The last entry of each method, target and body."""
-    places: dict[Place, Entry] = field(default_factory=dict[Place, Entry])
-    """The last entry of each method and path."""
-    last: Entry | None = None
+    calls: dict[bytes, Past] = field(default_factory=dict[bytes, Past])
+    """The last entry of each :attr:`Entry.call`."""
+    places: dict[bytes, Past] = field(default_factory=dict[bytes, Past])
+    """The last entry of each :attr:`Entry.place`."""
+    last: Past | None = None
     """The entry before, whatever it was."""
     new_connections: int = 0
     """New connections in a row."""

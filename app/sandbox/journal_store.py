@@ -66,16 +66,32 @@ WHERE f.project_key = %(project_key)s AND (f.ended_us, f.place) <= (
 
 _NUMBERED: LiteralString = f"""
 SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
-    r.ended_us, r.status, r.operation_id, r.method, r.entry
+    r.ended_us, r.place, r.status, r.operation_id, r.method, r.entry
 FROM ({_RANKED}) r WHERE {_IS_KEPT}"""
 """The entries of a project that are kept, with their numbers."""
 
 _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
     AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
-    AND (%(method)s::text IS NULL OR r.method = %(method)s::text)"""
+    AND (%(method)s::text IS NULL OR r.method = %(method)s::text)
+    AND (%(number)s::numeric IS NULL OR r.number = %(number)s::numeric)"""
 
-_CHRONICLE: LiteralString = f"""
-SELECT r.number, r.entry, {_NARROWED} AS is_wanted FROM ({_NUMBERED}) r ORDER BY r.number"""
+_LISTED: LiteralString = f"""
+SELECT l.number, l.ended_us, l.place, octet_length(l.entry) AS size, l.is_wanted,
+    CASE WHEN l.is_wanted AND l.nth BETWEEN %(offset)s::bigint + 1 AND %(offset)s::bigint + %(limit)s::bigint
+        THEN l.entry END AS entry
+FROM (
+    SELECT w.*, count(*) FILTER (WHERE w.is_wanted) OVER (
+        ORDER BY w.number DESC ROWS UNBOUNDED PRECEDING) AS nth
+    FROM (SELECT r.*, {_NARROWED} AS is_wanted FROM ({_NUMBERED}) r) w
+) l
+ORDER BY l.number"""
+"""One statement, so that a page and its total fit together. The texts of the page only are read."""
+
+_BETWEEN: LiteralString = """
+SELECT r.ended_us, r.place, r.entry FROM sandbox_request r
+WHERE r.project_key = %(project_key)s
+    AND (r.ended_us, r.place) >= (%(first_us)s::bigint, %(first_place)s::bigint)
+    AND (r.ended_us, r.place) <= (%(last_us)s::bigint, %(last_place)s::bigint)"""
 
 _AFTER: LiteralString = f"""
 SELECT r.number, r.entry FROM ({_NUMBERED}) r
@@ -143,6 +159,7 @@ class Narrowing:
     status: int | None = None
     operation_id: str | None = None
     method: str | None = None
+    number: int | None = None
 
     def parameters(self, project_key: str) -> dict[str, Any]:
         """For the statements."""
@@ -153,28 +170,51 @@ class Narrowing:
             "status": self.status,
             "operation_id": self.operation_id,
             "method": self.method,
+            "number": self.number,
         }
 
 
 ALL = Narrowing()
 
 
+Position = tuple[int, int]
+"""Where an entry stands for good: when it ended, and its place among those that ended at the same time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An entry of a chronicle.
+    """An entry that is kept.
 
+    :param size: bytes of its text.
     :param is_wanted: whether the narrowing leaves it.
+    :param entry: its text, if it is on the page that was asked for.
     """
 
     number: int
-    entry: str
+    position: Position
+    size: int
     is_wanted: bool
+    entry: str | None
 
 
-def chronicle(connection: Connection, project_key: str, narrowing: Narrowing = ALL) -> list[Kept]:
-    """All entries that are kept, oldest first. What an entry shows depends on those before it, so none is left out."""
-    rows = connection.execute(_CHRONICLE, narrowing.parameters(project_key)).fetchall()
-    return [Kept(row[0], row[1], bool(row[2])) for row in rows]
+def listed(
+    connection: Connection, project_key: str, narrowing: Narrowing = ALL, limit: int = KEPT, offset: int = 0
+) -> list[Kept]:
+    """All entries that are kept, oldest first, with the texts of a page.
+
+    :param limit: how many of the wanted entries are on the page, the newest first; without it, all of them.
+    :param offset: how many wanted entries are before the page.
+    """
+    parameters = {**narrowing.parameters(project_key), "limit": limit, "offset": offset}
+    rows = connection.execute(_LISTED, parameters).fetchall()
+    return [Kept(row[0], (row[1], row[2]), row[3], bool(row[4]), row[5]) for row in rows]
+
+
+def texts(connection: Connection, project_key: str, first: Position, last: Position) -> dict[Position, str]:
+    """The texts of the entries between two positions, both included. Those that are not kept any more may be absent."""
+    bounds = {"first_us": first[0], "first_place": first[1], "last_us": last[0], "last_place": last[1]}
+    rows = connection.execute(_BETWEEN, {"project_key": project_key, **bounds}).fetchall()
+    return {(row[0], row[1]): row[2] for row in rows}
 
 
 def after(connection: Connection, project_key: str, number: int, ended_by_us: int) -> list[Numbered]:

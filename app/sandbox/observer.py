@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from app.sandbox.entries import LISTS, TOKEN_OPERATION, Entry, tolerantly
+from app.sandbox.entries import LISTS, TOKEN_OPERATION, Entry, Past, tolerantly
 from app.sandbox.findings import BY_ID, FINDINGS, PAGE_FOR_ONE, Found, shown
 from app.sandbox.history import Grant, History, Page, is_grant, scope_asked
 
@@ -109,9 +108,9 @@ class Observer:
 
     @staticmethod
     def _remember(history: History, entry: Entry) -> None:
-        history.last = entry
-        _keep(history.calls, entry.call, entry)
-        _keep(history.places, entry.place, entry)
+        history.last = past = entry.past()
+        _keep(history.calls, entry.call, past)
+        _keep(history.places, entry.place, past)
         if is_grant(entry):
             lifetime_s = float(entry.answer_json.get("expires_in", 0)) if isinstance(entry.answer_json, dict) else 0.0
             history.grants.append(Grant(entry.project_time, lifetime_s, scope_asked(entry)))
@@ -124,7 +123,7 @@ class Observer:
             history.page = Page(entry.number, ids) if len(ids) > 1 else None
 
 
-def _keep(remembered: dict[Any, Entry], key: object, entry: Entry) -> None:
+def _keep(remembered: dict[bytes, Past], key: bytes, entry: Past) -> None:
     """Remember the last entry of a key, and forget the key that was met longest ago if there are too many."""
     remembered.pop(key, None)
     remembered[key] = entry
@@ -132,15 +131,15 @@ def _keep(remembered: dict[Any, Entry], key: object, entry: Entry) -> None:
         del remembered[next(iter(remembered))]
 
 
-def _needed_new_connection(last: Entry, entry: Entry) -> bool:
+def _needed_new_connection(last: Past, entry: Entry) -> bool:
     """Whether the connection of the entry before could not be used: it was busy, idle for too long, or closed."""
     return (
         # Another program: the user of a client also sends requests by hand.
-        entry.headers.get("user-agent") != last.headers.get("user-agent")
+        entry.user_agent != last.user_agent
         or not entry.follows(last)
         or entry.began - last.ended > KEPT_ALIVE_S
         or last.is_lost
-        or last.answer_headers.get("connection", "").lower() == "close"
+        or last.closes
     )
 
 

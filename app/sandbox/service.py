@@ -13,6 +13,7 @@ from app.http.connections import Connections
 from app.sandbox.bus import Bus, Message
 from app.sandbox.fence import Fence
 from app.sandbox.journal import Journal
+from app.sandbox.journal_reading import Readings
 from app.sandbox.projects import Projects
 from app.sandbox.registry import Registry
 from app.sandbox.stream import Streams
@@ -40,6 +41,7 @@ class Sandbox:
         database.fence = fence.writing
         self.journal = Journal(lambda: connect(url, settings), secrets)
         self.projects = Projects(database, settings, self.bus)
+        self.readings = Readings(database)
         self.streams = Streams(database, self.connections)
         self.worlds = SandboxWorlds(self.registry.find, self.registry.find_by_client, self.registry.is_removed)
         self._stopped = threading.Event()

@@ -13,7 +13,7 @@ from app.database.pool import Database
 from app.http.connections import Connections
 from app.sandbox import journal_store
 from app.sandbox.entries import Entry
-from app.sandbox.journal_reading import with_findings
+from app.sandbox.journal_reading import Reading, look_at_all, with_findings
 from app.sandbox.observer import Observer
 
 STREAMS_AT_MOST = 50
@@ -106,12 +106,10 @@ class Streams:
     def _observer(self, project_key: str, after: int) -> Observer:
         """An observer that has seen the entries that the reader has."""
         with self._database.connection(project_key) as connection:
-            kept = journal_store.chronicle(connection, project_key)
-        observer = Observer()
-        for each in kept:
-            if each.number <= after:
-                observer.feed(Entry.read(each.number, each.entry))
-        return observer
+            kept = journal_store.listed(connection, project_key, limit=0)
+        reading = Reading()
+        look_at_all(self._database, project_key, [each for each in kept if each.number <= after], reading.look)
+        return reading.observer
 
 
 def _events_of(observer: Observer, number: int, entry: str) -> Generator[bytes]:

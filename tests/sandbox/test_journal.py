@@ -400,7 +400,7 @@ def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connectio
     with connection.transaction():
         assert records.keep(connection, throwaway.key, client)
         journal_store.add(connection, throwaway.key, entries, len(entries))
-    assert [kept.number for kept in journal_store.chronicle(connection, throwaway.key)] == [3, 4, 5, 6]
+    assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [3, 4, 5, 6]
     assert [number for number, _ in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]
     assert throwaway.order("GET", "/requests?limit=0").json["total"] == 4
     journal_store.forget(connection, throwaway.key)
@@ -410,7 +410,7 @@ def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connectio
     assert stored == (4,)
     with connection.transaction():
         journal_store.add(connection, throwaway.key, [row(7, "y" * (BYTES_KEPT + 1))], 1)
-    assert [kept.number for kept in journal_store.chronicle(connection, throwaway.key)] == [7]
+    assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [7]
 
 
 def row(number: int, entry: str) -> Row:

@@ -15,10 +15,11 @@ from app.sandbox.findings import FINDINGS, Finding
 from app.sandbox.har import archive
 from app.sandbox.history import History
 from app.sandbox.journal import BODY_BYTES_NOTED, Exchange, Headers, Message, row_of
-from app.sandbox.journal_reading import entries_of, read_entries
+from app.sandbox.journal_reading import entries_of
 from app.sandbox.journal_store import Kept
 from app.sandbox.report import as_text, report
 from app.sandbox.report_page import as_page
+from tests.support.journals import kept_entry, read_entries
 from tests.support.sandbox import Project
 
 DEEP = b"[" * 1200
@@ -97,7 +98,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
 
 
 def kept_of(noted: list[Exchange]) -> list[Kept]:
-    return [Kept(number, row_of(each, ()).entry, True) for number, each in enumerate(noted, 1)]
+    return [kept_entry(number, row_of(each, ()).entry) for number, each in enumerate(noted, 1)]
 
 
 def read_everywhere(kept: list[Kept]) -> dict[str, Any]:
@@ -119,6 +120,7 @@ def read_everywhere(kept: list[Kept]) -> dict[str, Any]:
 def test_every_reader_survives_every_entry(noted: list[Exchange]) -> None:
     kept = kept_of(noted)
     for each in kept:
+        assert each.entry is not None
         assert each.entry.isascii()
         assert "\n" not in each.entry
         entry = Entry.read(each.number, each.entry)
@@ -133,7 +135,7 @@ def test_every_reader_survives_every_entry(noted: list[Exchange]) -> None:
 @pytest.mark.parametrize("stored", ["", "{", "[]", "null", "5", '"\\ud800"', '{"request": 5}', "{}"])
 def test_an_entry_that_cannot_be_read_hides_no_other(stored: str) -> None:
     good = kept_of([GOOD, GOOD])
-    kept = [good[0], Kept(2, stored, True), Kept(3, good[1].entry, True)]
+    kept = [good[0], kept_entry(2, stored), kept_entry(3, good[1].entry or "")]
     made = read_everywhere(kept)
     assert {"operationId": "listResources", "count": 2} in made["operations"]
     shown = [json.loads(text)["request"] for _, text in read_entries(kept)]

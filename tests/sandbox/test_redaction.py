@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from app.sandbox.har import archive
 from app.sandbox.journal import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Exchange, Message, row_of
-from app.sandbox.journal_reading import read_entries
-from app.sandbox.journal_store import Kept
 from app.sandbox.redaction import PLACE, SHOWN_HEADERS, Secrets, redacted
+from tests.support.journals import kept_entry, read_entries
 
 SECRET = "qUe-l_9fKx0Zr3TnB7vYcH5sWdE1oGm2JiA8pR6tLyN"
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbGllbnQifQ.c2lnbmF0dXJl-_xbmF0dXJl"
@@ -67,7 +66,7 @@ def exchange(**changes: Any) -> Exchange:
 def outputs(noted: Exchange) -> list[str]:
     """All that shows an entry."""
     entry = row_of(noted, KNOWN.values).entry
-    read = read_entries([Kept(1, entry, True)])
+    read = read_entries([kept_entry(1, entry)])
     return [entry, read[0][1], archive(read, "http://localhost")]
 
 

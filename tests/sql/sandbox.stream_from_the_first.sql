@@ -3,6 +3,7 @@ FROM (
     SELECT
         (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
         r.ended_us,
+        r.place,
         r.status,
         r.operation_id,
         r.method,
