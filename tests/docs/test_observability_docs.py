@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from threading import Timer
+from threading import Thread
 
 import pytest
 from flask import Flask
@@ -23,6 +23,7 @@ from app.telemetry.metrics import (
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.pages import ROOT
+from tests.support.waiting import wait_until
 
 DOCS = (ROOT / "docs/observability.md").read_text()
 
@@ -83,9 +84,15 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     caplog.set_level(logging.INFO, "app.request")
     with open_app(settings, base_domain="example.com", pool_size=1) as app:
-        held = app.extensions["database"].connection("another")
+        database = app.extensions["database"]
+        held = database.connection("another")
         held.__enter__()  # so that the request has to wait
-        Timer(0.05, held.__exit__, (None, None, None)).start()
+
+        def release_when_it_waits() -> None:
+            wait_until(database.is_exhausted)
+            held.__exit__(None, None, None)
+
+        Thread(target=release_when_it_waits).start()
         answer = app.test_client().get(
             f"/{api.project}/resource",
             base_url="http://api.europe-west1.gcp.example.com",

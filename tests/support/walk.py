@@ -385,8 +385,9 @@ class _Walk:
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)
             reading.read(lambda connection: store.exists(connection, PROJECT, Selection()))
-            while len(self.statements) < before + 2:  # a thread sends the second one
+            while len(self.statements) < before + 2:  # a thread sends one of the two, before or after the other
                 time.sleep(0.01)
+            self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)
 
 
 def _away_at_first(database: Database) -> Any:
