@@ -127,8 +127,8 @@ class Row:
 def add(connection: Connection, project_key: str, rows: Sequence[Row], count: int) -> None:
     """Add entries; within a transaction that keeps the project there. :func:`forget` has to follow now and then.
 
-    :param rows: the last ones of those that are counted.
-    :param count: how many requests there were.
+    :param rows: the entries that are written: the last ``count``, or fewer if some of them would be deleted at once.
+    :param count: how many requests the number of the project's requests grows by.
     """
     connection.execute(
         _ADD,

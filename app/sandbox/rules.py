@@ -37,7 +37,7 @@ _MATCHED_PATH_AT_MOST = 2_000
 _PATTERN_BYTES = 128 * 1024
 """Memory of RE2 for a pattern, with what it remembers while it matches."""
 LIMITED_REQUESTS_AT_MOST = 1000
-"""The most requests of a ``limit``: their times are stored."""
+"""The most requests that a ``limit`` can let through in its time, since the time of each is stored."""
 
 STALL_MS = 60_000
 """How long ``stall`` is silent if the rule has no ``delayMs``."""

@@ -41,7 +41,7 @@ class InvalidExpressions(ValueError):
     """Filters or facets that are invalid, with a reason for each fault; a ``Fault`` has an error code of its own."""
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
-        super().__init__(f"{len(reasons)} faults")
+        super().__init__("; ".join(map(str, reasons)))
         self.reasons = tuple(reasons)
 
 
