@@ -65,8 +65,8 @@ worker_class = "app.serving.worker.Worker"
 # open files. 800 of them serve requests of all kinds; see app/http/clients.py for what happens beyond.
 worker_connections = 900
 
-# The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker. It
-# opens nothing before the fork: a pool opens with the first request that needs it, and threads start in the workers.
+# The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.
+# It opens nothing before the fork: a pool opens with the first request that needs it, and threads start in the workers.
 # New code needs a restart.
 preload_app = True
 
