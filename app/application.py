@@ -141,7 +141,7 @@ def _sandbox(settings: Settings, database: Database) -> "Sandbox | None":
 
 def _install_sandbox(app: Flask, database: Database, sandbox: "Sandbox") -> tuple[Any, Any]:
     """Its hooks: before the view and after it."""
-    from app.sandbox.hooks import Hooks
+    from app.sandbox.faults.hooks import Hooks
 
     app.extensions |= {"sandbox": sandbox, "connections": sandbox.connections}
     hooks = Hooks(app, database, sandbox.registry, sandbox.projects, sandbox.journal, sandbox.connections)

@@ -10,12 +10,13 @@ import click
 from app.cli.common import ProjectKeyParameter, database_url, errors_in_one_line
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.sandbox import journal_store, records
-from app.sandbox.bus import Bus, Message
-from app.sandbox.journal_reading import entries_of
-from app.sandbox.report import as_text
-from app.sandbox.report import report as reported
-from app.sandbox.report_page import as_page
+from app.sandbox.analysis.report import as_text
+from app.sandbox.analysis.report import report as reported
+from app.sandbox.analysis.report_page import as_page
+from app.sandbox.journal import store as journal_store
+from app.sandbox.projects import store as project_store
+from app.sandbox.projects.bus import Bus, Message
+from app.sandbox.reading.lists import entries_of
 
 
 def _as_json(made: Mapping[str, Any]) -> str:
@@ -47,7 +48,7 @@ def report(settings: Settings, project_key: str, minimum: int | None, format_: s
     service elsewhere, ask it: GET /sandbox/projects/PROJECT/report.
     """
     with database_url(settings) as url, connect(url, settings) as connection:
-        project = records.find(connection, project_key)
+        project = project_store.find(connection, project_key)
         if project is None or project.is_removed:
             raise click.ClickException(
                 f"The sandbox has no project '{project_key}' in this database. Projects are removed when their"
@@ -55,7 +56,7 @@ def report(settings: Settings, project_key: str, minimum: int | None, format_: s
             )
         _have_journals_written(url, settings, connection, project_key)
         kept = journal_store.listed(connection, project_key)
-        made = reported(project_key, entries_of(kept), records.count_requests(connection, project_key))
+        made = reported(project_key, entries_of(kept), project_store.count_requests(connection, project_key))
     click.echo(_FORMATS[format_](made))
     percent: int = made["specification"]["percent"]
     if minimum is not None and percent < minimum:

@@ -29,6 +29,6 @@ def install_routes(app: Flask, settings: Settings) -> None:
     app.extensions["openapi"] = document(app, api, settings)
     if settings.sandbox_is_on:
         from app.routes import sandbox
-        from app.sandbox.guard import Guard
+        from app.sandbox.api.guard import Guard
 
         sandbox.install(app, Guard(settings.sandbox_token))

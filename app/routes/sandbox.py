@@ -15,20 +15,22 @@ from app.identity.scopes import public
 from app.openapi.document import described_views
 from app.routes import sandbox_page
 from app.routes.services import database
-from app.sandbox import journal_store, orders, records
-from app.sandbox.clock import check_clock
-from app.sandbox.document import document
-from app.sandbox.explain import explain
-from app.sandbox.guard import Guard
-from app.sandbox.har import archive
-from app.sandbox.ids import check_ids
-from app.sandbox.journal_reading import entries_of
-from app.sandbox.journal_store import Narrowing
-from app.sandbox.project import SandboxProject
-from app.sandbox.projects import not_found
-from app.sandbox.report import report
-from app.sandbox.report_page import PAGE_POLICY, as_page
-from app.sandbox.rules import rules_check
+from app.sandbox.analysis.report import report
+from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
+from app.sandbox.api import inputs
+from app.sandbox.api.document import document
+from app.sandbox.api.explain import explain
+from app.sandbox.api.guard import Guard
+from app.sandbox.journal import store as journal_store
+from app.sandbox.journal.store import Narrowing
+from app.sandbox.projects import store as project_store
+from app.sandbox.projects.clock import check_clock
+from app.sandbox.projects.ids import check_ids
+from app.sandbox.projects.lifecycle import not_found
+from app.sandbox.projects.model import SandboxProject
+from app.sandbox.reading.har import archive
+from app.sandbox.reading.lists import entries_of
+from app.sandbox.rules.rules import rules_check
 from app.sandbox.service import Sandbox
 from app.values.large_values import beside_other_requests
 
@@ -146,7 +148,7 @@ class AllProjects(Endpoint):
 
     def post(self) -> Response:
         """Make a project."""
-        order = orders.read_order(request, orders.check_project)
+        order = inputs.read_checked(request, inputs.check_project)
         made = _sandbox().projects.make(order)
         answer = _json(made, 201)
         answer.headers["Location"] = f"{request.script_root}/sandbox/projects/{made['projectKey']}"
@@ -183,7 +185,7 @@ class Reset(Endpoint):
 
     def post(self, sandbox_key: str) -> Response:
         """Reset the project."""
-        kept = orders.read_order(request, orders.check_reset)
+        kept = inputs.read_checked(request, inputs.check_reset)
         _sandbox().projects.reset(sandbox_key, keep_rules="rules" in kept, keep_requests="requests" in kept)
         return _done()
 
@@ -194,7 +196,7 @@ class Snapshot(Endpoint):
 
     def put(self, sandbox_key: str, name: str) -> Response:
         """Keep what the project holds."""
-        _sandbox().projects.save(sandbox_key, orders.snapshot_name(name))
+        _sandbox().projects.save(sandbox_key, inputs.snapshot_name(name))
         return _done()
 
 
@@ -204,7 +206,7 @@ class Restore(Endpoint):
 
     def post(self, sandbox_key: str, name: str) -> Response:
         """Let the project hold what it held."""
-        _sandbox().projects.restore(sandbox_key, orders.snapshot_name(name))
+        _sandbox().projects.restore(sandbox_key, inputs.snapshot_name(name))
         return _done()
 
 
@@ -214,7 +216,7 @@ class Clock(Endpoint):
 
     def put(self, sandbox_key: str) -> Response:
         """Set it."""
-        _sandbox().projects.set_clock(sandbox_key, orders.read_order(request, check_clock))
+        _sandbox().projects.set_clock(sandbox_key, inputs.read_checked(request, check_clock))
         return _done()
 
     def delete(self, sandbox_key: str) -> Response:
@@ -229,7 +231,7 @@ class Ids(Endpoint):
 
     def put(self, sandbox_key: str) -> Response:
         """Begin a sequence, or end it."""
-        _sandbox().projects.set_ids(sandbox_key, orders.read_order(request, check_ids))
+        _sandbox().projects.set_ids(sandbox_key, inputs.read_checked(request, check_ids))
         return _done()
 
     def delete(self, sandbox_key: str) -> Response:
@@ -251,7 +253,7 @@ class Rules(Endpoint):
     def put(self, sandbox_key: str) -> Response:
         """Replace them."""
         check = current_app.extensions["sandbox_rules_check"]
-        rules = orders.read_order(request, check, optional=False, takes_long=True)
+        rules = inputs.read_checked(request, check, optional=False, takes_long=True)
         _sandbox().projects.set_rules(sandbox_key, rules)
         return _done()
 
@@ -270,7 +272,7 @@ class Requests(Endpoint):
         project = _project(sandbox_key)
         if request.accept_mimetypes.best_match([JSON, _EVENTS], JSON) == _EVENTS:
             return _stream(project.key)
-        narrowing, limit, offset = orders.read_narrowing(request, paged=True)
+        narrowing, limit, offset = inputs.read_narrowing(request, paged=True)
         _sandbox().projects.flush(project.key)
         page, total = _sandbox().readings.page(project.key, narrowing, limit, offset)
         texts = [text for _, text in reversed(page)]
@@ -299,7 +301,7 @@ class Archive(Endpoint):
     def get(self, sandbox_key: str) -> Response:
         """Answer all entries, oldest first."""
         project = _project(sandbox_key)
-        narrowing, _, _ = orders.read_narrowing(request, paged=False)
+        narrowing, _, _ = inputs.read_narrowing(request, paged=False)
         _sandbox().projects.flush(project.key)
         entries, _ = _sandbox().readings.page(project.key, narrowing)
         base_url = current_app.extensions["settings"].base_url
@@ -334,7 +336,7 @@ class Report(Endpoint):
         _sandbox().projects.flush(project.key)
         with database().connection(project.key) as connection:
             kept = journal_store.listed(connection, project.key)
-            total = records.count_requests(connection, project.key)
+            total = project_store.count_requests(connection, project.key)
         made = beside_other_requests(lambda: report(project.key, entries_of(kept), total))
         if request.accept_mimetypes.best_match([JSON, _HTML], JSON) != _HTML:
             return _json(made)
@@ -349,6 +351,6 @@ class Explain(Endpoint):
 
     def post(self, sandbox_key: str) -> Response:
         """Explain it, and execute it if that is asked for."""
-        operation_id, query, execute = orders.read_order(request, orders.check_question, optional=False)
+        operation_id, query, execute = inputs.read_checked(request, inputs.check_question, optional=False)
         project = _project(sandbox_key)
         return _json(explain(database(), project.key, operation_id, query, execute=execute))

@@ -10,14 +10,15 @@ from app.config import Settings
 from app.database.connection import connect
 from app.database.pool import Database
 from app.http.connections import Connections
-from app.sandbox.bus import Bus, Message
-from app.sandbox.fence import Fence
-from app.sandbox.journal import Journal
-from app.sandbox.journal_reading import Readings
-from app.sandbox.projects import Projects
-from app.sandbox.registry import Registry
-from app.sandbox.stream import Streams
-from app.sandbox.world import SandboxWorlds
+from app.sandbox.journal.journal import Journal
+from app.sandbox.projects import store as project_store
+from app.sandbox.projects.bus import Bus, Message
+from app.sandbox.projects.fence import Fence
+from app.sandbox.projects.lifecycle import Projects
+from app.sandbox.projects.registry import Registry
+from app.sandbox.projects.world import SandboxWorlds
+from app.sandbox.reading.lists import Readings
+from app.sandbox.reading.stream import Streams
 from app.telemetry.lasting_threads import keep_running
 
 _REMOVAL_INTERVAL_S = 20.0
@@ -39,7 +40,7 @@ class Sandbox:
         url = settings.database_url
         fence = Fence(database, self.registry.find, settings.queue_timeout_ms / 1000)
         database.fence = fence.writing
-        self.journal = Journal(lambda: connect(url, settings), secrets)
+        self.journal = Journal(lambda: connect(url, settings), project_store.keep, secrets)
         self.projects = Projects(database, settings, self.bus)
         self.readings = Readings(database)
         self.streams = Streams(database, self.connections)

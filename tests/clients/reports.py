@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.sandbox.projects import CLIENT_NAME
+from app.sandbox.projects.lifecycle import CLIENT_NAME
 from tests.clients.faults import Client
 from tests.clients.tables import Table
 from tests.support.sandbox import Project, Service

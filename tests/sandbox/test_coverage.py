@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE, clauses
 from app.sandbox.clauses.conditions import When, head, method, op, par, status
-from app.sandbox.coverage import CONDITIONS, NOT_OBSERVABLE, clauses
-from app.sandbox.entries import Entry
+from app.sandbox.journal.entries import Entry
 from tests.support.sandbox import Project
 from tests.support.steady_client import steady_client
 from tests.support.thorough_client import act, made_by

@@ -10,7 +10,7 @@ from flask import Flask
 from openapi_spec_validator import validate
 
 from app.config import Settings
-from app.sandbox.document import ROUTES, document
+from app.sandbox.api.document import ROUTES, document
 from tests.support.applications import open_app
 from tests.support.sandbox import Project, Service
 

@@ -9,7 +9,7 @@ from flask import Flask
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.sandbox import explain
+from app.sandbox.api import explain
 from tests.support.sandbox import Project
 
 

@@ -14,9 +14,9 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.errors import ApiError
 from app.resource import bulk_store
-from app.sandbox import fence, projects
-from app.sandbox.journal import Exchange, Message
-from app.sandbox.projects import NewProject
+from app.sandbox.journal.journal import Exchange, HttpMessage
+from app.sandbox.projects import fence, lifecycle
+from app.sandbox.projects.lifecycle import NewProject
 from tests.sandbox.test_projects import TABLES
 from tests.support.sandbox import Project, Service, wait_for
 
@@ -149,8 +149,8 @@ def test_nothing_is_written_for_a_request_that_outlives_its_project(sandbox_app:
 def exchange(key: str, owner: str) -> Exchange:
     return Exchange(
         project_key=key, owner=owner, secret_hash=b"", started_at=0.0, ended_at=0.0, duration_s=0.0, client_id=None,
-        operation_id=None, method="GET", target="/", http_version="HTTP/1.1", request=Message((), b"", 0), status=200,
-        answer=None, correlation_id="", statements=0, sql_s=0.0, token=None, rule=None, connection=None,
+        operation_id=None, method="GET", target="/", http_version="HTTP/1.1", request=HttpMessage((), b"", 0),
+        status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None, rule=None, connection=None,
         client_gone=False, project_time=None,
     )  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_a_delayed_write_finds_its_project_removed(sandbox: Service, connection:
 def test_projects_and_snapshots_are_bounded(sandbox_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     made = sandbox_app.extensions["sandbox"].projects
     key: str = made.make(NewProject(resources=3))["projectKey"]
-    monkeypatch.setattr(projects, "SNAPSHOTS_AT_MOST", 2)
+    monkeypatch.setattr(lifecycle, "SNAPSHOTS_AT_MOST", 2)
     for name in ("a", "b", "a"):
         made.save(key, name)
     for bound, value, attempt, told in (
@@ -180,7 +180,7 @@ def test_projects_and_snapshots_are_bounded(sandbox_app: Flask, monkeypatch: pyt
         ("PROJECTS_AT_MOST", 0, lambda: made.make(NewProject()), "at most 0 projects"),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(projects, bound, value)
+            patched.setattr(lifecycle, bound, value)
             with pytest.raises(ApiError) as refused:
                 attempt()
         assert refused.value.status == 400

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.sandbox.coverage import clauses
-from app.sandbox.findings import FINDINGS
-from app.sandbox.observer import KEPT_ALIVE_S
+from app.sandbox.analysis.coverage import clauses
+from app.sandbox.analysis.findings import FINDINGS
+from app.sandbox.analysis.observer import KEPT_ALIVE_S
 from tests.support.pages import ROOT, Page
 from tests.support.sandbox import Project, wait_for
 from tests.support.steady_client import LOST, SteadyClient, steady_client

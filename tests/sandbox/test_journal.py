@@ -14,10 +14,11 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.errors import ApiError
 from app.http.connections import Connections
-from app.sandbox import journal_store, records
-from app.sandbox.journal_store import BYTES_KEPT, KEPT, Row
-from app.sandbox.redaction import Secrets, redacted, redacted_header
-from app.sandbox.stream import STREAMS_AT_MOST, Streams
+from app.sandbox.journal import store as journal_store
+from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
+from app.sandbox.journal.store import BYTES_KEPT, KEPT, Row
+from app.sandbox.projects import store as project_store
+from app.sandbox.reading.stream import STREAMS_AT_MOST, Streams
 from tests.support.sandbox import Project, Service
 from tests.support.secrecy import Secrecy
 
@@ -398,7 +399,7 @@ def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connectio
     entries = [row(number, "x" * (BYTES_KEPT // 4)) for number in range(6)]
     client = throwaway.made["clientId"]
     with connection.transaction():
-        assert records.keep(connection, throwaway.key, client)
+        assert project_store.keep(connection, throwaway.key, client)
         journal_store.add(connection, throwaway.key, entries, len(entries))
     assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [3, 4, 5, 6]
     assert [number for number, _ in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.sandbox.coverage import CONDITIONS
-from app.sandbox.entries import Entry
-from app.sandbox.findings import FINDINGS, Finding
-from app.sandbox.har import archive
-from app.sandbox.history import History
-from app.sandbox.journal import BODY_BYTES_NOTED, Exchange, Headers, Message, row_of
-from app.sandbox.journal_reading import entries_of
-from app.sandbox.journal_store import Kept
-from app.sandbox.report import as_text, report
-from app.sandbox.report_page import as_page
+from app.sandbox.analysis.coverage import CONDITIONS
+from app.sandbox.analysis.findings import FINDINGS, Finding
+from app.sandbox.analysis.history import History
+from app.sandbox.analysis.report import as_text, report
+from app.sandbox.analysis.report_page import as_page
+from app.sandbox.journal.entries import Entry
+from app.sandbox.journal.journal import BODY_BYTES_NOTED, Exchange, Headers, HttpMessage, row_of
+from app.sandbox.journal.store import Kept
+from app.sandbox.reading.har import archive
+from app.sandbox.reading.lists import entries_of
 from tests.support.journals import kept_entry, read_entries
 from tests.support.sandbox import Project
 
@@ -62,10 +62,10 @@ OPERATIONS = (
 
 
 @st.composite
-def messages(draw: st.DrawFn) -> Message:
+def messages(draw: st.DrawFn) -> HttpMessage:
     body = draw(bodies)[:BODY_BYTES_NOTED]
     sent: Headers | bytes = draw(headers)
-    return Message(sent, body, draw(st.sampled_from([None, len(body), len(body) + 1, 2**70])))
+    return HttpMessage(sent, body, draw(st.sampled_from([None, len(body), len(body) + 1, 2**70])))
 
 
 @st.composite
@@ -146,7 +146,7 @@ def test_an_entry_that_cannot_be_read_hides_no_other(stored: str) -> None:
 GOOD = Exchange(
     project_key="p", owner="c", secret_hash=b"", started_at=0.0, ended_at=0.0, duration_s=0.0, client_id=None,
     operation_id="listResources", method="GET", target="/p/resource", http_version="HTTP/1.1",
-    request=Message((), b"", 0), status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None,
+    request=HttpMessage((), b"", 0), status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None,
     rule=None, connection=None, client_gone=False, project_time=None,
 )  # fmt: skip
 
@@ -156,7 +156,7 @@ def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         raise ZeroDivisionError
 
     monkeypatch.setattr(
-        "app.sandbox.observer.FINDINGS", (Finding("x", "x", "x", "x", (), fail), *FINDINGS), raising=True
+        "app.sandbox.analysis.observer.FINDINGS", (Finding("x", "x", "x", "x", (), fail), *FINDINGS), raising=True
     )
     read_everywhere(kept_of([GOOD, GOOD]))
 

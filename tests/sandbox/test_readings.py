@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.sandbox import journal_reading, journal_store
-from app.sandbox.entries import Entry
-from app.sandbox.journal import Exchange, Message, row_of
-from app.sandbox.journal_reading import REMEMBERED, Reading, Readings
-from app.sandbox.journal_store import Kept, Narrowing, Row
+from app.sandbox.journal import store as journal_store
+from app.sandbox.journal.entries import Entry
+from app.sandbox.journal.journal import Exchange, HttpMessage, row_of
+from app.sandbox.journal.store import Kept, Narrowing, Row
+from app.sandbox.reading import lists
+from app.sandbox.reading.lists import REMEMBERED, Reading, Readings
 from tests.support.journals import kept_entry, read_entries
 
 SENT = json.dumps({"objectTypeProperty": {}}).encode()
@@ -27,8 +28,8 @@ def exchange(number: int, body: bytes = SENT, status: int = 503) -> Exchange:
     return Exchange(
         project_key="p", owner="c", secret_hash=b"", started_at=float(number), ended_at=float(number), duration_s=0.0,
         client_id="one", operation_id="createOrUpdateResource", method="POST", target="/p/resource",
-        http_version="HTTP/1.1", request=Message((("Content-Type", "application/json"),), body, len(body)),
-        status=status, answer=Message((), b"", 0), correlation_id="", statements=0, sql_s=0.0, token=None,
+        http_version="HTTP/1.1", request=HttpMessage((("Content-Type", "application/json"),), body, len(body)),
+        status=status, answer=HttpMessage((), b"", 0), correlation_id="", statements=0, sql_s=0.0, token=None,
         rule={"does": ["status"], "carriedOut": True, "replacedStatus": 201}, connection=None, client_gone=False,
         project_time=None,
     )  # fmt: skip
@@ -110,7 +111,7 @@ def test_entries_that_are_not_kept_any_more_are_forgotten() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_reading, "_OBSERVED_AT_MOST", 20)
+    monkeypatch.setattr(lists, "_OBSERVED_AT_MOST", 20)
     reading = Reading()
     observers = set[int]()
     kept = [entry_of(number) for number in range(1, 60)]
@@ -184,7 +185,7 @@ def test_a_few_entries_are_in_memory_at_once(app: Flask, stored: str, monkeypatc
         return fetched[-1]
 
     monkeypatch.setattr(journal_store, "texts", noted)
-    monkeypatch.setattr(journal_reading, "_LOOKED_AT_ONCE", 100_000)
+    monkeypatch.setattr(lists, "_LOOKED_AT_ONCE", 100_000)
     Readings(database_of(app)).page(stored, limit=1)
     assert [len(each) for each in fetched] == [2]  # the third one is on the page
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.sandbox.entries import TROUBLES
-from app.sandbox.recovery import Outcome
+from app.sandbox.analysis.recovery import Outcome
+from app.sandbox.journal.entries import TROUBLES
 from tests.support.sandbox import Project
 from tests.support.steady_client import LOST, SteadyClient, steady_client
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli import main
-from app.sandbox.notations import NOTATIONS
+from app.sandbox.analysis.notations import NOTATIONS
 from tests.support.sandbox import Answer, Project, Service
 from tests.support.steady_client import steady_client
 

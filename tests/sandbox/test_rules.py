@@ -16,8 +16,8 @@ import pytest
 from flask import Flask
 
 from app.database.connection import Connection
-from app.sandbox.orders import read_order
-from app.sandbox.rules import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, rules_check
+from app.sandbox.api.inputs import read_checked
+from app.sandbox.rules.rules import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, rules_check
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
 
@@ -595,8 +595,8 @@ def test_the_patterns_of_a_project_are_counted(throwaway: Project) -> None:
 
 def test_patterns_are_compiled_beside_other_requests(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[Any] = []
-    monkeypatch.setattr("app.sandbox.orders.beside_other_requests", lambda work: done.append(work()) or done[-1])
+    monkeypatch.setattr("app.sandbox.api.inputs.beside_other_requests", lambda work: done.append(work()) or done[-1])
     check = rules_check(frozenset())
     with app.test_request_context(method="PUT", json={"rules": [{"status": 503, "match": {"path": "/a"}}]}) as context:
-        read_order(context.request, check, takes_long=True)
+        read_checked(context.request, check, takes_long=True)
     assert len(done) == 1

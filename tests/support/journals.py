@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.sandbox.journal_reading import ReadEntry, Reading
-from app.sandbox.journal_store import Kept
+from app.sandbox.journal.store import Kept
+from app.sandbox.reading.lists import ReadEntry, Reading
 
 
 def kept_entry(number: int, entry: str) -> Kept:

@@ -14,10 +14,11 @@ from app import create_app
 from app.config import Settings
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.sandbox import counting, journal_store
+from app.sandbox.journal import store as journal_store
+from app.sandbox.rules import counting
 from tests.support.api import Api
 
-BUS = "sandbox/bus.py"
+BUS = "sandbox/projects/bus.py"
 """The module whose statements are left out."""
 
 PROJECT = "sandboxed"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from app.sandbox.entries import Entry, tolerantly
+from app.sandbox.journal.entries import Entry, tolerantly
 
 ENOUGH = 20
 """Requests that are named for one thing, such as a clause."""

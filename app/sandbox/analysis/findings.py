@@ -1,0 +1,358 @@
+"""Findings: what a client does that works, or nearly, and should not be so.
+
+:data:`FINDINGS` is the table: a row says what the finding is, how it is seen, and what to do instead.
+:mod:`app.sandbox.analysis.observer` looks through a journal with it; nothing of this happens while a request is served.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from app.query.object_fields import OBJECT_FIELDS, TEXT
+from app.sandbox.analysis.history import GRANTS_REMEMBERED, Grant, History, is_grant, scope_asked
+from app.sandbox.journal.entries import LISTS, Entry
+
+_OFFSET_AT_MOST = 10_000
+_NEW_CONNECTIONS = 3
+"""New connections in a row from which on they are a finding."""
+
+Look = Callable[[History, Entry], str | None]
+"""Says what was found in an entry, given those before it; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row of the table.
+
+    :param title: what it is.
+    :param seen: how it is seen in the journal.
+    :param instead: what the client should do.
+    :param clauses: of the specification, which say so.
+    """
+
+    id: str
+    title: str
+    seen: str
+    instead: str
+    clauses: tuple[str, ...]
+    look: Look | None
+    """None: the observer finds it itself, since it is about an earlier entry than the one that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding in an entry.
+
+    :param number: of the entry.
+    :param detail: what exactly was found.
+    """
+
+    number: int
+    finding: Finding
+    detail: str
+
+    def described(self) -> dict[str, Any]:
+        """As an entry has it."""
+        return {
+            "id": self.finding.id,
+            "title": self.finding.title,
+            "detail": self.detail,
+            "instead": self.finding.instead,
+            "clauses": list(self.finding.clauses),
+        }
+
+
+_DETAIL_AT_MOST = 300
+"""Characters: a client may send names and values of any length."""
+
+
+def shown(detail: str) -> str:
+    """A detail that every output can hold: cut, and without lone surrogates."""
+    cut = detail if len(detail) <= _DETAIL_AT_MOST else f"{detail[:_DETAIL_AT_MOST]}..."
+    return cut.encode("utf-8", "backslashreplace").decode()
+
+
+# Tokens
+
+
+def _token_per_request(history: History, entry: Entry) -> str | None:
+    before = list(history.grants)
+    if not is_grant(entry) or len(before) < GRANTS_REMEMBERED - 1:
+        return None
+    before = before[-(GRANTS_REMEMBERED - 1) :]
+    if all(grant.uses <= 1 and not grant.was_refused and _is_good(grant, entry) for grant in before):
+        return (
+            f"It is token {len(before) + 1} in a row; each of those before was used once at most, and is still valid."
+        )
+    return None
+
+
+def _token_renewed_early(history: History, entry: Entry) -> str | None:
+    if not is_grant(entry) or not history.grants or _token_per_request(history, entry) is not None:
+        return None
+    grant = history.grants[-1]
+    left = grant.lifetime_s - (entry.project_time - grant.at)
+    if grant.uses < 2 or grant.was_refused or grant.asked != scope_asked(entry) or left < grant.lifetime_s / 2:
+        return None
+    return f"The token before is valid for another {left / 3600:.0f} h."
+
+
+def _is_good(grant: Grant, entry: Entry) -> bool:
+    return grant.asked == scope_asked(entry) and entry.project_time < grant.at + grant.lifetime_s - 60
+
+
+# Repetitions
+
+
+def _before_retry_after(history: History, entry: Entry) -> str | None:
+    before = history.calls.get(entry.call)
+    if before is None or before.status not in (429, 503) or not entry.came_before_retry_after(before):
+        return None
+    asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
+    return f"{asked}; this one came {max(0.0, entry.began - before.ended):.2f} s later."
+
+
+def _unsafe_repetition(history: History, entry: Entry) -> str | None:
+    if not makes_another(entry):
+        return None
+    before = history.calls.get(entry.call)
+    if before is None or not (before.is_lost or ((before.status or 0) >= 500 and before.was_carried_out)):
+        return None
+    if before.was_carried_out:
+        return f"Request {before.number} was the same and was carried out: there are two resources."
+    return f"Request {before.number} was the same, and the client cannot know that it was not carried out."
+
+
+def makes_another(entry: Entry) -> bool:
+    """Whether the request makes one more resource each time that it is carried out."""
+    if entry.operation != "createOrUpdateResource" or not isinstance(entry.json, dict):
+        return False
+    return not {"id", "key", "version"} & cast("dict[str, Any]", entry.json).keys() and "if-match" not in entry.headers
+
+
+def _stale_version_again(history: History, entry: Entry) -> str | None:
+    before = history.places.get(entry.place)
+    if before is None or not entry.repeats_refused_version(before):
+        return None
+    return f"Request {before.number} sent version {entry.version} and was 409."
+
+
+def _refused_again(history: History, entry: Entry) -> str | None:
+    before = history.calls.get(entry.call)
+    if before is None or before.status not in (400, 403, 405, 406, 413, 414, 415) or entry.status != before.status:
+        return None
+    if before.does:
+        return None
+    return f"Request {before.number} was the same, and was {before.status}."
+
+
+# Connections
+
+
+def _new_connection_each(history: History, _: Entry) -> str | None:
+    if history.new_connections < _NEW_CONNECTIONS:
+        return None
+    return f"It is new connection {history.new_connections} in a row, each for one request."
+
+
+def _answer_not_read(_: History, entry: Entry) -> str | None:
+    if not entry.client_gone:
+        return None
+    return f"The client closed the connection within {entry.data['durationMs'] / 1000:.2f} s, before it was answered."
+
+
+# Values
+
+
+_NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*", re.ASCII)
+_BOOLEANS = ("fuzzy", "staged", "withTotal")
+
+
+def _number_as_text(_: History, entry: Entry) -> str | None:
+    if not isinstance(entry.json, dict):
+        return None
+    for path, value in _numbers_of(cast("dict[str, Any]", entry.json)):
+        if isinstance(value, str) and _NUMBER.fullmatch(value):
+            return f"{path} is the text {json.dumps(value)}."
+    return None
+
+
+def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What should be a number, with its path."""
+    yield "version", body.get("version")
+    wrapped = body.get("objectTypeProperty")
+    if not isinstance(wrapped, dict):
+        return
+    fields = cast("dict[str, Any]", wrapped)
+    for row in OBJECT_FIELDS:
+        for index, item in enumerate(_listed(fields.get(row.name))):
+            path = f"objectTypeProperty -> {row.name} -> {index}"
+            if row.type is not None and row.type is not TEXT:
+                yield path, item
+            members = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+            yield from ((f"{path} -> {name}", value) for name, value in members.items())
+
+
+def _listed(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _boolean_of_python(_: History, entry: Entry) -> str | None:
+    for name, value in entry.parameters:
+        if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
+            return f"{name}={value}"
+    return None
+
+
+_NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
+"""The unreserved characters of RFC 3986, section 2.3, in percent-encoding."""
+_KEY_SEGMENT = re.compile("/(?:key|uri-parameter-one)%3[Dd]")
+_UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
+"""What no target may have: RFC 3986, appendix A."""
+
+
+def _needless_encoding(_: History, entry: Entry) -> str | None:
+    found = _NEEDLESS.search(entry.target)
+    if found is not None:
+        return f"{found[0]} is {chr(int(found[0][1:], 16))}, which needs no encoding."
+    if _KEY_SEGMENT.search(entry.path):
+        return "The equal sign of the segment is encoded; the interface shows it as it is."
+    return None
+
+
+def _missing_encoding(_: History, entry: Entry) -> str | None:
+    found = _UNENCODED.search(entry.target)
+    return None if found is None else f"{json.dumps(found[0])} has to be percent-encoded in a target."
+
+
+# Lists
+
+
+def _deep_offset(_: History, entry: Entry) -> str | None:
+    if entry.operation not in LISTS:
+        return None
+    for text in entry.values("offset"):
+        if re.fullmatch(r"[0-9]{1,15}(\.0*)?", text) and float(text) > _OFFSET_AT_MOST:
+            return f"offset={text}; the largest is {_OFFSET_AT_MOST}."
+    return None
+
+
+# Headers and bodies
+
+
+def _retired_header(_: History, entry: Entry) -> str | None:
+    found = next((name for name, _ in entry.data["request"]["headers"] if name.lower().startswith("x-vrap-")), None)
+    return None if found is None else f"{found} is not read any more."
+
+
+def _body_on_get(_: History, entry: Entry) -> str | None:
+    if entry.method not in ("GET", "HEAD") or not entry.has_body:
+        return None
+    size = entry.data["request"]["body"]["size"]
+    return f"{'Some' if size is None else size} bytes, which nobody reads."
+
+
+PAGE_FOR_ONE = "pageForOneResult"
+
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        "tokenForEachRequest", "A token for each request",
+        "three tokens in a row, the first two used once at most while they were valid",
+        "Keep the token until shortly before `expires_in` is over, or until a 401.",
+        ("A-17",), _token_per_request,
+    ),
+    Finding(
+        "tokenRenewedEarly", "A token fetched long before the former one expires",
+        "a token issued while the former one, for the same scope, has more than half of its life left",
+        "Keep the token until shortly before `expires_in` is over, or until a 401.",
+        ("A-17",), _token_renewed_early,
+    ),
+    Finding(
+        "retryBeforeRetryAfter", "A retry before Retry-After",
+        "the request of a 429 or 503 sent again before the seconds of its `Retry-After` are over",
+        "Wait as many seconds as `Retry-After` says.",
+        ("E-26",), _before_retry_after,
+    ),
+    Finding(
+        "unsafeRepetition", "A POST repeated that may make two resources",
+        "a POST without `id`, `key` and `version`, sent again after an answer that was lost or a 5xx",
+        "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
+        ("4.6-3", "4.6-4"), _unsafe_repetition,
+    ),
+    Finding(
+        "staleVersionRepeated", "A 409 answered by the same version",
+        "a write with the version that was refused with 409 just before",
+        "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
+        ("9-5", "9-8"), _stale_version_again,
+    ),
+    Finding(
+        "refusedRequestRepeated", "A refused request repeated as it was",
+        "a request that was 400, 403, 405, 406, 413, 414 or 415, sent again without a change",
+        "Do not retry these: the same request gets the same answer.",
+        (), _refused_again,
+    ),
+    Finding(
+        "connectionForEachRequest", "A new connection for each request",
+        "three new connections in a row, each opened after the answer on the one before",
+        "Keep the connection open, and use one pool of connections for all requests.",
+        ("H-20",), _new_connection_each,
+    ),
+    Finding(
+        "numberAsText", "A number sent as text",
+        'a text such as "3" in a body where the interface has a number',
+        "Send a number of JSON, without quotes.",
+        ("2.3-13", "9-11"), _number_as_text,
+    ),
+    Finding(
+        "booleanInOtherCase", "A boolean spelt as in Python",
+        "`True` or `False` as the value of a boolean parameter",
+        "Send `true` or `false`.",
+        ("4-7", "4-8"), _boolean_of_python,
+    ),
+    Finding(
+        "needlessEncoding", "A percent-encoding that is not needed",
+        "a letter, digit, `-`, `.`, `_` or `~` as a percent-encoding, or `key%3D` for `key=`",
+        "Leave unreserved characters (RFC 3986, 2.3) as they are: caches may take the two for different URLs.",
+        ("2.1-6", "2.1-7"), _needless_encoding,
+    ),
+    Finding(
+        "missingEncoding", "A percent-encoding that is missing",
+        "a character that a target may not have (RFC 3986), such as a quotation mark or one beyond ASCII",
+        "Percent-encode it as UTF-8.",
+        ("4-12",), _missing_encoding,
+    ),
+    Finding(
+        PAGE_FOR_ONE, "A page of 500 of which one result is used",
+        "a list with `limit=500` and many results, after which the client reads or writes one of them and moves on",
+        "Ask for what is needed: by id, by key, or by a condition and a small `limit`.",
+        ("4.12-4",), None,
+    ),
+    Finding(
+        "offsetTooLarge", "A page walked by offset past 10,000",
+        "an `offset` above 10000",
+        "Walk by a condition on the last id, `where=id > :last` with `sort=id`: each page costs the same.",
+        ("4.12-5", "4.12-21"), _deep_offset,
+    ),
+    Finding(
+        "retiredHeader", "A header that is no longer read",
+        "a header whose name begins with `X-Vrap-`",
+        "Leave it out.",
+        (), _retired_header,
+    ),
+    Finding(
+        "bodyOnGet", "A body on GET",
+        "a GET or HEAD with a body",
+        "Send parameters in the query string: servers and proxies may refuse or drop the body (RFC 9110, 9.3.1).",
+        ("4-3",), _body_on_get,
+    ),
+    Finding(
+        "answerNotRead", "An answer that was not read",
+        "the client closed the connection before the answer was sent",
+        "Let time limits be longer than the slowest answer, and find out what a write did before it is repeated.",
+        ("9-2",), _answer_not_read,
+    ),
+)  # fmt: skip
+
+BY_ID: Mapping[str, Finding] = {finding.id: finding for finding in FINDINGS}

@@ -1,0 +1,1 @@
+"""What is done to a request on order, before and after its view."""

@@ -1,0 +1,191 @@
+"""Answers on order: errors in the platform's envelope, altered bodies, and answers that misuse their connection."""
+
+import json
+from collections.abc import Callable, Generator, Iterable
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response
+from werkzeug.wsgi import ClosingIterator
+
+from app import errors
+from app.http.answers import json_answer
+from app.http.connections import ConnectionRecord, end, reset, send_raw
+from app.sandbox.rules.rules import Rule
+
+_CODES = {
+    400: "InvalidInput",
+    401: "invalid_token",
+    403: "insufficient_scope",
+    404: "ResourceNotFound",
+    405: "MethodNotAllowed",
+    409: "ConcurrentModification",
+    412: "PreconditionFailed",
+    413: "ContentTooLarge",
+    415: "UnsupportedMediaType",
+    429: "OverCapacity",
+    431: "RequestRejected",
+    500: "General",
+    503: "OverCapacity",
+}
+"""The code of the platform for a status; others are ``General`` from 500 on, else ``InvalidInput``."""
+
+_DRIPPED_S_AT_MOST = 600.0
+"""How long a dripping answer lasts at most; then its connection is closed."""
+
+_GARBAGE = b"\x00\x16\x03\x01 this is no HTTP \xff\xfe\r\n\r\n"
+
+Wait = Callable[[float], bool]
+
+
+def error_answer(
+    status: int,
+    *,
+    code: str | None = None,
+    message: str | None = None,
+    retry_after_s: int | None = None,
+    current_version: int | None = None,
+    realm: str = "",
+) -> Response:
+    """An error with any status from 400 to 599.
+
+    :param current_version: for a 409.
+    :param realm: for the challenge of a 401.
+    """
+    text = message or f"Ordered in the sandbox: {_phrase(status)}."
+    code = code or _CODES.get(status, "General" if status >= 500 else "InvalidInput")
+    fault: dict[str, Any] = {"code": code, "message": text}
+    if code == "ConcurrentModification":
+        fault["currentVersion"] = 1 if current_version is None else current_version
+    body: dict[str, Any] = {"statusCode": status, "message": text, "errors": [fault]}
+    if status in (401, 403):
+        body |= {"error": code, "error_description": text}
+    answer = json_answer(json.dumps(body, separators=(",", ":")), status)
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = f'Bearer realm="{realm}", error="invalid_token"'
+    if retry_after_s is not None:
+        answer.headers["Retry-After"] = str(retry_after_s)
+    return answer
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"status {status}"
+
+
+def expired_token_answer(realm: str) -> Response:
+    """The 401 of a token that has just expired on order, as that of any other token that has."""
+    error = errors.unauthorized(realm, "invalid_token", token_given=True)
+    answer = json_answer(error.body(), error.status)
+    answer.headers.extend(error.headers)
+    return answer
+
+
+def with_altered_body(answer: Response, kind: str) -> Response:
+    """The answer with another body; its status stays, but for a page of HTML in place of a success, which is a 502."""
+    match kind:
+        case "truncatedJson":
+            body = answer.get_data()
+            answer.set_data(body[: max(1, len(body) // 2)] if body else b'{"statusCode":')
+        case "html":
+            if answer.status_code < 400:
+                answer.status_code = 502
+            answer.set_data(
+                f"<html>\r\n<head><title>{answer.status}</title></head>\r\n<body>\r\n"
+                f"<center><h1>{answer.status}</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n"
+            )
+            answer.content_type = "text/html"
+        case "empty":
+            answer.set_data(b"")
+        case _:
+            answer.set_data(_with_unknown_fields(answer.get_data()))
+    return answer
+
+
+_UNKNOWN: dict[str, Any] = {"sandboxUnknownField": {"nested": [1, None, True]}, "sandboxUnknownNumber": 1e30}
+
+
+def _with_unknown_fields(body: bytes) -> bytes:
+    """The body with members that no client knows, in the object itself and in each result of a page."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return body
+    if not isinstance(value, dict):
+        return body
+    for each in (value, *(value.get("results") or ())):
+        if isinstance(each, dict):
+            each.update(_UNKNOWN)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class OrderedAnswer(Response):
+    """An answer whose connection fails while it is sent.
+
+    :param answer: what would be sent otherwise.
+    :param send: gives the parts of the body, and raises :func:`app.http.connections.end` to end the connection.
+    """
+
+    def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
+        body = answer.get_data()
+        super().__init__(body, answer.status, answer.headers)
+        self.headers["Content-Length"] = str(len(body))
+        self._parts = send
+        self._body = body
+
+    def get_app_iter(self, environ: Any) -> Any:  # noqa: ARG002 -- werkzeug's signature
+        """The parts, also for HEAD and for a status without a body."""
+        return ClosingIterator(iter(self._parts(self._body)), self.close)
+
+
+def with_failing_connection(
+    answer: Response, rule: Rule, connection: ConnectionRecord | None, wait: Wait
+) -> OrderedAnswer:
+    """The answer as a rule's ``connection`` says.
+
+    :param wait: waits some seconds; False if that was cut short.
+    """
+    pace_s = rule.pace_ms / 1000
+
+    def close(_: bytes) -> Generator[bytes]:
+        yield from ()
+        raise end()
+
+    def reset_(_: bytes) -> Generator[bytes]:
+        yield from ()
+        reset(connection)
+        raise end()
+
+    def garbage(_: bytes) -> Generator[bytes]:
+        yield from ()
+        send_raw(connection, _GARBAGE)
+        raise end()
+
+    def truncate(body: bytes) -> Generator[bytes]:
+        yield body[: len(body) // 2]
+        raise end()
+
+    def stall(_: bytes) -> Generator[bytes]:
+        yield b""
+        wait(pace_s)
+        raise end()
+
+    def drip(body: bytes) -> Generator[bytes]:
+        lasted = 0.0
+        for number in range(len(body)):
+            yield body[number : number + 1]
+            lasted += pace_s
+            if number + 1 < len(body) and (lasted > _DRIPPED_S_AT_MOST or not wait(pace_s)):
+                raise end()
+
+    senders = {
+        "close": close,
+        "reset": reset_,
+        "garbage": garbage,
+        "truncate": truncate,
+        "stall": stall,
+        "drip": drip,
+    }
+    return OrderedAnswer(answer, senders[rule.connection or "close"])

@@ -1,0 +1,1 @@
+"""Sandbox projects: their rows, what workers know of them and tell one another, their clocks and ids."""

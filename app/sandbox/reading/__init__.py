@@ -1,0 +1,1 @@
+"""The journal as it is answered: lists, an archive, a stream of events."""

@@ -1,0 +1,1 @@
+"""Orders for faults: which requests they match and when they are due."""
