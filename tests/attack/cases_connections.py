@@ -22,13 +22,13 @@ def slow_clients(service: Service, tally: Tally) -> None:
         tally.expect(waited.failed == 0 and waited.median < 1, (kind.name, waited))
 
 
-_ANONYMOUS_BODY = Kind(
+ANONYMOUS_BODY = Kind(
     "bodies for the token endpoint",
     b"POST /oauth/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     b"Content-Length: 9999\r\n\r\ng",
     b"g",
 )
-_SILENCE = Kind("connections that say nothing", b"", b"")
+SILENCE = Kind("connections that say nothing", b"", b"")
 
 
 def _probe(service: Service, tally: Tally, what: str, times: int = 20) -> None:
@@ -43,8 +43,8 @@ def _probe(service: Service, tally: Tally, what: str, times: int = 20) -> None:
 @case(GROUP, "1,900 bodies without a token that drip: probes and an ordinary client are answered", within_s=120)
 def anonymous_bodies(service: Service, tally: Tally) -> None:
     token = service.token("manage_test:demo")
-    with Attackers(service.port, _ANONYMOUS_BODY, 1900, every_s=2.0):
-        _probe(service, tally, _ANONYMOUS_BODY.name)
+    with Attackers(service.port, ANONYMOUS_BODY, 1900, every_s=2.0):
+        _probe(service, tally, ANONYMOUS_BODY.name)
         waited = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
         tally.expect(waited.failed == 0 and waited.median < 1, waited)
 
@@ -52,37 +52,48 @@ def anonymous_bodies(service: Service, tally: Tally) -> None:
 @case(GROUP, "300 bodies that drip and 1,600 idle connections: the same", within_s=120)
 def bodies_and_idle(service: Service, tally: Tally) -> None:
     token = service.token("manage_test:demo")
-    with Attackers(service.port, _ANONYMOUS_BODY, 300, 2.0), Attackers(service.port, _SILENCE, 1600, 2.0):
+    with Attackers(service.port, ANONYMOUS_BODY, 300, 2.0), Attackers(service.port, SILENCE, 1600, 2.0):
         _probe(service, tally, "bodies and silence")
         waited = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
         tally.expect(waited.failed == 0 and waited.median < 1, waited)
 
 
-@case(GROUP, "1,900 requests that the sandbox delays by a minute: the same", within_s=120)
-def delayed(service: Service, tally: Tally) -> None:
+def delayed_requests(service: Service) -> Kind:
+    """Requests of a sandbox project that its rules delay by a minute."""
     project = service.request("POST", "/sandbox/projects", {}).json()
-    key, token = project["projectKey"], service.token("manage_test:demo")
-    rules = {"rules": [{"delayMs": 60000}]}
-    answer = service.request("PUT", f"/sandbox/projects/{key}/rules", rules)
-    tally.expect(answer.status in (200, 204), answer)
+    key = project["projectKey"]
+    answer = service.request("PUT", f"/sandbox/projects/{key}/rules", {"rules": [{"delayMs": 60000}]})
+    assert answer.status in (200, 204), answer
     request = (
         f"GET /{key}/resource HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {project['accessToken']}\r\n\r\n"
-    ).encode()
-    with Attackers(service.port, Kind("delayed", request, b""), 1900, every_s=2.0):
+    )
+    return Kind("delayed", request.encode(), b"")
+
+
+@case(GROUP, "1,900 requests that the sandbox delays by a minute: the same", within_s=120)
+def delayed(service: Service, tally: Tally) -> None:
+    token = service.token("manage_test:demo")
+    with Attackers(service.port, delayed_requests(service), 1900, every_s=2.0):
         _probe(service, tally, "delayed")
         waited = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
         tally.expect(waited.failed == 0 and waited.median < 1, waited)
 
 
-@case(GROUP, "1,500 requests closed at once: another project does not wait for them", within_s=120)
+def hang_up(service: Service, path: str, times: int) -> None:
+    """Send requests of a project of their own, and close each connection at once."""
+    token = service.token("manage_test:hung-up")
+    head = f"GET /hung-up{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    for _ in range(times):
+        with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+            connection.sendall(head)
+
+
+@case(GROUP, "1,500 requests closed at once, of three kinds: another project does not wait for them", within_s=120)
 def hung_up(service: Service, tally: Tally) -> None:
-    busy, other = service.token("manage_test:hung-up"), service.token("manage_test:demo")
+    other = service.token("manage_test:demo")
     for path in ("/resource?limit=500", "/resource/searchApiPattern?facet=version", "/resource/key=none"):
-        head = f"GET /hung-up{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {busy}\r\n\r\n".encode()
-        for _ in range(1500):
-            with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
-                connection.sendall(head)
-            tally.tried += 1
+        hang_up(service, path, 1500)
+        tally.tried += 1500
         answer = service.request("GET", "/demo/resource?limit=1", token=other)
         tally.expect(answer.status == 200 and answer.seconds < 3, (path, answer))
 
@@ -94,7 +105,7 @@ def endless_body(service: Service, tally: Tally) -> None:
             opened.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=5)) for _ in range(10)
         ]
         for one in connections:
-            one.sendall(_ANONYMOUS_BODY.opening)
+            one.sendall(ANONYMOUS_BODY.opening)
         began = time.monotonic()
         while connections and time.monotonic() - began < 30:
             time.sleep(1)

@@ -1,0 +1,107 @@
+"""Small traffic that holds connections, threads that die, clients that hang up: probes and other clients go on."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.attack.cases_connections import ANONYMOUS_BODY, SILENCE, delayed_requests, hang_up
+from tests.faults.attackers import Attackers, Kind, ordinary_client
+from tests.faults.failing_journal import FAILURES
+from tests.faults.reports import Report
+from tests.faults.service import Service
+from tests.support.gunicorn_server import Gunicorn
+
+P99_S = 3.0
+METRICS_TOKEN = "faults-metrics-token"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    started = Service(SANDBOX="on", METRICS_TOKEN=METRICS_TOKEN)
+    yield started
+    started.remove()
+
+
+def numbers(service: Service, name: str) -> dict[str, float]:
+    """The values of a metric, by its labels."""
+    text = service.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()
+    return {labels: float(value) for labels, value in re.findall(rf"^{name}(?:\{{(.*)\}})? (\S+)$", text, re.MULTILINE)}
+
+
+# Each is anonymous, or waits on the order of a sandbox project.
+SMALL = {
+    "bodies": [(1900, "body")],
+    "bodies and idle connections": [(300, "body"), (1600, "silence")],
+    "delayed requests": [(1900, "delayed")],
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_traffic_keeps_nobody_from_being_served(service: Service, report: Report, name: str) -> None:
+    token = service.token("manage_test:demo")
+    kinds: dict[str, Kind] = {"body": ANONYMOUS_BODY, "silence": SILENCE}
+    if name == "delayed requests":
+        kinds["delayed"] = delayed_requests(service)
+    with ExitStack() as opened:
+        for count, kind in SMALL[name]:
+            opened.enter_context(Attackers(service.port, kinds[kind], count, every_s=2.0))
+        probes = [service.request("GET", f"/health/{which}") for which in ("live", "ready") * 20]
+        seen = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0)
+    slowest = max(probe.seconds for probe in probes)
+    report(f"probes at most {slowest * 1000:.0f} ms; {seen.count} answers, p99 {seen.p99 * 1000:.0f} ms")
+    assert {probe.status for probe in probes} == {200}
+    assert slowest < P99_S
+    assert seen.failed == 0
+    assert seen.p99 < P99_S
+
+
+def test_a_thread_of_the_journal_that_fails_begins_anew_and_entries_are_written(
+    service: Service, report: Report, tmp_path: Path
+) -> None:
+    """It is not the list that writes them: it flushes its own project, and the thread all."""
+    url, log = service.master.environ()["DATABASE_URL"], tmp_path / "log"
+    failing = Gunicorn("tests.faults.failing_journal:application()", log, DATABASE_URL=url, SANDBOX="on", WORKERS="2")
+    try:
+        key = service.request("POST", "/sandbox/projects", {}).json()["projectKey"]
+        began = time.monotonic()
+        sent = 0
+        with service.database() as connection:
+
+            def written() -> int:
+                row = connection.execute(
+                    "SELECT count(*) FROM sandbox_request WHERE project_key = %s", (key,)
+                ).fetchone()
+                return 0 if row is None else row[0]
+
+            while log.read_text().count("a thread failed and begins anew") < 2 * FAILURES and sent < 200:
+                assert failing.get(f"/{key}/resource") == 401
+                sent += 1
+                time.sleep(0.1)
+            service.wait_until(lambda: written() == sent, within_s=15)
+        report(f"{2 * FAILURES} failures, all {sent} entries {time.monotonic() - began:.1f} s after the first")
+        assert failing.get("/health/live") == 200
+    finally:
+        assert failing.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/resource?limit=500", "/resource/searchApiPattern?facet=version", "/resource/key=none"]
+)
+def test_who_hung_up_is_not_served(service: Service, report: Report, path: str) -> None:
+    """The worker sees so at one of its looks, and another project does not wait for what nobody awaits."""
+    token = service.token("manage_test:demo")
+    before = numbers(service, "sample_resource_connections_ended_total")
+    hang_up(service, path, 1500)
+    answer = service.request("GET", "/demo/resource?limit=1", token=token)
+    after = numbers(service, "sample_resource_connections_ended_total")
+    seen = {
+        labels: after[labels] - before.get(labels, 0) for labels in after if "hung_up" in labels and after[labels] > 0
+    }
+    report(f"another project waited {answer.seconds * 1000:.0f} ms; {seen}")
+    assert answer.status == 200
+    assert answer.seconds < P99_S
+    assert sum(seen.values()) > 750
