@@ -10,11 +10,11 @@ import time
 
 import click
 
-from tests.attack import cases_connections, cases_http, cases_identity, cases_journal, cases_sandbox
+from tests.attack import cases_connections, cases_http, cases_identity, cases_journal, cases_outside, cases_sandbox
 from tests.attack.table import CASES, as_text, carried_out
 from tests.faults.service import Service
 
-MODULES = (cases_http, cases_identity, cases_connections, cases_sandbox, cases_journal)
+MODULES = (cases_http, cases_identity, cases_connections, cases_sandbox, cases_journal, cases_outside)
 """Each adds its cases to the table when it is imported."""
 
 _WITHIN_S = 1200.0
