@@ -5,7 +5,7 @@ import itertools
 from flask import Flask
 
 from app import create_app
-from app.sandbox.journal import Journal
+from app.sandbox.journal.journal import Journal
 
 FAILURES = 3
 """In each worker."""
