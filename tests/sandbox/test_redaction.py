@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.sandbox.journal.journal import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Exchange, HttpMessage, row_of
@@ -106,6 +106,7 @@ def leaks(text: str, secret: str) -> bool:
 @given(
     secrets, spellings, texts, texts, headers, st.sampled_from(["target", "header", "name", "body", "wide", "answer"])
 )
+@example(SECRET, ["hexadecimal", "some json"], "", "", "x-any", "answer")
 def test_no_spelling_of_a_secret_is_in_any_output(
     secret: str, names: list[str], before: str, after: str, header: str, where: str
 ) -> None:

@@ -41,7 +41,7 @@ _ESCAPES = (
 )
 _ESCAPE = re.compile(_ESCAPES.replace("{}", r"\"\\"))
 _ESCAPE_BUT_BACKSLASH = re.compile(_ESCAPES.replace("{}", r"\""))
-"""Of two backslashes, the second may be escaped by the first, or begin an escape of its own. Both are tried."""
+"""Of two backslashes, the second may be escaped by the first, or begin an escape of its own. Each round tries both."""
 _ROUNDS_AT_MOST = 5
 """Escapes within escapes that are replaced. A text that has more is left out as a whole."""
 
@@ -161,41 +161,52 @@ def redacted(text: str, secrets: Secrets, length: int | None = None) -> str:
 def _spans(text: str, secrets: Secrets) -> Iterator[Span]:
     yield from _named_spans(text)
     yield from _value_spans(text, secrets)
-    if _ESCAPE.search(text) is not None:
-        for escape in (_ESCAPE, _ESCAPE_BUT_BACKSLASH):
-            if _is_suspect(text, secrets, escape):
-                yield from _escaped_spans(text, secrets, escape)
+    if _ESCAPE.search(text) is not None and _is_suspect(text, secrets):
+        yield from _escaped_spans(text, secrets)
 
 
-def _is_suspect(text: str, secrets: Secrets, escape: re.Pattern[str]) -> bool:
+def _is_suspect(text: str, secrets: Secrets) -> bool:
     """Whether something is found once escapes are replaced. Finding its place takes much longer."""
+    texts = {text}
     for _ in range(_ROUNDS_AT_MOST):
-        text, replaced = escape.subn(_character, text)
-        if not replaced:
+        texts = {
+            replaced
+            for each in texts
+            for escape in (_ESCAPE, _ESCAPE_BUT_BACKSLASH)
+            if (replaced := escape.sub(_character, each)) != each
+        }
+        if not texts:
             return False
-        if _NAMED.search(text) is not None or any(True for _ in _value_spans(text, secrets)):
-            return True
+        for each in texts:
+            if _NAMED.search(each) is not None or any(True for _ in _value_spans(each, secrets)):
+                return True
     return True
 
 
-def _escaped_spans(text: str, secrets: Secrets, escape: re.Pattern[str]) -> Iterator[Span]:
+def _escaped_spans(text: str, secrets: Secrets) -> Iterator[Span]:
     positions = list(range(len(text) + 1))
-    reading: _Reading | None = _Reading(text, positions[:-1], positions[1:])
+    readings = {text: _Reading(text, positions[:-1], positions[1:])}
     for _ in range(_ROUNDS_AT_MOST):
-        reading = reading.unescaped(escape)
-        if reading is None:
-            return
-        for begin, end in _value_spans(reading.text, secrets):
-            yield reading.source(begin, end)
-        done = 0
-        for match in _NAMED.finditer(reading.text):
-            after = match.end()
-            if after < len(reading.text) and reading.begins[after] >= done:
-                # Up to where the value ends in the text as it was sent: an escape in it may be a delimiter.
-                begin, done = _value_at(text, reading.begins[after], in_form=match[0].endswith("="))
-                yield begin, done
-    if reading.unescaped(escape) is not None:
+        unescaped = [
+            each.unescaped(escape) for each in readings.values() for escape in (_ESCAPE, _ESCAPE_BUT_BACKSLASH)
+        ]
+        readings = {each.text: each for each in unescaped if each is not None}
+        for reading in readings.values():
+            yield from _spans_of_reading(reading, text, secrets)
+    if any(_ESCAPE.search(each) is not None for each in readings):
         yield 0, len(text)
+
+
+def _spans_of_reading(reading: _Reading, text: str, secrets: Secrets) -> Iterator[Span]:
+    for begin, end in _value_spans(reading.text, secrets):
+        yield reading.source(begin, end)
+    done = 0
+    for match in _NAMED.finditer(reading.text):
+        after = match.end()
+        if after < len(reading.text) and reading.begins[after] >= done:
+            # Up to where the value ends in the text as it was sent: an escape in it may be a delimiter.
+            begin, done = _value_at(text, reading.begins[after], in_form=match[0].endswith("="))
+            yield begin, done
 
 
 def _named_spans(text: str) -> Iterator[Span]:
