@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from conformance import PlantedService, planted_service
 from sample_resource_testkit.wire import Origin, Transport
 
 pytest_plugins = ["pytester"]
@@ -95,3 +96,10 @@ def stub() -> Iterator[Stub]:
     started = Stub()
     yield started
     started.close()
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[PlantedService]:
+    """The service, which faults can be planted in."""
+    with planted_service() as started:
+        yield started

@@ -1,11 +1,11 @@
-"""A planted fault fails the clauses that speak of it.
+"""A planted fault fails the clauses that speak of it, and without a fault the service passes them.
 
 ``make test`` tries every fourth fault, and ``with_near_clauses.py``, for ``make conformance``, all of them.
 """
 
 import faults
 import pytest
-from conformance import outcomes
+from conformance import PlantedService
 from planted import FAULTS, Fault
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.outcomes import Outcome
@@ -16,9 +16,15 @@ PART = list(FAULTS.values())[::4]
 
 
 @pytest.mark.parametrize("fault", PART, ids=[fault.name for fault in PART])
-def test_a_fault_fails_the_clauses_that_speak_of_it(fault: Fault) -> None:
-    found = outcomes(fault.plant, fault.clauses)
+def test_a_fault_fails_the_clauses_that_speak_of_it(fault: Fault, service: PlantedService) -> None:
+    found = service.outcomes(fault.name, fault.clauses)
     assert {number: found[number].outcome for number in fault.clauses} == dict.fromkeys(fault.clauses, Outcome.FAIL)
+
+
+def test_without_a_fault_they_pass(service: PlantedService) -> None:
+    numbers = {number for fault in PART for number in fault.clauses}
+    found = service.outcomes("", numbers)
+    assert {number: found[number].outcome for number in numbers} == dict.fromkeys(numbers, Outcome.PASS)
 
 
 def test_there_are_faults_in_each_profile() -> None:
@@ -28,4 +34,4 @@ def test_there_are_faults_in_each_profile() -> None:
 
 def test_there_are_faults_for_the_listed_themes() -> None:
     assert len(FAULTS) >= 60
-    assert set(MODULES) == {fault.plant.__module__.rpartition(".")[2] for fault in FAULTS.values()}
+    assert set(MODULES) == {fault.module for fault in FAULTS.values()}

@@ -1,178 +1,118 @@
 """Faults of error bodies and of what comes first."""
 
-from typing import Any
-
-from planted import alter, alter_errors, app, fault, wrap
-from small_server import refusals
-from small_server.application import Answer, Request
-from small_server.refusals import Refused
-from small_server.serving import SmallServer
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
 
 
-@fault("E-3")
-def an_unknown_url_is_answered_with_html(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        if isinstance(made.body, dict) and made.body["message"].startswith("URI not found"):
-            made.body, made.headers["Content-Type"] = b"<h1>Not Found</h1>", "text/html"
-
-    alter_errors(server, 404, change)
+@of_answers("E-3", status=404)
+def an_unknown_url_is_answered_with_html(request: Request, answer: Answer) -> None:
+    if answer.says.count("URI not found"):
+        answer.body, answer.headers["Content-Type"] = b"<h1>Not Found</h1>", "text/html"
 
 
-@fault("E-1")
-def an_error_does_not_repeat_its_status(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if made.status >= 400 and isinstance(made.body, dict):
-            made.body.pop("statusCode")
-
-    alter(server, change)
+@of_answers("E-1")
+def an_error_does_not_repeat_its_status(request: Request, answer: Answer) -> None:
+    if answer.errors:
+        answer.body.pop("statusCode")
 
 
-@fault("E-1")
-def the_message_is_not_that_of_the_first_error(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if made.status >= 400 and isinstance(made.body, dict):
-            made.body["message"] = "Something is wrong."
-
-    alter(server, change)
+@of_answers("E-1")
+def the_message_is_not_that_of_the_first_error(request: Request, answer: Answer) -> None:
+    if answer.errors:
+        answer.body["message"] = "Something is wrong."
 
 
-@fault("E-21")
-def a_405_does_not_say_what_is_allowed(server: SmallServer) -> None:
-    alter_errors(server, 405, lambda made: made.headers.pop("Allow"))
+@of_answers("E-21", status=405)
+def a_405_does_not_say_what_is_allowed(request: Request, answer: Answer) -> None:
+    answer.headers.pop("Allow")
 
 
-@fault("E-29")
-def the_correlation_id_is_always_a_new_one(server: SmallServer) -> None:
-    wrap(app(server), "correlation_id", lambda method, sent: method(""))
+@of_requests("E-29")
+def the_correlation_id_is_always_a_new_one(request: Request) -> Request:
+    return request.header("x-correlation-id", None)
 
 
-@fault("E-30")
-def an_answer_has_no_correlation_id_of_its_own(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if "x-correlation-id" not in request.headers:
-            made.headers.pop("X-Correlation-ID")
-
-    alter(server, change)
+@of_answers("E-30")
+def an_answer_has_no_correlation_id_of_its_own(request: Request, answer: Answer) -> None:
+    if "x-correlation-id" not in request.headers:
+        answer.headers.pop("X-Correlation-ID", None)
 
 
-@fault("E-13")
-def only_the_first_fault_is_told(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        made.body["errors"] = made.body["errors"][:1]
-
-    alter_errors(server, 400, change)
+@of_answers("E-13", status=400)
+def only_the_first_fault_is_told(request: Request, answer: Answer) -> None:
+    answer.body["errors"] = answer.errors[:1]
 
 
-@fault("E-7", "E-10")
-def paths_in_errors_have_dots(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        for found in made.body["errors"]:
-            for name in ("detailedErrorMessage", "field"):
-                if name in found:
-                    found[name] = found[name].replace(" -> ", ".")
-
-    alter_errors(server, 400, change)
+@of_answers("E-7", "E-10", status=400)
+def paths_in_errors_have_dots(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        for name in ("detailedErrorMessage", "field"):
+            if name in found:
+                found[name] = found[name].replace(" -> ", ".")
 
 
-@fault("E-6")
-def a_fault_of_a_body_is_not_explained(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        for found in made.body["errors"]:
-            found.pop("detailedErrorMessage", None)
-
-    alter_errors(server, 400, change)
+@of_answers("E-6", status=400)
+def a_fault_of_a_body_is_not_explained(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        found.pop("detailedErrorMessage", None)
 
 
-@fault("E-9")
-def a_wrong_value_is_not_shown(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        for found in made.body["errors"]:
-            found.pop("invalidValue", None)
-
-    alter_errors(server, 400, change)
+@of_answers("E-9", status=400)
+def a_wrong_value_is_not_shown(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        found.pop("invalidValue", None)
 
 
-@fault("E-5")
-def a_wrong_parameter_is_not_named(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        for found in made.body["errors"]:
-            if found["message"].startswith("Malformed parameter: "):
-                found["message"] = "Malformed parameter."
-        made.body["message"] = made.body["errors"][0]["message"]
-
-    alter_errors(server, 400, change)
+@of_answers("E-5", status=400)
+def a_wrong_parameter_is_not_named(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        if found["message"].startswith("Malformed parameter: "):
+            found["message"] = "Malformed parameter."
+    answer.body["message"] = answer.errors[0]["message"]
 
 
-@fault("E-17")
-def a_body_is_looked_at_before_the_token(server: SmallServer) -> None:
-    application = app(server)
-
-    def admitted(method: Any, authorization: Any, project: str, scopes: Any) -> Any:
-        try:
-            return method(authorization, project, scopes)
-        except Refused:
-            if last[0].body and b"{" not in last[0].body:
-                raise Refused(400, refusals.bad_structure((), "No JSON.")) from None
-            raise
-
-    last: list[Request] = []
-
-    def dispatch(method: Any, request: Request) -> Answer:
-        last[:] = [request]
-        return method(request)
-
-    wrap(application, "dispatch", dispatch)
-    wrap(application.identity, "admitted", admitted)
+@around("E-17")
+def a_body_is_looked_at_before_the_token(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status in (401, 403) and request.body and b"{" not in request.body:
+        return refusal(400, "InvalidJsonInput", detailedErrorMessage="No JSON.")
+    return answer
 
 
-@fault("E-19")
-def an_unknown_id_is_told_before_faults_of_the_body(server: SmallServer) -> None:
-    application = app(server)
-
-    def update(method: Any, call: Any) -> Answer:
-        application.writes.wanted(call.project, call.path[1])
-        return method(call)
-
-    wrap(application, "update", update)
+@around("E-19")
+def an_unknown_id_is_told_before_faults_of_the_body(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 400 and request.method == "POST" and request.rest:
+        found = forward(request.to(request.rest))
+        return found if found.status == 404 else answer
+    return answer
 
 
-@fault("E-22")
-def a_body_may_have_any_size(server: SmallServer) -> None:
-    wrap(
-        app(server),
-        "look_at_body",
-        lambda method, request, endpoint: None if len(request.body) > 2_097_152 else method(request, endpoint),
-    )
+@inside("E-22")
+def a_body_may_have_any_size(planted: Planted) -> None:
+    from app.http import bodies
+
+    planted.wrap(bodies, "read_body", lambda method, request, limit: method(request, 2**30))
 
 
-@fault("E-27")
-def a_missing_variable_is_a_fault_of_the_server(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        if "%00" in str(made.body) or "UTF-8" in str(made.body):
-            made.status = made.body["statusCode"] = 500
-
-    alter_errors(server, 400, change)
+@of_answers("E-27", status=400)
+def a_missing_variable_is_a_fault_of_the_server(request: Request, answer: Answer) -> None:
+    if any(text in answer.says for text in ("U+0000", "UTF-8", "%00")):
+        answer.status = answer.body["statusCode"] = 500
 
 
-@fault("E-2")
-def a_403_has_no_error(server: SmallServer) -> None:
-    alter_errors(server, 403, lambda made: made.body.pop("error"))
+@of_answers("E-2", status=403)
+def a_403_has_no_error(request: Request, answer: Answer) -> None:
+    answer.body.pop("error")
 
 
-@fault("E-12")
-def a_duplicate_is_told_in_other_words(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        for found in made.body["errors"]:
-            if found["code"] == "DuplicateField":
-                made.body["message"] = found["message"] = "The key is taken."
-
-    alter_errors(server, 400, change)
+@of_answers("E-12", status=400)
+def a_duplicate_is_told_in_other_words(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        if found["code"] == "DuplicateField":
+            answer.body["message"] = found["message"] = "The key is taken."
 
 
-@fault("2.1-12")
-def an_unknown_url_is_an_empty_list(server: SmallServer) -> None:
-    def change(made: Answer) -> None:
-        if isinstance(made.body, dict) and made.body["message"].startswith("URI not found"):
-            made.status, made.body = 200, []
-
-    alter_errors(server, 404, change)
+@of_answers("2.1-12", status=404)
+def an_unknown_url_is_an_empty_list(request: Request, answer: Answer) -> None:
+    if answer.says.count("URI not found"):
+        answer.status, answer.body = 200, []

@@ -1,179 +1,221 @@
 """Faults of tokens and scopes."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
-from planted import alter, alter_errors, app, fault, wrap
-from small_server.serving import SmallServer
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
 
-@fault("A-8")
-def a_scope_counts_for_all_projects(server: SmallServer) -> None:
-    identity = app(server).identity
-    identity.suffices = lambda token, project, scopes: any(scope.partition(":")[0] in scopes for scope in token.scopes)
+class Held(frozenset[str]):
+    """The scopes of a token, which has others too.
+
+    :ivar also: gets a scope, and what looks for one among those that the token has; says whether it has that scope.
+    """
+
+    also: Callable[[str, Callable[[str], bool]], bool]
+
+    def __contains__(self, scope: object) -> bool:
+        return self.also(str(scope), super().__contains__)
 
 
-@fault("A-2")
-def a_request_without_a_token_is_served(server: SmallServer) -> None:
-    identity = app(server).identity
+def change_scopes(planted: Planted, also: Callable[[str, Callable[[str], bool]], bool]) -> None:
+    """Change which scopes tokens have."""
+    from app.identity.verification import TokenVerifier
 
-    def admitted(method: Any, authorization: str | None, *given: Any) -> Any:
-        return method(authorization or f"Bearer {next(iter(identity.tokens))}", *given)
+    def verify(method: Any, verifier: Any, token: str) -> Any:
+        verified = method(verifier, token)
+        held = Held(verified.principal.scopes)
+        held.also = also
+        return replace(verified, principal=replace(verified.principal, scopes=held))
 
-    wrap(identity, "admitted", admitted)
-    identity.suffices = lambda token, project, scopes: (
-        token is next(iter(identity.tokens.values())) or type(identity).suffices(identity, token, project, scopes)
+    planted.wrap(TokenVerifier, "verify", verify)
+
+
+@inside("A-8")
+def a_scope_counts_for_all_projects(planted: Planted) -> None:
+    def also(scope: str, has: Any) -> bool:
+        return any(each.partition(":")[0] == scope.partition(":")[0] for each in has.__self__)
+
+    change_scopes(planted, also)
+
+
+@inside("A-2")
+def a_request_without_a_token_is_served(planted: Planted) -> None:
+    from app.identity.verification import Principal, TokenVerifier, VerifiedToken
+
+    class Everything(frozenset[str]):
+        def __contains__(self, scope: object) -> bool:
+            return True
+
+    def verify(method: Any, verifier: Any, token: str) -> Any:
+        if token != "nobody":
+            return method(verifier, token)
+        return VerifiedToken(Principal("nobody", Everything()), None, None, None, 2.0**40)  # type: ignore[arg-type] -- of no issuer
+
+    def pass_on(request: Request, forward: Forward) -> Answer:
+        return forward(request if "authorization" in request.headers else request.header("authorization", "Bearer nobody"))
+
+    planted.wrap(TokenVerifier, "verify", verify)
+    planted.around = pass_on
+
+
+@of_answers("A-4", status=401)
+def a_401_does_not_say_how_to_authenticate(request: Request, answer: Answer) -> None:
+    if answer.headers.get("WWW-Authenticate", "").startswith("Bearer"):
+        del answer.headers["WWW-Authenticate"]
+
+
+@of_answers("A-7", status=403)
+def a_403_does_not_say_how_to_authenticate(request: Request, answer: Answer) -> None:
+    answer.headers.pop("WWW-Authenticate")
+
+
+@inside("A-6")
+def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
+    from app import errors
+
+    planted.wrap(
+        errors,
+        "insufficient_scope",
+        lambda method, realm, scopes: method(realm, [f"{each}:p" for each in scopes]),
     )
 
 
-@fault("A-4")
-def a_401_does_not_say_how_to_authenticate(server: SmallServer) -> None:
-    def change(made: Any) -> None:
-        if made.headers.get("WWW-Authenticate", "").startswith("Bearer"):
-            del made.headers["WWW-Authenticate"]
-
-    alter_errors(server, 401, change)
+@inside("A-10")
+def who_may_read_may_write(planted: Planted) -> None:
+    change_scopes(planted, lambda scope, has: has(scope) or has(scope.replace("manage_test", "view_test")))
 
 
-@fault("A-7")
-def a_403_does_not_say_how_to_authenticate(server: SmallServer) -> None:
-    alter_errors(server, 403, lambda made: made.headers.pop("WWW-Authenticate"))
+@inside("A-9")
+def reading_needs_the_scope_of_writing(planted: Planted) -> None:
+    change_scopes(planted, lambda scope, has: not scope.startswith("view_test") and has(scope))
 
 
-@fault("A-6")
-def missing_scopes_are_named_with_their_project(server: SmallServer) -> None:
-    wrap(app(server).identity, "insufficient", lambda method, scopes: method(tuple(f"{each}:p" for each in scopes)))
+@inside("A-12")
+def the_product_search_takes_any_scope(planted: Planted) -> None:
+    def also(scope: str, has: Any) -> bool:
+        project = scope.partition(":")[2]
+        return has(scope) or ("products" in scope and (has(f"manage_test:{project}") or has(f"view_test:{project}")))
+
+    change_scopes(planted, also)
 
 
-@fault("A-10")
-def who_may_read_may_write(server: SmallServer) -> None:
-    wrap(
-        app(server).identity,
-        "suffices",
-        lambda method, token, project, scopes: method(
-            token, project, ("manage_test", "view_test") if scopes == ("manage_test",) else scopes
-        ),
-    )
+@inside("A-36")
+def revoking_does_nothing(planted: Planted) -> None:
+    from app.identity import issued_tokens
+
+    planted.wrap(issued_tokens, "revoke_token", lambda method, *given: None)
 
 
-@fault("A-9")
-def reading_needs_the_scope_of_writing(server: SmallServer) -> None:
-    wrap(
-        app(server).identity,
-        "suffices",
-        lambda method, token, project, scopes: method(
-            token, project, ("manage_test",) if "view_test" in scopes else scopes
-        ),
-    )
+@inside("A-39")
+def any_client_revokes_a_token(planted: Planted) -> None:
+    from app.identity import clients
+
+    class Anybody(str):
+        """The id of a client, which differs from none."""
+
+        __hash__ = str.__hash__
+
+        def __ne__(self, other: object) -> bool:
+            return False
+
+    def authenticated(method: Any, *given: Any) -> Any:
+        client = method(*given)
+        return client and replace(client, client_id=Anybody(client.client_id))
+
+    planted.wrap(clients, "authenticate_client", authenticated)
 
 
-@fault("A-12")
-def the_product_search_takes_any_scope(server: SmallServer) -> None:
-    wrap(
-        app(server).identity,
-        "suffices",
-        lambda method, token, project, scopes: method(
-            token, project, (*scopes, "manage_test", "view_test") if "view_products" in scopes else scopes
-        ),
-    )
+@of_answers("A-16")
+def the_answer_with_a_token_may_be_kept(request: Request, answer: Answer) -> None:
+    if request.path == "/oauth/token":
+        answer.headers.pop("Cache-Control", None)
 
 
-@fault("A-36")
-def revoking_does_nothing(server: SmallServer) -> None:
-    app(server).identity.revoke = lambda client, form: None
+@around("A-18")
+def all_scopes_are_told_of_each_token(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.path == "/oauth/token" and answer.status == 200:
+        answer.body["scope"] = forward(request.without("scope")).body["scope"]
+    return answer
 
 
-@fault("A-39")
-def any_client_revokes_a_token(server: SmallServer) -> None:
-    identity = app(server).identity
-    identity.revoke = lambda client, form: identity.tokens.pop(identity.named(form), None)  # type: ignore[assignment] -- in place of a method
+@around("A-25")
+def any_scope_can_be_requested(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.path == "/oauth/token" and "Permissions exceeded" in answer.says:
+        answer = forward(request.without("scope"))
+        answer.body["scope"] = request.values("scope")[0]
+    return answer
 
 
-@fault("A-16")
-def the_answer_with_a_token_may_be_kept(server: SmallServer) -> None:
-    def change(request: Any, made: Any) -> None:
-        if request.path == "/oauth/token":
-            made.headers.pop("Cache-Control", None)
-
-    alter(server, change)
+@of_answers("A-23", status=401)
+def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> None:
+    if answer.body.get("error") == "invalid_client":
+        answer.status = answer.body["statusCode"] = 400
 
 
-@fault("A-18")
-def all_scopes_are_told_of_each_token(server: SmallServer) -> None:
-    wrap(
-        app(server).identity,
-        "grant",
-        lambda method, client, form: {**method(client, form), "scope": " ".join(client.scopes)},
-    )
+@of_answers("A-34", status=200)
+def introspection_tells_nothing(request: Request, answer: Answer) -> None:
+    if request.path == "/oauth/introspect":
+        answer.body = {"active": True}
 
 
-@fault("A-25")
-def any_scope_can_be_requested(server: SmallServer) -> None:
-    identity = app(server).identity
-    wrap(
-        identity,
-        "scopes",
-        lambda method, client, asked: tuple(asked.split()) if ":" in asked else method(client, asked),
-    )
+@of_answers("A-35", status=200)
+def introspection_counts_milliseconds(request: Request, answer: Answer) -> None:
+    if request.path == "/oauth/introspect" and "exp" in answer.body:
+        answer.body["exp"] *= 1000
 
 
-@fault("A-23")
-def wrong_credentials_are_a_bad_request(server: SmallServer) -> None:
-    def change(made: Any) -> None:
-        if made.body["error"] == "invalid_client":
-            made.status = made.body["statusCode"] = 400
+def look_everywhere(planted: Planted) -> list[str]:
+    """The projects of all requests, as they come."""
+    projects: list[str] = []
 
-    alter_errors(server, 401, change)
+    def note(request: Request, forward: Forward) -> Answer:
+        if request.rest != "-" and request.project not in projects:
+            projects.append(request.project)
+        return forward(request)
 
-
-@fault("A-34")
-def introspection_tells_nothing(server: SmallServer) -> None:
-    app(server).identity.introspect = lambda form: {"active": True}
-
-
-@fault("A-35")
-def introspection_counts_milliseconds(server: SmallServer) -> None:
-    def introspect(method: Any, form: Any) -> Any:
-        made = method(form)
-        return {**made, "exp": made["exp"] * 1000} if "exp" in made else made
-
-    wrap(app(server).identity, "introspect", introspect)
+    planted.around = note
+    return projects
 
 
-@fault("2.1-4")
-def the_key_of_another_project_is_found(server: SmallServer) -> None:
-    store = app(server).store
+@inside("2.1-4")
+def the_key_of_another_project_is_found(planted: Planted) -> None:
+    from app.resource import store
 
-    def by_key(method: Any, project: str, key: str) -> Any:
-        projects = [project, *(other for other in list(store.projects) if other != project)]
-        return next((found for each in projects if (found := method(each, key)) is not None), None)
+    projects = look_everywhere(planted)
 
-    application = app(server)
+    def get_by_key(method: Any, connection: Any, project: str, key: str) -> Any:
+        return next((found for each in (project, *projects) if (found := method(connection, each, key))), None)
 
-    def get_by_key(method: Any, call: Any) -> Any:
-        original = store.by_key
-        found = by_key(original, call.project, call.path[1])
-        return application.one(found, call.request) if found else method(call)
-
-    wrap(application, "get_by_key", get_by_key)
+    planted.wrap(store, "get_by_key", get_by_key)
 
 
-@fault("2.1-5")
-def the_resource_of_another_project_is_deleted(server: SmallServer) -> None:
-    store, writes = app(server).store, app(server).writes
+@inside("2.1-5")
+def the_resource_of_another_project_is_deleted(planted: Planted) -> None:
+    from app.errors import ApiError
+    from app.resource.writing import writes
 
-    def delete(method: Any, project: str, wanted: str, *given: Any) -> Any:
-        owner = next((each for each in list(store.projects) if store.by_id(each, wanted)), project)
-        return method(owner, wanted, *given)
+    projects = look_everywhere(planted)
 
-    wrap(writes, "delete", delete)
+    def delete(method: Any, database: Any, caller: Any, *given: Any) -> Any:
+        for project in projects:
+            try:
+                return method(database, replace(caller, project_key=project), *given)
+            except ApiError:
+                continue
+        return method(database, caller, *given)
+
+    planted.wrap(writes, "delete", delete)
 
 
-@fault("A-41")
-def the_form_counts_more_than_the_query(server: SmallServer) -> None:
-    def form(method: Any, content_type: str, body: bytes, query: str) -> Any:
-        names = {name for name, _ in parse_qsl(body.decode("utf-8", "replace"))}
-        kept = [(name, value) for name, value in parse_qsl(query) if name not in names]
-        return method(content_type, body, urlencode(kept))
-
-    wrap(app(server).identity, "form", form)
+@of_requests("A-41")
+def the_form_counts_more_than_the_query(request: Request) -> Request:
+    if not request.path.startswith("/oauth/"):
+        return request
+    in_form = {name for name, _ in replace(request, query="").parameters}
+    in_query = replace(request, headers={}).parameters
+    rest = replace(request, headers={}).with_parameters([pair for pair in in_query if pair[0] not in in_form])
+    return replace(request, query=rest.query)

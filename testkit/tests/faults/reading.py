@@ -1,123 +1,86 @@
 """Faults of reads by id and key, of addresses, and of the existence check."""
 
-from typing import Any
+from dataclasses import replace
+from urllib.parse import quote, unquote
 
-from planted import alter, app, fault, wrap
-from small_server.application import Answer, Request
-from small_server.serving import SmallServer
-
-
-@fault("2.1-6")
-def a_key_stays_percent_encoded(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        if "/resource/key=" in request.path:
-            request.path = request.path.replace("%", "%25")
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+from planted import Answer, Forward, Request, around, of_answers, of_requests
 
 
-@fault("2.1-8")
-def an_encoded_slash_separates(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        request.path = request.path.replace("%2F", "/").replace("%2f", "/")
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+@of_requests("2.1-6")
+def a_key_stays_percent_encoded(request: Request) -> Request:
+    return replace(request, path=request.path.replace("%", "%25")) if "/resource/key=" in request.path else request
 
 
-@fault("2.1-11")
-def empty_segments_are_skipped(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        if "artificially" not in request.path and "key=" not in request.path:
-            request.path = "/" + "/".join(filter(None, request.path.split("/")))
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+@of_requests("2.1-8")
+def an_encoded_slash_separates(request: Request) -> Request:
+    return replace(request, path=request.path.replace("%2F", "/").replace("%2f", "/"))
 
 
-@fault("4.3-4")
-def keys_are_compared_in_any_letter_case(server: SmallServer) -> None:
-    store = app(server).store
-    store.by_key = lambda project, key: next(
-        (found for found in store.resources(project) if (found.key or "").lower() == key.lower()), None
-    )
+@of_requests("2.1-11")
+def empty_segments_are_skipped(request: Request) -> Request:
+    if "artificially" in request.path or "key=" in request.path:
+        return request
+    return replace(request, path="/" + "/".join(filter(None, request.path.split("/"))))
 
 
-@fault("4.2-3")
-def an_unknown_id_is_a_bad_request(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if request.method == "GET" and made.status == 404 and "with ID" in made.body["message"]:
-            made.status = made.body["statusCode"] = 400
-
-    alter(server, change)
-
-
-@fault("4.2-2")
-def an_optional_parameter_hides_the_resource(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        if b"ptionalQueryParameter" in request.query:
-            request.path += "x"
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+@around("4.3-4")
+def keys_are_compared_in_any_letter_case(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.method == "GET" and answer.status == 404 and request.rest.startswith("key="):
+        where = f'key matches ignore case "{unquote(request.rest[4:])}"'
+        found = forward(request.to("sorted-query-parameters", query=f"where={quote(where)}")).results
+        return forward(request.to(found[0]["id"])) if found else answer
+    return answer
 
 
-@fault("4.2-4")
-def ids_in_upper_case_are_not_found(server: SmallServer) -> None:
-    store = app(server).store
-    wrap(store, "by_id", lambda method, project, wanted: method(project, wanted if wanted == wanted.lower() else "-"))
+@of_answers("4.2-3", status=404)
+def an_unknown_id_is_a_bad_request(request: Request, answer: Answer) -> None:
+    if request.method == "GET" and "with ID" in answer.says:
+        answer.status = answer.body["statusCode"] = 400
 
 
-@fault("4.3-2")
-def an_unknown_key_is_an_empty_answer(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if made.status == 404 and "/key=" in request.path:
-            made.status, made.body = 200, {}
-
-    alter(server, change)
+@of_requests("4.2-2")
+def an_optional_parameter_hides_the_resource(request: Request) -> Request:
+    return replace(request, path=f"{request.path}x") if "ptionalQueryParameter" in request.query else request
 
 
-@fault("4.3-5")
-def a_key_that_is_a_word_is_taken_for_it(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        request.path = request.path.replace("/key=searchApiPattern", "/searchApiPattern")
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+@of_requests("4.2-4")
+def ids_in_upper_case_are_not_found(request: Request) -> Request:
+    has_capitals = request.is_item and request.rest != request.rest.lower()
+    return replace(request, path=f"{request.path}x") if has_capitals else request
 
 
-@fault("4.5-2")
-def the_existence_check_is_always_200(server: SmallServer) -> None:
-    def change(request: Request, made: Answer) -> None:
-        if request.method == "HEAD" and request.path.endswith("/resource") and made.status == 404:
-            made.status = 200
-
-    alter(server, change)
+@of_answers("4.3-2", status=404)
+def an_unknown_key_is_an_empty_answer(request: Request, answer: Answer) -> None:
+    if request.rest.startswith("key="):
+        answer.status, answer.body = 200, {}
 
 
-@fault("4.5-1", "H-14")
-def an_answer_to_head_has_a_body(server: SmallServer) -> None:
-    wrap(
-        server,
-        "sends_body",
-        lambda method, verb, made: method("GET" if verb == "HEAD" else verb, made),
-    )
-    wrap(app(server), "check_existence", lambda method, call: Answer(method(call).status, {"exists": True}))
+@of_requests("4.3-5")
+def a_key_that_is_a_word_is_taken_for_it(request: Request) -> Request:
+    return replace(request, path=request.path.replace("/key=searchApiPattern", "/searchApiPattern"))
 
 
-@fault("4.5-3")
-def the_existence_check_ignores_arrays_of_texts(server: SmallServer) -> None:
-    def answer(method: Any, request: Request) -> Answer:
-        if request.method == "HEAD":
-            kept = [each for each in request.query.split(b"&") if not each.startswith(b"arrayOfString")]
-            request.query = b"&".join(kept)
-        return method(request)
-
-    wrap(app(server), "answer", answer)
+@of_answers("4.5-2", status=404)
+def the_existence_check_is_always_200(request: Request, answer: Answer) -> None:
+    if request.method == "HEAD" and request.rest == "":
+        answer.status = 200
 
 
-@fault("4.2-1")
-def a_resource_is_wrapped_in_a_page(server: SmallServer) -> None:
-    application = app(server)
-    wrap(application, "get_by_id", lambda method, call: Answer(200, {"results": [method(call).body]}))
+@of_answers("4.5-1", "H-14", status=200)
+def an_answer_to_head_has_a_body(request: Request, answer: Answer) -> None:
+    if request.method == "HEAD":
+        answer.body = {"exists": True}
+
+
+@of_requests("4.5-3")
+def the_existence_check_ignores_arrays_of_texts(request: Request) -> Request:
+    if request.method != "HEAD":
+        return request
+    return request.without("arrayOfString", "arrayOfStringWithDescription")
+
+
+@of_answers("4.2-1", status=200)
+def a_resource_is_wrapped_in_a_page(request: Request, answer: Answer) -> None:
+    if request.method == "GET" and request.is_item:
+        answer.body = {"results": [answer.body]}
