@@ -1,5 +1,31 @@
 """Faults by theme; each module adds its own to the list in :mod:`planted`."""
 
-from . import errors, http, identity, parameters, reading
+from . import (
+    errors,
+    http,
+    identity,
+    lists,
+    parameters,
+    predicates,
+    races,
+    reading,
+    sample_endpoints,
+    searching,
+    values,
+    writing,
+)
 
-__all__ = ["errors", "http", "identity", "parameters", "reading"]
+__all__ = [
+    "errors",
+    "http",
+    "identity",
+    "lists",
+    "parameters",
+    "predicates",
+    "races",
+    "reading",
+    "sample_endpoints",
+    "searching",
+    "values",
+    "writing",
+]

@@ -152,7 +152,7 @@ def any_scope_can_be_requested(request: Request, forward: Forward) -> Answer:
 
 @of_answers("A-23", status=401)
 def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> None:
-    if answer.body.get("error") == "invalid_client":
+    if request.path == "/oauth/token" and answer.body["error"] == "invalid_client":
         answer.status = answer.body["statusCode"] = 400
 
 

@@ -1,243 +1,232 @@
 """Faults of lists: their conditions, their order, their pages."""
 
-import random
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from planted import alter, app, fault, wrap
-from small_server.application import Answer, Request
-from small_server.resources import Resource
-from small_server.serving import SmallServer
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
 
+SORTED = "sorted-query-parameters"
 
-def change_pages(server: SmallServer, change: Any) -> None:
-    """Change the pages of all lists and searches."""
+Result = dict[str, Any]
 
-    def altered(request: Request, made: Answer) -> None:
-        if made.status == 200 and isinstance(made.body, dict) and "results" in made.body:
-            change(made.body)
 
-    alter(server, altered)
+def flat(result: Result) -> Result:
+    """A resource as the list shows it."""
+    return {**result, **result.get("objectTypeProperty", {})}
 
 
-def with_page(server: SmallServer, **changed: Any) -> None:
-    """Answer pages as if other values had been asked for."""
+def arrays(result: Result) -> Result:
+    """The fields of ObjectType in a flat result."""
+    return {name: value for name, value in result.items() if name.startswith("arrayOf")}
 
-    class Given:
-        def __init__(self, given: Any) -> None:
-            self.given = given
 
-        def one(self, name: str, default: Any = None) -> Any:
-            found = self.given.one(name, default)
-            return changed[name](found) if name in changed else found
+def filtered(request: Request, forward: Forward, wanted: Callable[[Result], bool]) -> Answer:
+    """The page of a request, of all results that are wanted."""
+    answer = forward(request.without("limit").added("limit", "500"))
+    if answer.results:
+        kept = [each for each in answer.results if wanted(each)]
+        answer.body |= {"results": kept, "count": len(kept), "total": len(kept)}
+    return answer
 
-    wrap(app(server).lists, "page", lambda method, matches, given: method(matches, Given(given)))
 
+def with_offset(request: Request, forward: Forward, change: Callable[[int], int]) -> Answer:
+    """The page of another offset, as if it were that which was asked for."""
+    asked = request.values("offset")
+    if not asked or not asked[0].isdecimal() or not 0 < int(asked[0]) <= 5_000:
+        return forward(request)
+    answer = forward(request.changed(lambda text: str(change(int(text))), "offset"))
+    if answer.status == 200 and answer.body:
+        answer.body["offset"] = int(asked[0])
+    return answer
 
-@fault("4.12-5")
-def the_offset_is_one_too_far(server: SmallServer) -> None:
-    with_page(server, offset=lambda found: found and found + 1)
 
+@around("4.12-5")
+def the_offset_is_one_too_far(request: Request, forward: Forward) -> Answer:
+    return with_offset(request, forward, lambda offset: offset + 1)
 
-@fault("4.12-5")
-def the_offset_is_a_number_of_pages(server: SmallServer) -> None:
-    wrap(
-        app(server).lists,
-        "page",
-        lambda method, matches, given: method(
-            matches[given.one("offset", 0) * max(0, app(server).lists.limit(given) - 1) :], given
-        ),
-    )
 
+@around("4.12-5")
+def the_offset_is_a_number_of_pages(request: Request, forward: Forward) -> Answer:
+    limit = int(next(iter(request.values("limit")), "20")) if request.rest == SORTED else 20
+    return with_offset(request, forward, lambda offset: offset * limit)
 
-@fault("4.12-4")
-def the_limit_is_ignored(server: SmallServer) -> None:
-    with_page(server, limit=lambda found: 500)
 
+def is_limit(text: str) -> bool:
+    return text.isdecimal() and 1 <= int(text) <= 499
 
-@fault("4.12-4")
-def a_page_has_one_result_too_many(server: SmallServer) -> None:
-    with_page(server, limit=lambda found: found + 1)
 
+@of_requests("4.12-4")
+def the_limit_is_ignored(request: Request) -> Request:
+    return request.changed(lambda text: "500" if is_limit(text) else text, "limit")
 
-@fault("4.12-4")
-def a_limit_of_501_is_accepted(server: SmallServer) -> None:
-    def page_faults(method: Any, given: Any) -> Any:
-        return [each for each in method(given) if "limit" not in each["message"] or given.one("limit") != 501]
 
-    wrap(app(server).lists, "page_faults", page_faults)
+@of_requests("4.12-4")
+def a_page_has_one_result_too_many(request: Request) -> Request:
+    return request.changed(lambda text: str(int(text) + 1) if is_limit(text) else text, "limit")
 
 
-@fault("4.12-9")
-def the_total_is_that_of_the_page(server: SmallServer) -> None:
-    change_pages(server, lambda page: page.update(total=page["count"]) if "total" in page else None)
+@of_requests("4.12-4")
+def a_limit_of_501_is_accepted(request: Request) -> Request:
+    return request.changed(lambda text: "500" if text == "501" else text, "limit")
 
 
-@fault("4.12-8")
-def the_total_is_always_there(server: SmallServer) -> None:
-    with_page(server, withTotal=lambda found: True)
+@of_answers("4.12-9", status=200)
+def the_total_is_that_of_the_page(request: Request, answer: Answer) -> None:
+    if answer.results and "total" in answer.body:
+        answer.body["total"] = answer.body["count"]
 
 
-@fault("4.1-2")
-def a_page_without_its_count(server: SmallServer) -> None:
-    change_pages(server, lambda page: page.pop("count"))
+@of_requests("4.12-8")
+def the_total_is_always_there(request: Request) -> Request:
+    return request.changed(lambda text: "true" if text.lower() == "false" else text, "withTotal")
 
 
-@fault("4.1-3")
-def a_result_of_the_list_is_not_flat(server: SmallServer) -> None:
-    shapes = app(server).shapes
-    wrap(shapes, "listed", lambda method, resource: shapes.whole(resource))
+@of_answers("4.1-2", status=200)
+def a_page_without_its_count(request: Request, answer: Answer) -> None:
+    if isinstance(answer.body, dict):
+        answer.body.pop("count", None)
 
 
-@fault("4.1-4")
-def a_result_of_the_list_has_no_version(server: SmallServer) -> None:
-    wrap(
-        app(server).shapes,
-        "listed",
-        lambda method, resource: {name: value for name, value in method(resource).items() if name != "version"},
-    )
+@of_answers("4.1-3")
+def a_result_of_the_list_is_not_flat(request: Request, answer: Answer) -> None:
+    if request.rest == "":
+        for each in answer.results:
+            each["objectTypeProperty"] = {name: each.pop(name) for name in arrays(each)}
 
 
-@fault("4.12-3")
-def a_result_of_the_sorted_list_is_flat(server: SmallServer) -> None:
-    application = app(server)
-    wrap(application, "expanded", lambda method, found, call: application.shapes.listed(found))
+@of_answers("4.1-4")
+def a_result_of_the_list_has_no_version(request: Request, answer: Answer) -> None:
+    if request.rest == "":
+        for each in answer.results:
+            del each["version"]
 
 
-@fault("4.1-18")
-def lists_have_the_newest_first(server: SmallServer) -> None:
-    wrap(
-        app(server).lists,
-        "ordered",
-        lambda method, found, sort: method(found, sort) if sort else method(found, sort)[::-1],
-    )
-
+@of_answers("4.12-3")
+def a_result_of_the_sorted_list_is_flat(request: Request, answer: Answer) -> None:
+    if request.rest == SORTED:
+        for each in answer.results:
+            each |= each.pop("objectTypeProperty")
 
-@fault("4.12-17")
-def equal_resources_come_in_random_order(server: SmallServer) -> None:
-    chance = random.Random(7)  # noqa: S311 -- repeatable
-    wrap(
-        app(server).lists,
-        "sorted",
-        lambda method, found, field, falling: method(chance.sample(found, len(found)), field, falling),
-    )
-
 
-@fault("4.12-17")
-def equal_resources_are_reversed_with_desc(server: SmallServer) -> None:
-    wrap(
-        app(server).lists,
-        "sorted",
-        lambda method, found, field, falling: method(found[::-1] if falling else found, field, falling),
-    )
+@of_requests("4.1-18")
+def lists_have_the_newest_first(request: Request) -> Request:
+    is_list = request.method == "GET" and request.rest in ("", SORTED)
+    return request.added("sort", "id desc") if is_list and not request.values("sort") else request
 
 
-@fault("4.12-11")
-def desc_is_ignored(server: SmallServer) -> None:
-    wrap(app(server).lists, "sorted", lambda method, found, field, falling: method(found, field, False))
+def change_terms(planted: Planted, change: Callable[[Any], Any]) -> None:
+    """Change the terms of the order of all lists; the last one is the id."""
+    from app.resource import listing, store
 
+    for module in (listing, store):
+        if hasattr(module, "terms_of"):
+            planted.wrap(module, "terms_of", lambda method, sort, stage: change(method(sort, stage)))
 
-@fault("4.12-12")
-def the_last_sort_comes_first(server: SmallServer) -> None:
-    wrap(app(server).lists, "ordered", lambda method, found, sort: method(found, sort[::-1]))
 
+@inside("4.12-17")
+def equal_resources_come_in_random_order(planted: Planted) -> None:
+    from app.resource.listing import Term
 
-@fault("4.12-15")
-def sort_ignores_letter_case(server: SmallServer) -> None:
-    lists = app(server).lists
-    lists.sorted = lambda found, field, falling: sorted(
-        found,
-        key=lambda each: value.lower() if isinstance(value := each[1][field], str) else value,
-        reverse=falling,
-    )
+    change_terms(planted, lambda terms: (*terms[:-1], Term("md5(r.id::text)", indexed=False), terms[-1]))
 
 
-@fault("4.12-16")
-def absent_values_come_first_with_desc(server: SmallServer) -> None:
-    def ordered(method: Any, found: Any, sort: list[str]) -> list[Resource]:
-        made = method(found, sort)
-        if len(sort) != 1 or not sort[0].lower().endswith(" desc"):
-            return made
-        there = {each.id for each, document in found if sort[0].split()[0] in document}
-        return [each for each in made if each.id not in there] + [each for each in made if each.id in there]
+@inside("4.12-17")
+def equal_resources_are_reversed_with_desc(planted: Planted) -> None:
+    change_terms(planted, lambda terms: (*terms[:-1], replace(terms[-1], descending=terms[0].descending)))
 
-    wrap(app(server).lists, "ordered", ordered)
 
+@of_requests("4.12-11")
+def desc_is_ignored(request: Request) -> Request:
+    return request.changed(lambda text: text.split(" ")[0] if text.lower().endswith(" desc") else text, "sort")
 
-@fault("4.12-18")
-def any_field_sorts(server: SmallServer) -> None:
-    wrap(
-        app(server).lists,
-        "page_faults",
-        lambda method, given: [each for each in method(given) if "sort path" not in each["message"]],
-    )
 
+@of_requests("4.12-12")
+def the_last_sort_comes_first(request: Request) -> Request:
+    sort = iter(request.values("sort")[::-1])
+    return request.changed(lambda _: next(sort), "sort")
 
-@fault("4.12-19")
-def nothing_is_expanded(server: SmallServer) -> None:
-    application = app(server)
-    wrap(application, "expanded", lambda method, found, call: application.shapes.whole(found))
 
+@inside("4.12-15")
+def sort_ignores_letter_case(planted: Planted) -> None:
+    def change(terms: Any) -> Any:
+        first, *rest = terms
+        if first.expression != "r.key":
+            return terms
+        return (replace(first, expression='lower(r.key) COLLATE "C"', indexed=False, parts=()), *rest)
 
-@fault("4.1-6")
-def a_part_of_a_text_is_found(server: SmallServer) -> None:
-    def has(method: Any, found: Any, wanted: Any, *fields: str) -> bool:
-        wanted = list(wanted)
-        if fields == ("arrayOfStringExample",):
-            return all(any(text in item for item in found.get(fields[0], [])) for text in wanted)
-        return method(found, wanted, *fields)
+    change_terms(planted, change)
 
-    wrap(app(server).lists, "has", has)
 
+@of_answers("4.12-16", status=200)
+def absent_values_come_first_with_desc(request: Request, answer: Answer) -> None:
+    field, _, direction = (request.values("sort") or [""])[0].partition(" ")
+    if direction.lower() == "desc":
+        answer.results.sort(key=lambda each: field in each)
 
-@fault("4.1-8")
-def integerparameter_looks_in_one_array_only(server: SmallServer) -> None:
-    wrap(
-        app(server).lists,
-        "has",
-        lambda method, found, wanted, *fields: method(found, wanted, *fields[:1]),
-    )
 
+@around("4.12-18")
+def any_field_sorts(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    return forward(request.without("sort")) if answer.status == 400 and "parameter: sort" in answer.says else answer
 
-@fault("4.1-10")
-def one_of_several_texts_is_enough(server: SmallServer) -> None:
-    def has(method: Any, found: Any, wanted: Any, *fields: str) -> bool:
-        wanted = list(wanted)
-        return (
-            any(method(found, [each], *fields) for each in wanted)
-            if len(wanted) > 1
-            else method(found, wanted, *fields)
-        )
 
-    wrap(app(server).lists, "has", has)
+@of_answers("4.12-19")
+def nothing_is_expanded(request: Request, answer: Answer) -> None:
+    for each in answer.results:
+        for name in ("createdBy", "lastModifiedBy"):
+            each.get(name, {}).pop("obj", None)
 
 
-@fault("4.1-11")
-def all_texts_are_needed_where_one_is_enough(server: SmallServer) -> None:
-    lists = app(server).lists
-    lists.has_any = lambda found, wanted: lists.has(found, wanted, "arrayOfStringExample")
+@around("4.1-6")
+def a_part_of_a_text_is_found(request: Request, forward: Forward) -> Answer:
+    wanted = request.values("stringParameter")
+    if request.rest or request.method != "GET" or not wanted:
+        return forward(request)
 
+    def has(result: Result) -> bool:
+        return any(wanted[0] in text for text in result.get("arrayOfStringExample", []))
 
-@fault("4.1-12")
-def objectparameter_has_to_be_equal(server: SmallServer) -> None:
-    app(server).lists.within = lambda part, whole: part == whole
+    return filtered(request.without("stringParameter"), forward, has)
 
 
-@fault("4.1-15")
-def one_condition_is_enough(server: SmallServer) -> None:
-    lists = app(server).lists
+@of_requests("4.1-8")
+def integerparameter_looks_in_one_array_only(request: Request) -> Request:
+    wanted = request.values("integerParameter")
+    if len(wanted) != 1 or not wanted[0].lstrip("-").isdecimal():
+        return request
+    return request.without("integerParameter").added("where", f"arrayOfIntExample = {wanted[0]}")
 
-    def conditions(method: Any, given: Any) -> Any:
-        hold = method(given)
-        word, number = given.one("stringParameter"), given.one("integerParameter")
-        if word is None or number is None:
-            return hold
-        return lambda found: lists.has(found, [word], "arrayOfStringExample")
 
-    wrap(lists, "conditions", conditions)
+@of_requests("4.1-10")
+def one_of_several_texts_is_enough(request: Request) -> Request:
+    several = len(request.values("arrayOfString")) > 1
+    return request.renamed("arrayOfString", "arrayOfStringWithDescription") if several else request
 
 
-@fault("4.1-19")
-def the_wrapper_of_an_object_is_unknown(server: SmallServer) -> None:
-    application = app(server)
-    rules = application.bodies
-    application.lists.unwrapped = lambda text: rules.checked(rules.object_type(contained=True), text.encode())
+@of_requests("4.1-11")
+def all_texts_are_needed_where_one_is_enough(request: Request) -> Request:
+    return request.renamed("arrayOfStringWithDescription", "arrayOfString")
+
+
+@around("4.1-12")
+def objectparameter_has_to_be_equal(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.method != "GET" or answer.status != 200 or not request.values("objectParameter"):
+        return answer
+    wanted = json.loads(request.values("objectParameter")[0])
+    wanted = wanted.get("objectTypeProperty", wanted)
+    return filtered(request, forward, lambda result: arrays(result) == wanted)
+
+
+@of_requests("4.1-15")
+def one_condition_is_enough(request: Request) -> Request:
+    return request.without("integerParameter") if request.values("stringParameter") else request
+
+
+@around("4.1-19")
+def the_wrapper_of_an_object_is_unknown(request: Request, forward: Forward) -> Answer:
+    if any("objectTypeProperty" in text for text in request.values("objectParameter")):
+        return refusal(400, message="Malformed parameter: objectParameter: objectTypeProperty: Unknown field.")
+    return forward(request)

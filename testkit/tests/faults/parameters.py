@@ -31,7 +31,7 @@ def undeclared_parameters_are_ignored(request: Request, forward: Forward) -> Ans
 @around("4-5")
 def the_last_of_two_values_counts(request: Request, forward: Forward) -> Answer:
     answer = forward(request)
-    repeated = re.findall("Malformed parameter: ([^:]*): The parameter can be given only once", answer.says)
+    repeated = set(re.findall("Malformed parameter: ([^:]*): The parameter can be given only once", answer.says))
     if not repeated:
         return answer
     kept = [pair for pair in request.parameters if pair[0] not in repeated]

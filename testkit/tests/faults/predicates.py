@@ -1,119 +1,118 @@
-"""Faults of the query language."""
+"""Faults of the query language: most make another predicate of the one that was sent."""
 
+import re
 from typing import Any
 
-from planted import app, fault, wrap
-from small_server.serving import SmallServer
+from faults.lists import Result, filtered, flat
+from planted import Answer, Forward, Request, around, of_requests
+
+VARIABLE = re.compile(r"var\..*")
 
 
-@fault("Q-1")
-def where_is_ignored(server: SmallServer) -> None:
-    wrap(app(server).predicates, "compile", lambda method, texts, variables: (method(texts, variables), bool)[1])
+def change_where(request: Request, pattern: str, replacement: Any) -> Request:
+    """Replace a part of each predicate."""
+    return request.changed(lambda text: re.sub(pattern, replacement, text, flags=re.IGNORECASE), "where")
 
 
-@fault("Q-1")
-def only_the_first_where_counts(server: SmallServer) -> None:
-    wrap(app(server).predicates, "compile", lambda method, texts, variables: method(texts[:1], variables))
+@around("Q-1")
+def where_is_ignored(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status != 200 or not request.values("where"):
+        return answer
+    return forward(request.without("where", *(name for name, _ in request.parameters if VARIABLE.match(name))))
 
 
-@fault("Q-3")
-def less_is_less_or_equal(server: SmallServer) -> None:
-    wrap(
-        app(server).predicates,
-        "less",
-        lambda method, operator, *values: method("<=" if operator == "<" else operator, *values),
+@of_requests("Q-1")
+def only_the_first_where_counts(request: Request) -> Request:
+    where = request.values("where")
+    return request.without("where").added("where", where[0]) if len(where) > 1 else request
+
+
+@of_requests("Q-3")
+def less_is_less_or_equal(request: Request) -> Request:
+    return change_where(request, r"<(?![=>])", "<=")
+
+
+@of_requests("Q-6")
+def in_looks_at_one_value_only(request: Request) -> Request:
+    return change_where(request, r"\bin\s*\(\s*([^,()]+?)\s*,[^()]*\)", r"in (\1)")
+
+
+@of_requests("Q-5")
+def texts_are_equal_in_any_letter_case(request: Request) -> Request:
+    return change_where(
+        request, r'\b(key|someProperty|arrayOfStringExample)\s*=\s*("[^"]*")', r"\1 matches ignore case \2"
     )
 
 
-@fault("Q-6")
-def in_looks_at_one_value_only(server: SmallServer) -> None:
-    wrap(app(server).predicates, "equals", lambda method, value, wanted: method(value, wanted[:1]))
+COMPARISONS: dict[str, Any] = {
+    "=": lambda item, value: item == value,
+    "<": lambda item, value: item < value,
+    ">": lambda item, value: item > value,
+    "<=": lambda item, value: item <= value,
+    ">=": lambda item, value: item >= value,
+}
 
 
-@fault("Q-5")
-def texts_are_equal_in_any_letter_case(server: SmallServer) -> None:
-    def lower(value: Any) -> Any:
-        return value.lower() if isinstance(value, str) else value
+@around("Q-16", others=7)
+def only_the_first_element_is_compared(request: Request, forward: Forward) -> Answer:
+    found = re.fullmatch(r"\s*(arrayOf\w+)\s*([<>]?=?)\s*([-\d.]+|\"[^\"]*\")\s*", "".join(request.values("where")))
+    if found is None or request.method != "GET":
+        return forward(request)
+    name, operator, text = found.groups()
+    value: Any = text.strip('"') if text.startswith('"') else float(text)
 
-    predicates = app(server).predicates
-    predicates.equals = lambda value, wanted: any(
-        lower(item) == lower(each) for item in predicates.items(value) for each in wanted
+    def holds(result: Result) -> bool:
+        items = flat(result).get(name)
+        return bool(items) and COMPARISONS[operator](items[0], value)
+
+    return filtered(request, forward, holds)
+
+
+@of_requests("Q-7")
+def contains_all_is_contains_any(request: Request) -> Request:
+    return change_where(request, r"\bcontains\s+all\b", "contains any")
+
+
+@of_requests("Q-10")
+def an_absent_array_is_not_empty(request: Request) -> Request:
+    request = change_where(request, r"\b(\w+)\s+is\s+empty\b", r"(\1 is defined and \1 is empty)")
+    return change_where(request, r"\b(\w+)\s+is\s+not\s+empty\b", r"(\1 is not defined or \1 is not empty)")
+
+
+@of_requests("Q-11")
+def ignore_case_looks_at_letter_case(request: Request) -> Request:
+    return change_where(request, r"\bmatches\s+ignore\s+case\b", "=")
+
+
+@of_requests("Q-12")
+def or_is_and(request: Request) -> Request:
+    return change_where(request, r"\bor\b", "and")
+
+
+@of_requests("Q-19")
+def several_elements_fulfil_a_condition_together(request: Request) -> Request:
+    return change_where(
+        request, r"arrayOfObjectType\s*\(([^()]+?)\s+and\s+([^()]+)\)", r"(arrayOfObjectType(\1) and arrayOfObjectType(\2))"
     )
 
 
-@fault("Q-16", others=7)
-def only_the_first_element_is_compared(server: SmallServer) -> None:
-    wrap(app(server).predicates, "items", lambda method, value: method(value)[:1])
-
-
-@fault("Q-7")
-def contains_all_is_contains_any(server: SmallServer) -> None:
-    wrap(app(server).predicates, "contains", lambda method, value, wanted, *, every: method(value, wanted, every=False))
-
-
-@fault("Q-10")
-def an_absent_array_is_not_empty(server: SmallServer) -> None:
-    app(server).predicates.is_empty = lambda value: value == []
-
-
-@fault("Q-11")
-def ignore_case_looks_at_letter_case(server: SmallServer) -> None:
-    predicates = app(server).predicates
-    predicates.ignoring_case = lambda value, wanted: wanted in predicates.items(value)
-
-
-@fault("Q-12")
-def or_is_and(server: SmallServer) -> None:
-    predicates = app(server).predicates
-    predicates.any_of = predicates.every
-
-
-@fault("Q-19")
-def several_elements_fulfil_a_condition_together(server: SmallServer) -> None:
-    predicates = app(server).predicates
-
-    def nested(value: Any, condition: Any) -> bool:
-        items = predicates.items(value)
-        one = {name: [item[name] for item in items if name in item] for item in items for name in item}
-        return bool(items) and condition(one)
-
-    predicates.nested = nested
-
-
-@fault("Q-15")
-def an_absent_field_has_no_truth(server: SmallServer) -> None:
+@of_requests("Q-15")
+def an_absent_field_has_no_truth(request: Request) -> Request:
     """``!=`` and ``not in`` are false of an absent field, as in SQL."""
-
-    class Nothing:
-        """Equal to each value, so that the negation of ``=`` is false."""
-
-        def __eq__(self, other: object) -> bool:
-            return True
-
-        __hash__ = None  # type: ignore[assignment] -- as Python has it beside an __eq__
-
-    predicates = app(server).predicates
-    wrap(
-        predicates,
-        "equals",
-        lambda method, value, wanted: method(Nothing() if value is None else value, wanted),
+    return change_where(
+        request,
+        r'\b([\w.]+)\s*((?:!=|<>)\s*(?:"[^"]*"|[-\w.:]+)|not\s+in\s*\([^()]*\))',
+        r"(\1 is defined and \1 \2)",
     )
 
 
-@fault("Q-24")
-def numbers_are_compared_as_doubles(server: SmallServer) -> None:
-    def doubles(value: Any) -> Any:
-        if isinstance(value, list):
-            return [doubles(item) for item in value]
-        return float(value) if isinstance(value, int) else value
-
-    wrap(app(server).predicates, "equals", lambda method, value, wanted: method(doubles(value), doubles(wanted)))
+@of_requests("Q-24")
+def numbers_are_compared_as_doubles(request: Request) -> Request:
+    return change_where(request, r"\b\d{16,19}\b", lambda found: str(int(float(found[0]))))
 
 
-@fault("Q-33")
-def a_variable_has_only_its_last_value(server: SmallServer) -> None:
-    wrap(
-        app(server).predicates,
-        "compile",
-        lambda method, texts, variables: method(texts, {name: values[-1:] for name, values in variables.items()}),
-    )
+@of_requests("Q-33")
+def a_variable_has_only_its_last_value(request: Request) -> Request:
+    kept = dict(pair for pair in request.parameters if VARIABLE.match(pair[0]))
+    return request.with_parameters([pair for pair in request.parameters if pair[0] not in kept] + list(kept.items()))

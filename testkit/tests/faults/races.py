@@ -4,109 +4,133 @@ A race of the kit opens all of its connections before it sends the first request
 than checks can have otherwise knows that a race is on, and no fault depends on who comes first, or on a clock.
 """
 
-import copy
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from planted import app, fault, wrap
-from small_server.resources import Resource
-from small_server.serving import SmallServer
+import psutil
+from planted import Answer, Forward, Planted, Request, inside, refusal
 
 CROWD = 32
 """More connections than the checks of a test have open when none of them is a race, and fewer than a race has."""
 
 
-def crowded(server: SmallServer) -> bool:
+class Crowd:
     """Whether a race is on."""
-    return server.connections() > CROWD
+
+    def __init__(self, planted: Planted) -> None:
+        self._port = planted.port
+
+    def __bool__(self) -> bool:
+        connections = psutil.Process().net_connections("tcp4")
+        return sum(each.laddr.port == self._port and each.status == "ESTABLISHED" for each in connections) > CROWD
 
 
-@fault("9-14")
-def concurrent_updates_all_win(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "compare",
-        lambda method, found, version: None if crowded(server) else method(found, version),
-    )
+def change_requests(planted: Planted, change: Any) -> None:
+    """Change each request while a race is on."""
+    crowd = Crowd(planted)
+    planted.around = lambda request, forward: forward(change(request) if crowd else request)
 
 
-@fault("9-15")
-def a_concurrent_change_is_lost(server: SmallServer) -> None:
-    store, numbers = app(server).store, count()
+@inside("9-14")
+def concurrent_updates_all_win(planted: Planted) -> None:
+    from app.resource.writing import rules
 
-    def keep(method: Any, project: str, resource: Resource) -> None:
-        if resource.version == 1 or not crowded(server) or next(numbers) % 2 == 0:
-            method(project, resource)
+    crowd = Crowd(planted)
 
-    wrap(store, "keep", keep)
+    def failed(method: Any, given: Any, *rest: Any) -> Any:
+        return method(replace(given, expected=None) if crowd else given, *rest)
+
+    planted.wrap(rules, "failed_precondition", failed)
 
 
-@fault("9-18")
-def concurrent_posts_with_one_key_all_create(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "target",
-        lambda method, verb, project, body: (
-            None if "id" not in body and "key" in body and crowded(server) else method(verb, project, body)
+@inside("9-15")
+def a_concurrent_change_is_lost(planted: Planted) -> None:
+    from app.resource.writing import store
+
+    crowd, numbers = Crowd(planted), count()
+
+    def update(method: Any, connection: Any, project: str, before: Any, after: Any, at: Any) -> Any:
+        if crowd and next(numbers) % 2:
+            return store.Stored(after)
+        return method(connection, project, before, after, at)
+
+    planted.wrap(store, "update", update)
+
+
+@inside("9-18")
+def concurrent_posts_with_one_key_all_create(planted: Planted) -> None:
+    def change(request: Request) -> Request:
+        if request.method != "POST" or not request.writes_a_body:
+            return request
+        return request.with_json({name: value for name, value in request.members().items() if name != "key"})
+
+    change_requests(planted, change)
+
+
+@inside("9-19")
+def concurrent_puts_make_several_resources(planted: Planted) -> None:
+    change_requests(
+        planted,
+        lambda request: (
+            replace(request, method="POST") if request.method == "PUT" and "key" not in request.members() else request
         ),
     )
 
 
-@fault("9-19")
-def concurrent_puts_make_several_resources(server: SmallServer) -> None:
-    wrap(app(server).writes, "only", lambda method, *given: None if crowded(server) else method(*given))
+@inside("9-20")
+def concurrent_puts_all_find_nothing(planted: Planted) -> None:
+    change_requests(planted, lambda request: request.header("if-none-match", None))
 
 
-@fault("9-20")
-def concurrent_puts_all_find_nothing(server: SmallServer) -> None:
-    def hold(method: Any, conditions: Any, found: Any) -> None:
-        method(replace(conditions, none_match=None) if crowded(server) else conditions, found)
-
-    wrap(app(server).writes, "hold", hold)
-
-
-@fault("9-21")
-def concurrent_deletes_all_succeed(server: SmallServer) -> None:
-    wrap(app(server).store, "remove", lambda method, *given: None if crowded(server) else method(*given))
+@inside("9-21")
+def concurrent_deletes_all_succeed(planted: Planted) -> None:
+    change_requests(
+        planted,
+        lambda request: replace(request, method="GET", query="") if request.method == "DELETE" else request,
+    )
 
 
-@fault("9-25", others=5)
-def concurrent_writes_refuse_each_other(server: SmallServer) -> None:
-    def change(method: Any, project: str, client: str, found: Resource, *given: Any, **named: Any) -> Resource:
-        if crowded(server):
-            raise app(server).writes.conflict(found, found.version)
-        return method(project, client, found, *given, **named)
+@inside("9-25", others=5)
+def concurrent_writes_refuse_each_other(planted: Planted) -> None:
+    crowd = Crowd(planted)
 
-    wrap(app(server).writes, "change", change)
+    def refuse(request: Request, forward: Forward) -> Answer:
+        if request.method == "POST" and request.is_item and crowd:
+            return refusal(409, "ConcurrentModification", currentVersion=1)
+        return forward(request)
 
-
-@fault("9-16")
-def concurrent_writes_answer_with_one_version(server: SmallServer) -> None:
-    def change(method: Any, project: str, client: str, found: Resource, *given: Any, **named: Any) -> Resource:
-        made = method(project, client, found, *given, **named)
-        return replace(made, version=2) if crowded(server) and made.version > 2 else made
-
-    wrap(app(server).writes, "change", change)
+    planted.around = refuse
 
 
-@fault("9-24")
-def a_read_sees_half_of_a_write(server: SmallServer) -> None:
-    application = app(server)
-    before: dict[str, Any] = {}
+@inside("9-16")
+def concurrent_writes_answer_with_one_version(planted: Planted) -> None:
+    crowd = Crowd(planted)
 
-    def keep(method: Any, project: str, resource: Resource) -> None:
-        known = application.store.by_id(project, resource.id)
-        if known is not None:
-            before[resource.id] = copy.deepcopy(known.current.fields)
-        method(project, resource)
+    def change(request: Request, forward: Forward) -> Answer:
+        answer = forward(request)
+        if request.method != "GET" and answer.status == 200 and crowd and answer.body.get("version", 0) > 2:
+            answer.body["version"] = 2
+        return answer
 
-    def whole(method: Any, resource: Resource) -> Any:
-        made = method(resource)
-        if resource.id in before and crowded(server):
-            half = dict(list(before[resource.id].items())[:1])
-            made["objectTypeProperty"] = {**made["objectTypeProperty"], **half}
-        return made
+    planted.around = change
 
-    wrap(application.store, "keep", keep)
-    wrap(application.shapes, "whole", whole)
+
+@inside("9-24")
+def a_read_sees_half_of_a_write(planted: Planted) -> None:
+    crowd = Crowd(planted)
+    known: dict[str, Any] = {}
+
+    def change(request: Request, forward: Forward) -> Answer:
+        answer = forward(request)
+        for each in [answer.body, *answer.results] if answer.status in (200, 201) else []:
+            if not isinstance(each, dict) or "objectTypeProperty" not in each:
+                continue
+            fields = each["objectTypeProperty"]
+            if request.method != "GET":
+                known.setdefault(each["id"], fields)
+            elif each["id"] in known and crowd:
+                each["objectTypeProperty"] = {**fields, **dict(list(known[each["id"]].items())[:1])}
+        return answer
+
+    planted.around = change

@@ -1,9 +1,10 @@
 """Faults of reads by id and key, of addresses, and of the existence check."""
 
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote, unquote
 
-from planted import Answer, Forward, Request, around, of_answers, of_requests
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
 
 @of_requests("2.1-6")
@@ -67,10 +68,23 @@ def the_existence_check_is_always_200(request: Request, answer: Answer) -> None:
         answer.status = 200
 
 
-@of_answers("4.5-1", "H-14", status=200)
-def an_answer_to_head_has_a_body(request: Request, answer: Answer) -> None:
-    if request.method == "HEAD":
-        answer.body = {"exists": True}
+@inside("4.5-1", "H-14")
+def an_answer_to_head_has_a_body(planted: Planted) -> None:
+    from gunicorn.http.wsgi import Response
+
+    def write(method: Any, answer: Response, data: bytes) -> None:
+        method(answer, data)
+        if answer.req.method == "HEAD":
+            answer.sock.sendall(data)
+
+    def with_body(request: Request, forward: Forward) -> Answer:
+        answer = forward(request)
+        if request.method == "HEAD" and answer.status == 200:
+            answer.body = {"exists": True}
+        return answer
+
+    planted.wrap(Response, "write", write)
+    planted.around = with_body
 
 
 @of_requests("4.5-3")

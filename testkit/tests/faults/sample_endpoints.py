@@ -1,168 +1,160 @@
 """Faults of the endpoints that only show what has arrived."""
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from planted import app, fault, wrap
-from small_server.refusals import Refused, entry
-from small_server.resources import Resource
-from small_server.samples import is_number
-from small_server.serving import SmallServer
+from planted import Answer, Forward, Request, around, of_answers, of_requests, refusal
+
+COMPLEX = "artificially-complex/"
+
+LINKS = "description-with-urn-links"
+
+ANY_TYPE = (
+    "id",
+    "version",
+    "key",
+    "custom",
+    "eigthProperty",
+    "ninthProperty",
+    "tenthProperty",
+    "eleventhPropery",
+    "twelthProperty",
+    "thirteenthProperty",
+    "fourteenthProperty",
+    "fifteenthProperty",
+)
+
+KNOWN = (*ANY_TYPE, "createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")
 
 
-@fault("4.9-2")
-def texts_of_the_record_come_sorted(server: SmallServer) -> None:
-    def echo(method: Any, record: Any, *, texts: list[str], number: Any) -> Any:
-        made = method(record, texts=texts, number=number)
-        shown = made.get("arrayOfStringExample", [])
-        return {**made, "arrayOfStringExample": texts + sorted(shown[len(texts) :])} if shown else made
-
-    wrap(app(server).samples, "echo", echo)
+def is_sample(request: Request) -> bool:
+    return request.rest.startswith((COMPLEX, LINKS))
 
 
-@fault("4.9-2")
-def booleans_are_written_as_python_does(server: SmallServer) -> None:
-    wrap(app(server).samples, "text", lambda method, value: str(value))
+def change_record(request: Request, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Request:
+    """Change the record that a sample gets."""
+    record = request.json()
+    return request.with_json(change(record)) if is_sample(request) and isinstance(record, dict) else request
 
 
-@fault("4.9-3")
-def numbers_of_the_record_are_lost(server: SmallServer) -> None:
-    wrap(
-        app(server).samples,
-        "echo",
-        lambda method, record, **given: method(
-            {name: each for name, each in record.items() if not is_number(each)}, **given
-        ),
+def change_values(request: Request, change: Callable[[Any], Any]) -> Request:
+    """Change the values of any type in the record."""
+    return change_record(
+        request,
+        lambda record: {name: change(value) if name in ANY_TYPE else value for name, value in record.items()},
     )
 
 
-@fault("4.9-4")
-def one_moment_is_enough(server: SmallServer) -> None:
-    wrap(
-        app(server).samples,
-        "moments",
-        lambda method, record: method({"lastModifiedAt": "2020-01-01T00:00:00Z", **record}),
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@of_answers("4.9-2")
+def texts_of_the_record_come_sorted(request: Request, answer: Answer) -> None:
+    if is_sample(request) and isinstance(answer.body, dict) and "arrayOfStringExample" in answer.body:
+        texts = answer.body["arrayOfStringExample"]
+        first = len(request.values("queryParameterTwo")) + (2 if request.rest != LINKS else 0)
+        texts[first:] = sorted(texts[first:])
+
+
+@of_requests("4.9-2")
+def booleans_are_written_as_python_does(request: Request) -> Request:
+    return change_values(request, lambda value: str(value) if isinstance(value, bool) else value)
+
+
+@of_requests("4.9-3")
+def numbers_of_the_record_are_lost(request: Request) -> Request:
+    return change_record(
+        request, lambda record: {name: value for name, value in record.items() if not is_number(value)}
     )
 
 
-@fault("4.9-5")
-def arrays_without_a_value_are_empty(server: SmallServer) -> None:
-    wrap(
-        app(server).samples,
-        "echo",
-        lambda method, record, **given: {"arrayOfIntExample": [], **method(record, **given)},
+@of_requests("4.9-4")
+def one_moment_is_enough(request: Request) -> Request:
+    return change_record(request, lambda record: {"lastModifiedAt": "2020-01-01T00:00:00Z", **record})
+
+
+@of_answers("4.9-5")
+def arrays_without_a_value_are_empty(request: Request, answer: Answer) -> None:
+    if is_sample(request) and isinstance(answer.body, dict) and answer.status < 300:
+        answer.body.setdefault("arrayOfIntExample", [])
+
+
+@around("4.9-6")
+def a_sample_is_kept(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.rest.startswith(COMPLEX) and answer.status < 300:
+        forward(request.to("", "POST", json={"objectTypeProperty": {}}))
+    return answer
+
+
+@of_requests("4.9-9")
+def prefer_is_ignored(request: Request) -> Request:
+    return request.header("prefer", None) if request.rest.startswith(COMPLEX) else request
+
+
+@of_answers("4.9-9")
+def any_preference_is_applied(request: Request, answer: Answer) -> None:
+    code = re.fullmatch(r"code=([2-5]\d\d)", request.headers.get("prefer", ""))
+    if code and request.rest.startswith(COMPLEX) and answer.status < 300:
+        answer.status = int(code[1])
+        answer.headers["Preference-Applied"] = code[0]
+
+
+@of_requests("4.9-10")
+def the_answer_is_never_a_form(request: Request) -> Request:
+    return request.header("accept", None) if request.rest.startswith(COMPLEX) else request
+
+
+@of_answers("4.13-3", status=202)
+def a_202_does_not_say_so(request: Request, answer: Answer) -> None:
+    answer.headers.pop("Preference-Applied", None)
+
+
+@of_requests("2.5-2")
+def the_time_of_creation_is_shown(request: Request) -> Request:
+    return change_record(
+        request,
+        lambda record: {**record, "lastModifiedAt": record["createdAt"]} if "createdAt" in record else record,
     )
 
 
-@fault("4.9-6")
-def a_sample_is_kept(server: SmallServer) -> None:
-    application = app(server)
-
-    def sample(method: Any, call: Any) -> Any:
-        made = method(call)
-        now = application.writes.now()
-        kept = Resource(application.store.new_id(), None, 1, now, now, call.client, call.client)
-        if isinstance(made.body, dict):
-            kept.current.fields = kept.staged.fields = made.body
-        application.store.keep(call.project, kept)
-        return made
-
-    wrap(application, "complex_sample", sample)
+@of_answers("2.5-1", status=202)
+def the_date_of_rfc_1123_has_no_weekday(request: Request, answer: Answer) -> None:
+    answer.body["dateTimeExampleRfc"] = answer.body["dateTimeExampleRfc"].partition(", ")[2]
 
 
-@fault("4.9-9")
-def prefer_is_ignored(server: SmallServer) -> None:
-    application = app(server)
-    wrap(application, "preferred", lambda method, call, *codes: method(call, *(codes if 202 in codes else ())))
+@of_requests("2.4-5")
+def unknown_fields_of_the_record_are_dropped(request: Request) -> Request:
+    return change_record(request, lambda record: {name: record[name] for name in record if name in KNOWN})
 
 
-@fault("4.9-9")
-def any_preference_is_applied(server: SmallServer) -> None:
-    application = app(server)
-    wrap(
-        application,
-        "preferred",
-        lambda method, call, *codes: method(call, *(codes if 202 in codes else range(200, 600))),
-    )
+@around("2.4-3")
+def the_record_takes_no_objects(request: Request, forward: Forward) -> Answer:
+    if is_sample(request) and any(isinstance(request.members().get(name), dict) for name in ANY_TYPE):
+        return refusal(400, "InvalidJsonInput", detailedErrorMessage="JSON String expected.")
+    return forward(request)
 
 
-@fault("4.9-10")
-def the_answer_is_never_a_form(server: SmallServer) -> None:
-    app(server).accepted = lambda accept: "application/json"
+@of_requests("4.9-2")
+def objects_are_written_as_python_does(request: Request) -> Request:
+    return change_values(request, lambda value: str(value) if isinstance(value, dict | list) else value)
 
 
-@fault("4.13-3")
-def a_202_does_not_say_so(server: SmallServer) -> None:
-    application = app(server)
-
-    def preferred(method: Any, call: Any, *codes: int) -> Any:
-        status, headers = method(call, *codes)
-        return status, {} if 202 in codes else headers
-
-    wrap(application, "preferred", preferred)
+@around("4.9-10", "H-23")
+def a_page_is_not_acceptable(request: Request, forward: Forward) -> Answer:
+    accept = request.headers.get("accept", "*/*")
+    if request.rest.startswith(COMPLEX) and "application/" not in accept and "*/*" not in accept:
+        return refusal(406, message="The answer is JSON or a form.")
+    return forward(request)
 
 
-@fault("2.5-2")
-def the_time_of_creation_is_shown(server: SmallServer) -> None:
-    wrap(
-        app(server).samples,
-        "times",
-        lambda method, record: method({"lastModifiedAt": record["createdAt"]} if "createdAt" in record else record),
-    )
-
-
-@fault("2.5-1")
-def the_date_of_rfc_1123_has_no_weekday(server: SmallServer) -> None:
-    wrap(app(server).samples, "rfc", lambda method, ms, whole: method(ms, whole).partition(", ")[2])
-
-
-@fault("2.4-5")
-def unknown_fields_of_the_record_are_dropped(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    wrap(
-        bodies,
-        "unknown",
-        lambda method, name, path, fields: [] if "eigthProperty" in fields else method(name, path, fields),
-    )
-
-
-@fault("2.4-3")
-def the_record_takes_no_objects(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    wrap(
-        bodies,
-        "json",
-        lambda method, value, path: bodies.text(value, path) if isinstance(value, dict) else method(value, path),
-    )
-
-
-@fault("4.9-2")
-def objects_are_written_as_python_does(server: SmallServer) -> None:
-    wrap(
-        app(server).samples,
-        "text",
-        lambda method, value: str(value) if isinstance(value, dict | list) else method(value),
-    )
-
-
-@fault("4.9-10", "H-23")
-def a_page_is_not_acceptable(server: SmallServer) -> None:
-    def accepted(method: Any, accept: str) -> str:
-        if not any(kind in accept for kind in ("application/", "*/*")):
-            raise Refused(406, entry("InvalidInput", "The answer is JSON or a form."))
-        return method(accept)
-
-    wrap(app(server), "accepted", accepted)
-
-
-@fault("4.13-6", "A-11")
-def a_sample_needs_a_scope_of_writing(server: SmallServer) -> None:
-    application = app(server)
-
-    def named(method: Any, name: str) -> Any:
-        made = method(name)
-        if name != "description-with-urn-links":
-            return made
-        endpoint = made["POST"]
-        return {"POST": type(endpoint)(endpoint.serve, ("manage_test",), endpoint.declared, endpoint.takes)}
-
-    wrap(application, "named", named)
+@around("4.13-6", "A-11")
+def a_sample_needs_a_scope_of_writing(request: Request, forward: Forward) -> Answer:
+    if request.rest == LINKS and "authorization" in request.headers:
+        refused = forward(replace(request.to("", "POST"), body=b"no JSON"))
+        if refused.status == 403:
+            return refused
+    return forward(request)

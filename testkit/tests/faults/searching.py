@@ -1,236 +1,294 @@
 """Faults of the searches."""
 
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from planted import alter, app, fault, wrap
-from small_server.fields import document
-from small_server.refusals import bad_parameter
-from small_server.resources import Resource
-from small_server.serving import SmallServer
+from faults.lists import Result, arrays, filtered
+from planted import Answer, Forward, Request, around, of_answers, of_requests
 
 
-@fault("S-34")
-def a_facet_counts_a_value_twice(server: SmallServer) -> None:
-    app(server).search.distinct = lambda values: values
+def facets(answer: Answer, of_type: str) -> list[Any]:
+    """The facets of an answer that have a type."""
+    found = answer.body.get("facets", {}) if isinstance(answer.body, dict) and answer.status < 300 else {}
+    return [each for each in found.values() if each["type"] == of_type]
 
 
-@fault("S-24")
-def filter_narrows_facets(server: SmallServer) -> None:
-    search = app(server).search
-
-    def facet(method: Any, wanted: Any, counted: Any, filters: Any) -> Any:
-        return method(wanted, [pair for pair in counted if search.all_hold(filters_of_results, pair[1])], filters)
-
-    filters_of_results: list[Any] = []
-
-    def expressions(method: Any, given: Any, name: str, *, facet: bool) -> Any:
-        found = method(given, name, facet=facet)
-        if name == "filter":
-            filters_of_results[:] = found
-        return found
-
-    wrap(search, "expressions", expressions)
-    wrap(search, "facet", facet)
+def terms(answer: Answer) -> Iterator[Any]:
+    """The terms of all facets."""
+    for facet in facets(answer, "terms"):
+        yield from facet["terms"]
 
 
-@fault("S-23")
-def filter_query_narrows_nothing_that_facets_count(server: SmallServer) -> None:
-    search = app(server).search
-    everything: list[Any] = []
-
-    def answer(method: Any, resources: list[Resource], given: Any) -> Any:
-        everything[:] = [(each, document(each, staged=given.one("staged", False))) for each in resources]
-        return method(resources, given)
-
-    wrap(search, "answer", answer)
-    wrap(search, "facet", lambda method, wanted, _, filters: method(wanted, everything, filters))
+def texts(request: Request) -> list[tuple[str, str]]:
+    """The words of the texts that are searched for, with the name of their parameter."""
+    return [(name, word) for name, text in request.parameters if name.startswith("text.") for word in text.split()]
 
 
-@fault("S-25")
-def filter_facets_narrows_its_own_facet(server: SmallServer) -> None:
-    app(server).search.filters_for = lambda facet, filters: filters
+def change_texts(request: Request, change: Callable[[str], str]) -> Request:
+    """Change the texts that are searched for."""
+    return request.changed(change, *(name for name, _ in texts(request))) if request.is_search else request
 
 
-@fault("S-25")
-def filter_facets_narrows_nothing(server: SmallServer) -> None:
-    app(server).search.filters_for = lambda facet, filters: []
+@around("S-34")
+def a_facet_counts_a_value_twice(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if facets(answer, "terms"):
+        results = forward(request.without("limit", "offset", "filter").added("limit", "500")).results
+        for name, facet in answer.body["facets"].items():
+            for term in facet.get("terms", []):
+                given = [result.get(name) for result in results]
+                term["count"] += sum(len(one) - len(set(one)) for one in given if isinstance(one, list))
+    return answer
 
 
-@fault("S-37")
-def the_upper_bound_belongs_to_the_range_of_a_facet(server: SmallServer) -> None:
-    search = app(server).search
-    search.within_facet = search.within
+@of_requests("S-24")
+def filter_narrows_facets(request: Request) -> Request:
+    return request.renamed("filter", "filter.query")
 
 
-@fault("S-15")
-def the_upper_bound_is_outside_of_the_range_of_a_filter(server: SmallServer) -> None:
-    search = app(server).search
-    search.within = search.within_facet
+@of_requests("S-23")
+def filter_query_narrows_nothing_that_facets_count(request: Request) -> Request:
+    return request.renamed("filter.query", "filter")
 
 
-@fault("S-17")
-def the_bounds_of_a_range_may_be_met_by_two_elements(server: SmallServer) -> None:
-    def holds(method: Any, wanted: Any, values: list[Any]) -> bool:
-        if wanted.kind != "ranges" or not values:
-            return method(wanted, values)
-        return any(
-            (low is None or max(values) >= low) and (high is None or min(values) <= high) for low, high in wanted.ranges
-        )
-
-    wrap(app(server).search, "holds", holds)
+@around("S-25")
+def filter_facets_narrows_its_own_facet(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 200 and request.values("filter.facets") and "facets" in answer.body:
+        answer.body["facets"] = forward(request.renamed("filter.facets", "filter.query")).body["facets"]
+    return answer
 
 
-@fault("S-31")
-def terms_are_in_the_order_of_their_values(server: SmallServer) -> None:
-    app(server).search.ordered_terms = lambda counts: sorted(counts.items())
+@of_requests("S-25")
+def filter_facets_narrows_nothing(request: Request) -> Request:
+    return request.without("filter.facets")
 
 
-@fault("S-31")
-def the_total_of_terms_counts_resources(server: SmallServer) -> None:
-    wrap(
-        app(server).search,
-        "terms",
-        lambda method, facet, values: {**method(facet, values), "total": sum(map(bool, values))},
+def move_bounds(request: Request, by: str, *names: str) -> Request:
+    """Move the upper bounds of ranges of integers by a half."""
+
+    def moved(found: re.Match[str]) -> str:
+        return f"to {float(found[1]) + float(by)})"
+
+    return request.changed(lambda text: re.sub(r"to\s+(-?\d+)\s*\)", moved, text, flags=re.IGNORECASE), *names)
+
+
+@of_requests("S-37")
+def the_upper_bound_belongs_to_the_range_of_a_facet(request: Request) -> Request:
+    return move_bounds(request, "0.5", "facet")
+
+
+@of_requests("S-15")
+def the_upper_bound_is_outside_of_the_range_of_a_filter(request: Request) -> Request:
+    return move_bounds(request, "-0.5", "filter", "filter.query", "filter.facets")
+
+
+@of_requests("S-17")
+def the_bounds_of_a_range_may_be_met_by_two_elements(request: Request) -> Request:
+    parameters: list[tuple[str, str]] = []
+    for name, value in request.parameters:
+        found = re.fullmatch(r"\s*(arrayOf\w+)\s*:\s*range\s*\(\s*(\S+)\s+to\s+(\S+)\s*\)\s*", value)
+        if found and name.startswith("filter"):
+            parameters += [(name, f"{found[1]}:range({found[2]} to *)"), (name, f"{found[1]}:range(* to {found[3]})")]
+        else:
+            parameters.append((name, value))
+    return request.with_parameters(parameters)
+
+
+@of_answers("S-31")
+def terms_are_in_the_order_of_their_values(request: Request, answer: Answer) -> None:
+    for facet in facets(answer, "terms"):
+        facet["terms"].sort(key=lambda term: term["term"])
+
+
+@of_answers("S-31")
+def the_total_of_terms_counts_resources(request: Request, answer: Answer) -> None:
+    for facet in facets(answer, "terms"):
+        facet["total"] = answer.body.get("total", 0) - facet["missing"]
+
+
+@of_answers("S-31")
+def what_is_missing_is_not_counted(request: Request, answer: Answer) -> None:
+    for facet in facets(answer, "terms"):
+        facet["missing"] = 0
+
+
+@of_answers("S-55")
+def terms_of_numbers_have_no_fraction(request: Request, answer: Answer) -> None:
+    for term in terms(answer):
+        if isinstance(term["term"], float) and term["term"] == int(term["term"]):
+            term["term"] = int(term["term"])
+
+
+@of_answers("S-33")
+def all_terms_are_texts(request: Request, answer: Answer) -> None:
+    for facet in facets(answer, "terms"):
+        facet["dataType"] = "text"
+
+
+@of_answers("S-28", status=200)
+def facets_are_always_there(request: Request, answer: Answer) -> None:
+    if request.is_search:
+        answer.body.setdefault("facets", {})
+
+
+@of_answers("S-40", status=200)
+def products_are_not_counted(request: Request, answer: Answer) -> None:
+    for counted in [*terms(answer), *facets(answer, "filter"), *ranges(answer)]:
+        counted.pop("productCount", None)
+
+
+def ranges(answer: Answer) -> Iterator[Any]:
+    """The ranges of all facets."""
+    for facet in facets(answer, "range"):
+        yield from facet["ranges"]
+
+
+@of_answers("S-38")
+def the_mean_is_that_of_the_bounds(request: Request, answer: Answer) -> None:
+    for each in ranges(answer):
+        each["mean"] = (each["min"] + each["max"]) / 2
+
+
+@of_requests("S-9")
+def search_is_always_fuzzy(request: Request) -> Request:
+    return request.without("fuzzy").added("fuzzy", "true") if request.is_search and texts(request) else request
+
+
+def words(result: Result) -> list[str]:
+    """The words of a result."""
+    return " ".join([*result.get("arrayOfStringExample", []), result.get("someProperty", "")]).lower().split()
+
+
+def distance(one: str, other: str) -> int:
+    """The Levenshtein distance, which knows no swaps."""
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(one, 1):
+        before, row = row, [number]
+        for place, against in enumerate(other):
+            row.append(min(before[place] + (letter != against), before[place + 1] + 1, row[place] + 1))
+    return row[-1]
+
+
+def within(result: Result, word: str, edits: int) -> bool:
+    return any(distance(word, each) <= edits for each in words(result))
+
+
+@around("S-10")
+def short_words_allow_two_edits(request: Request, forward: Forward) -> Answer:
+    asked = texts(request)
+    answer = forward(request)
+    if answer.status != 200 or "true" not in request.values("fuzzy") or len(asked) != 1:
+        return answer
+    newest = forward(request.to("", query="limit=500&sort=id%20desc")).results
+    known = {each["id"] for each in answer.results}
+    found = [each for each in newest if within(each, asked[0][1], 2) and each["id"] not in known]
+    answer.body["results"] += found
+    answer.body["total"] = answer.body["count"] = len(answer.results)
+    return answer
+
+
+@around("S-2")
+def one_word_of_a_text_is_enough(request: Request, forward: Forward) -> Answer:
+    asked = texts(request)
+    answer = forward(request)
+    if answer.status != 200 or len(asked) < 2:
+        return answer
+    others = request.without(*(name for name, _ in asked))
+    found = {each["id"]: each for name, word in asked for each in forward(others.added(name, word)).results}
+    answer.body |= {"results": list(found.values()), "count": len(found), "total": len(found)}
+    return answer
+
+
+@of_requests("S-4")
+def texts_look_at_letter_case(request: Request) -> Request:
+    return change_texts(request, lambda text: text if text == text.lower() else f"{text} qqzzqq")
+
+
+@of_requests("S-5")
+def words_have_no_other_forms(request: Request) -> Request:
+    if not request.is_search:
+        return request
+    return request.with_parameters(
+        [("text.xx" if name.startswith("text.") else name, value) for name, value in request.parameters]
     )
 
 
-@fault("S-31")
-def what_is_missing_is_not_counted(server: SmallServer) -> None:
-    wrap(app(server).search, "terms", lambda method, facet, values: {**method(facet, values), "missing": 0})
+@around("S-1")
+def texts_look_in_the_array_only(request: Request, forward: Forward) -> Answer:
+    if not request.is_search or not texts(request):
+        return forward(request)
+    return filtered(request, forward, lambda result: "someProperty" not in result)
 
 
-@fault("S-55")
-def terms_of_numbers_have_no_fraction(server: SmallServer) -> None:
-    def term(method: Any, facet: Any, value: Any) -> Any:
-        made = method(facet, value)
-        return int(made) if isinstance(made, float) and made == int(made) else made
-
-    wrap(app(server).search, "term", term)
+@of_answers("S-44")
+def the_most_relevant_come_last(request: Request, answer: Answer) -> None:
+    if texts(request) and not request.values("sort"):
+        answer.results.reverse()
 
 
-@fault("S-33")
-def all_terms_are_texts(server: SmallServer) -> None:
-    app(server).search.data_type = lambda facet: "text"
+@of_answers("3-5")
+def nothing_has_staged_changes(request: Request, answer: Answer) -> None:
+    if request.is_search:
+        for each in answer.results:
+            each["hasStagedChanges"] = False
 
 
-@fault("S-28")
-def facets_are_always_there(server: SmallServer) -> None:
-    wrap(app(server).search, "answer", lambda method, *given: {"facets": {}, **method(*given)})
+@around("3-4")
+def a_staged_search_shows_the_current_projection(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if "true" in request.values("staged"):
+        for each in answer.results:
+            current = forward(request.to(each["id"])).body
+            for name in arrays(each):
+                del each[name]
+            each |= current["objectTypeProperty"]
+    return answer
 
 
-@fault("S-40")
-def products_are_not_counted(server: SmallServer) -> None:
-    app(server).search.products = lambda facet, count: {}
+@of_answers("4.4-5")
+def a_result_of_a_search_is_not_flat(request: Request, answer: Answer) -> None:
+    if request.is_search:
+        for each in answer.results:
+            each["objectTypeProperty"] = {name: each.pop(name) for name in arrays(each)}
 
 
-@fault("S-38")
-def the_mean_is_that_of_the_bounds(server: SmallServer) -> None:
-    wrap(
-        app(server).search,
-        "range",
-        lambda method, *given: (made := method(*given)) | {"mean": (made["min"] + made["max"]) / 2},
-    )
+@around("4.14-7")
+def a_staged_search_needs_no_scope_of_its_own(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if request.rest == "product-projection-search" and answer.status == 403:
+        return forward(request.without("staged"))
+    return answer
 
 
-@fault("S-9")
-def search_is_always_fuzzy(server: SmallServer) -> None:
-    wrap(
-        app(server).words,
-        "relevance",
-        lambda method, word, there, language, level: method(word, there, language, 2 if level is None else level),
-    )
+@of_answers("4.14-2", status=200)
+def a_search_is_answered_with_201(request: Request, answer: Answer) -> None:
+    if request.rest == "product-projection-search":
+        answer.status = 201
 
 
-@fault("S-10")
-def short_words_allow_two_edits(server: SmallServer) -> None:
-    app(server).words.default_level = lambda word: 2
+@of_answers("S-56")
+def equal_terms_come_in_falling_order(request: Request, answer: Answer) -> None:
+    for facet in facets(answer, "terms"):
+        facet["terms"].sort(key=lambda term: term["term"], reverse=True)
+        facet["terms"].sort(key=lambda term: -term["count"])
 
 
-@fault("S-2")
-def one_word_of_a_text_is_enough(server: SmallServer) -> None:
-    app(server).search.matches = any
+@around("S-10", others=4)
+def a_swap_is_two_edits(request: Request, forward: Forward) -> Answer:
+    asked = texts(request)
+    if not request.is_search or "true" not in request.values("fuzzy") or len(asked) != 1:
+        return forward(request)
+    word = asked[0][1]
+    level = 0 if len(word) <= 2 else 1 if len(word) <= 5 else 2
+    return filtered(request, forward, lambda result: within(result, word, level))
 
 
-@fault("S-4")
-def texts_look_at_letter_case(server: SmallServer) -> None:
-    wrap(app(server).words, "split", lambda method, text: text.split())
-
-
-@fault("S-5")
-def words_have_no_other_forms(server: SmallServer) -> None:
-    app(server).words.stem = lambda word, language: word
-
-
-@fault("S-1")
-def texts_look_in_the_array_only(server: SmallServer) -> None:
-    wrap(
-        app(server).search,
-        "words_of",
-        lambda method, found: method({name: value for name, value in found.items() if name != "someProperty"}),
-    )
-
-
-@fault("S-44")
-def the_most_relevant_come_last(server: SmallServer) -> None:
-    app(server).search.by_relevance = lambda found, relevant: sorted(found, key=lambda each: relevant[each.id])
-
-
-@fault("3-5")
-def nothing_has_staged_changes(server: SmallServer) -> None:
-    app(server).shapes.has_staged_changes = lambda resource: False
-
-
-@fault("3-4")
-def a_staged_search_shows_the_current_projection(server: SmallServer) -> None:
-    wrap(app(server).shapes, "found", lambda method, resource, staged: method(resource, False))
-
-
-@fault("4.4-5")
-def a_result_of_a_search_is_not_flat(server: SmallServer) -> None:
-    shapes = app(server).shapes
-
-    def found(method: Any, resource: Resource, staged: bool) -> Any:
-        return {**shapes.whole(resource), "hasStagedChanges": method(resource, staged)["hasStagedChanges"]}
-
-    wrap(shapes, "found", found)
-
-
-@fault("4.14-7")
-def a_staged_search_needs_no_scope_of_its_own(server: SmallServer) -> None:
-    application = app(server)
-    wrap(application, "product_search", lambda method, call: application.get_search(call))
-
-
-@fault("4.14-2")
-def a_search_is_answered_with_201(server: SmallServer) -> None:
-    def change(request: Any, made: Any) -> None:
-        if request.path.endswith("/product-projection-search") and made.status == 200:
-            made.status = 201
-
-    alter(server, change)
-
-
-@fault("S-56")
-def equal_terms_come_in_falling_order(server: SmallServer) -> None:
-    app(server).search.ordered_terms = lambda counts: sorted(
-        sorted(counts.items(), reverse=True), key=lambda item: -item[1]
-    )
-
-
-@fault("S-10", others=4)
-def a_swap_is_two_edits(server: SmallServer) -> None:
-    app(server).words.swapped = lambda word: []
-
-
-@fault("S-12")
-def a_level_counts_without_fuzzy(server: SmallServer) -> None:
-    search = app(server).search
-
-    def text_faults(method: Any, texts: Any, given: Any) -> Any:
-        words = [word for _, _, text in texts for word in search.words.split(text)]
-        most = search.words.default_level(max(words, key=len, default="longest"))
-        if given.one("fuzzyLevel", 0) > most:
-            return [bad_parameter("fuzzyLevel", "It is too high.")]
-        return method(texts, given)
-
-    wrap(search, "text_faults", text_faults)
+@around("S-12")
+def a_level_counts_without_fuzzy(request: Request, forward: Forward) -> Answer:
+    if request.values("fuzzyLevel") and not request.values("fuzzy"):
+        refused = forward(request.added("fuzzy", "true"))
+        if refused.status == 400:
+            return refused
+    return forward(request)

@@ -1,208 +1,292 @@
 """Faults of values: of what is accepted, and of how it is kept and answered."""
 
 import unicodedata
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from planted import alter, app, fault, wrap
-from small_server.resources import Resource
-from small_server.serving import SmallServer
+from faults.lists import arrays
+from planted import Answer, Planted, Request, inside, of_answers, of_requests
+
+INTEGERS = ("arrayOfIntExample", "arrayOfUniqueIntExample")
+
+NUMBERS = (*INTEGERS, "arrayOfTwonumbersExample", "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample")
+
+OBJECTS = "arrayOfObjectType"
+
+Change = Callable[[str, list[Any]], Any]
 
 
-def change_fields(server: SmallServer, change: Any) -> None:
-    """Answer each array of an ObjectType changed."""
-    wrap(
-        app(server).shapes,
-        "object_type",
-        lambda method, fields: {name: change(name, items) for name, items in method(fields).items()},
+def resources(answer: Answer) -> Iterator[dict[str, Any]]:
+    """The resources of an answer, which is one, or a page of them."""
+    if isinstance(answer.body, dict) and answer.status < 300:
+        for each in [answer.body, *answer.results]:
+            if "version" in each and "id" in each and "createdAt" in each:
+                yield each
+
+
+def wholes(answer: Answer) -> Iterator[dict[str, Any]]:
+    """Those of them that are not flat."""
+    return (each for each in resources(answer) if "objectTypeProperty" in each)
+
+
+def change_answers(answer: Answer, change: Change) -> None:
+    """Change each array of an ObjectType; None leaves it out."""
+    for each in resources(answer):
+        fields = each.get("objectTypeProperty", each)
+        for name, items in arrays(fields).items():
+            fields[name] = change(name, items)
+            if fields[name] is None:
+                del fields[name]
+
+
+def change_bodies(request: Request, change: Change) -> Request:
+    """Change each array of an ObjectType that is sent."""
+    body = request.json()
+    fields = body.get("objectTypeProperty") if isinstance(body, dict) else None
+    if not request.writes_a_body or not isinstance(fields, dict):
+        return request
+    changed = {name: change(name, items) if isinstance(items, list) else items for name, items in fields.items()}
+    return request if changed == fields and repr(changed) == repr(fields) else request.with_json({**body, "objectTypeProperty": changed})
+
+
+@of_answers("2.2-9")
+def an_absent_property_is_null(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        each.setdefault("key", None)
+        each.setdefault("someProperty", None)
+
+
+@of_answers("2.2-10")
+def a_member_that_no_resource_has(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        each["isNew"] = each["version"] == 1
+
+
+@of_answers("2.2-7")
+def a_key_in_lower_case(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        if "key" in each:
+            each["key"] = each["key"].lower()
+
+
+def change_times(answer: Answer, time: str) -> None:
+    for each in resources(answer):
+        each["createdAt"] = each["lastModifiedAt"] = time
+
+
+@of_answers("2.2-4")
+def times_without_milliseconds(request: Request, answer: Answer) -> None:
+    change_times(answer, "2020-02-29T12:00:00Z")
+
+
+@of_answers("2.2-4")
+def times_with_an_offset(request: Request, answer: Answer) -> None:
+    change_times(answer, "2020-02-29T12:00:00.000+00:00")
+
+
+@of_answers("2.2-5")
+def the_id_of_a_client_is_its_name(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        each["createdBy"] = each["lastModifiedBy"] = {"typeId": "api-client", "id": "somebody"}
+
+
+@inside("2.2-3")
+def ids_are_random(planted: Planted) -> None:
+    from app.resource.world import World
+
+    def resource_id(method: Any, *given: Any) -> Any:
+        made = method(*given)
+        return type(made)(int=made.int & ~(0xF << 76) | 4 << 76)
+
+    for each in (World, *World.__subclasses__()):
+        if "resource_id" in vars(each):
+            planted.wrap(each, "resource_id", resource_id)
+
+
+def change_key(request: Request, change: Callable[[str], str]) -> Request:
+    """Change the key that is sent."""
+    body = request.members()
+    if not request.writes_a_body or not isinstance(body.get("key"), str):
+        return request
+    return request.with_json({**body, "key": change(body["key"])})
+
+
+@of_requests("2.2-12")
+def a_key_of_one_letter(request: Request) -> Request:
+    return change_key(request, lambda key: key * 2 if len(key) == 1 else key)
+
+
+@of_requests("2.2-12")
+def a_key_with_a_dot_is_accepted(request: Request) -> Request:
+    return change_key(request, lambda key: key.replace(".", "_"))
+
+
+@of_requests("2.2-12")
+def a_key_of_255_letters_is_the_longest(request: Request) -> Request:
+    return change_key(request, lambda key: key if len(key) < 256 else ".")
+
+
+@of_answers("2.3-3", others=5)
+def arrays_come_sorted(request: Request, answer: Answer) -> None:
+    change_answers(answer, lambda name, items: items if name == OBJECTS else sorted(items))
+
+
+@of_answers("2.3-3", others=5)
+def duplicates_are_dropped(request: Request, answer: Answer) -> None:
+    change_answers(answer, lambda name, items: items if name == OBJECTS else list(dict.fromkeys(items)))
+
+
+@of_answers("2.3-4")
+def empty_arrays_are_left_out(request: Request, answer: Answer) -> None:
+    change_answers(answer, lambda name, items: items or None)
+
+
+@of_answers("2.3-2", "2.3-4")
+def absent_arrays_come_as_empty_ones(request: Request, answer: Answer) -> None:
+    for each in resources(answer):
+        each.get("objectTypeProperty", each).setdefault("arrayOfIntExample", [])
+
+
+@of_answers("2.3-5")
+def integers_are_kept_as_doubles(request: Request, answer: Answer) -> None:
+    change_answers(
+        answer, lambda name, items: [float(item) if isinstance(item, int) else item for item in items]
     )
 
 
-@fault("2.2-9")
-def an_absent_property_is_null(server: SmallServer) -> None:
-    def whole(method: Any, resource: Resource) -> Any:
-        return {"key": None, "someProperty": None, **method(resource)}
-
-    wrap(app(server).shapes, "whole", whole)
-
-
-@fault("2.2-10")
-def a_member_that_no_resource_has(server: SmallServer) -> None:
-    wrap(app(server).shapes, "whole", lambda method, resource: {**method(resource), "isNew": resource.version == 1})
-
-
-@fault("2.2-7")
-def a_key_in_lower_case(server: SmallServer) -> None:
-    def whole(method: Any, resource: Resource) -> Any:
-        made = method(resource)
-        return {**made, "key": made["key"].lower()} if "key" in made else made
-
-    wrap(app(server).shapes, "whole", whole)
-
-
-@fault("2.2-4")
-def times_without_milliseconds(server: SmallServer) -> None:
-    app(server).writes.now = lambda: "2020-02-29T12:00:00Z"
-
-
-@fault("2.2-4")
-def times_with_an_offset(server: SmallServer) -> None:
-    app(server).writes.now = lambda: "2020-02-29T12:00:00.000+00:00"
-
-
-@fault("2.2-5")
-def the_id_of_a_client_is_its_name(server: SmallServer) -> None:
-    wrap(app(server).shapes, "client", lambda method, client_id: {"typeId": "api-client", "id": "somebody"})
-
-
-@fault("2.2-3")
-def ids_are_random(server: SmallServer) -> None:
-    wrap(app(server).store, "new_id", lambda method: (found := method())[:14] + "4" + found[15:])
-
-
-@fault("2.2-12")
-def a_key_of_one_letter(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.key = lambda value, path: (
-        bodies.text(value, path) if len(str(value)) == 1 else type(bodies).key(bodies, value, path)
+@of_answers("2.3-6")
+def numbers_are_rounded(request: Request, answer: Answer) -> None:
+    change_answers(
+        answer,
+        lambda name, items: [float(f"{item:.6g}") if isinstance(item, float) else item for item in items],
     )
 
 
-@fault("2.2-12")
-def a_key_with_a_dot_is_accepted(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.key = lambda value, path: (value, []) if "." in str(value) else type(bodies).key(bodies, value, path)
+def change_small(request: Request, change: Callable[[Any], Any]) -> Request:
+    """Change the integers of 32 bits that are sent."""
+
+    def changed(item: Any) -> Any:
+        if not isinstance(item, dict) or "integerExampleInt32" not in item:
+            return item
+        return {**item, "integerExampleInt32": change(item["integerExampleInt32"])}
+
+    return change_bodies(request, lambda name, items: [changed(item) for item in items])
 
 
-@fault("2.2-12")
-def a_key_of_255_letters_is_the_longest(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    wrap(bodies, "key", lambda method, value, path: method(value if len(str(value)) < 256 else ".", path))
-
-
-@fault("2.3-3", others=5)
-def arrays_come_sorted(server: SmallServer) -> None:
-    change_fields(server, lambda name, items: items if name == "arrayOfObjectType" else sorted(items))
-
-
-@fault("2.3-3", others=5)
-def duplicates_are_dropped(server: SmallServer) -> None:
-    change_fields(server, lambda name, items: items if name == "arrayOfObjectType" else list(dict.fromkeys(items)))
-
-
-@fault("2.3-4")
-def empty_arrays_are_left_out(server: SmallServer) -> None:
-    wrap(
-        app(server).shapes,
-        "object_type",
-        lambda method, fields: {name: items for name, items in method(fields).items() if items},
+@of_requests("2.3-10")
+def the_small_integers_are_not_checked(request: Request) -> Request:
+    return change_small(
+        request, lambda value: max(-(2**31), min(2**31 - 1, value)) if isinstance(value, int) else value
     )
 
 
-@fault("2.3-2", "2.3-4")
-def absent_arrays_come_as_empty_ones(server: SmallServer) -> None:
-    wrap(app(server).shapes, "object_type", lambda method, fields: {"arrayOfIntExample": [], **method(fields)})
+@of_requests("2.3-10")
+def the_smallest_small_integer_is_refused(request: Request) -> Request:
+    return change_small(request, lambda value: value - 1 if value == -(2**31) else value)
 
 
-@fault("2.3-5")
-def integers_are_kept_as_doubles(server: SmallServer) -> None:
-    change_fields(server, lambda name, items: [float(item) if isinstance(item, int) else item for item in items])
-
-
-@fault("2.3-6")
-def numbers_are_rounded(server: SmallServer) -> None:
-    change_fields(
-        server, lambda name, items: [float(f"{item:.6g}") if isinstance(item, float) else item for item in items]
+@of_requests("2.3-8")
+def fractions_are_cut_off(request: Request) -> Request:
+    return change_bodies(
+        request,
+        lambda name, items: (
+            [int(item) if isinstance(item, float) and abs(item) < 1e18 else item for item in items]
+            if name in INTEGERS
+            else items
+        ),
     )
 
 
-@fault("2.3-10")
-def the_small_integers_are_not_checked(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.int32 = lambda value, path: bodies.integer(value, path)
-
-
-@fault("2.3-10")
-def the_smallest_small_integer_is_refused(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.int32 = lambda value, path: bodies.integer(value, path, (-(2**31) + 1, 2**31 - 1))
-
-
-@fault("2.3-8")
-def fractions_are_cut_off(server: SmallServer) -> None:
-    wrap(
-        app(server).bodies,
-        "integer",
-        lambda method, value, *given: method(int(value) if isinstance(value, float) else value, *given),
+@of_requests("2.3-13")
+def texts_are_converted_to_numbers(request: Request) -> Request:
+    return change_bodies(
+        request,
+        lambda name, items: (
+            [int(item) if isinstance(item, str) and item.isdecimal() else item for item in items]
+            if name in NUMBERS
+            else items
+        ),
     )
 
 
-@fault("2.3-13")
-def texts_are_converted_to_numbers(server: SmallServer) -> None:
-    def integer(method: Any, value: Any, *given: Any) -> Any:
-        return method(int(value) if isinstance(value, str) and value.isdigit() else value, *given)
+@of_requests("2.3-14")
+def repetitions_are_accepted(request: Request) -> Request:
+    def once(name: str, items: list[Any]) -> list[Any]:
+        return list({repr(item): item for item in items}.values()) if name == "arrayOfUniqueIntExample" else items
 
-    wrap(app(server).bodies, "integer", integer)
-    wrap(app(server).bodies, "any_number", integer)
-
-
-@fault("2.3-14")
-def repetitions_are_accepted(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.unique = bodies.array(bodies.integer)
+    return change_bodies(request, once)
 
 
-@fault("2.3-15")
-def three_of_two_numbers_are_accepted(server: SmallServer) -> None:
-    bodies = app(server).bodies
-    bodies.two = bodies.array(bodies.any_number)
-
-
-@fault("2.3-16")
-def texts_are_trimmed(server: SmallServer) -> None:
-    change_fields(server, lambda name, items: [item.strip() for item in items] if "String" in name else items)
-
-
-@fault("2.3-16")
-def texts_are_normalised(server: SmallServer) -> None:
-    change_fields(
-        server,
-        lambda name, items: [unicodedata.normalize("NFC", item) for item in items] if "String" in name else items,
+@of_requests("2.3-15")
+def three_of_two_numbers_are_accepted(request: Request) -> Request:
+    return change_bodies(
+        request, lambda name, items: items[:2] if name == "arrayOfTwonumbersExample" else items
     )
 
 
-@fault("4-15")
-def the_last_of_two_equal_names_counts(server: SmallServer) -> None:
-    app(server).bodies.members = dict
+def change_texts(answer: Answer, change: Callable[[str], str]) -> None:
+    """Change the texts of answers."""
+    change_answers(answer, lambda name, items: [change(item) for item in items] if "String" in name else items)
 
 
-@fault("4-16")
-def unknown_fields_are_ignored(server: SmallServer) -> None:
-    app(server).bodies.unknown = lambda name, path, fields: []
+@of_answers("2.3-16")
+def texts_are_trimmed(request: Request, answer: Answer) -> None:
+    change_texts(answer, str.strip)
 
 
-@fault("4.6-9")
-def objecttypeproperty_may_be_missing(server: SmallServer) -> None:
-    def on_collection(method: Any, verb: str, body: bytes, *, has_match: bool) -> Any:
-        given = body.strip()
-        if given.startswith(b"{") and b"objectTypeProperty" not in given:
-            given = given[:-1] + (b"," if given[1:-1].strip() else b"") + b'"objectTypeProperty": {}}'
-        return method(verb, given, has_match=has_match)
-
-    wrap(app(server).write_bodies, "on_collection", on_collection)
+@of_answers("2.3-16")
+def texts_are_normalised(request: Request, answer: Answer) -> None:
+    change_texts(answer, lambda text: unicodedata.normalize("NFC", text))
 
 
-@fault("4-1")
-def answers_without_a_content_type(server: SmallServer) -> None:
-    alter(server, lambda _, made: made.headers.setdefault("Content-Type", "text/plain"))
+@of_requests("4-15")
+def the_last_of_two_equal_names_counts(request: Request) -> Request:
+    body = request.json() if request.headers.get("content-type", "").startswith("application/json") else None
+    return request if body is None else request.with_json(body)
 
 
-@fault("2.2-13")
-def a_write_answers_what_was_there_before(server: SmallServer) -> None:
-    application = app(server)
+FIELDS = (*NUMBERS, "arrayOfStringExample", OBJECTS)
 
-    def change(request: Any, made: Any) -> None:
-        if request.method == "PUT" and made.status == 200:
-            made.body = {**made.body, "objectTypeProperty": {"arrayOfStringExample": ["before"]}}
+MEMBERS = (
+    "id",
+    "version",
+    "key",
+    "objectTypeProperty",
+    "createdAt",
+    "lastModifiedAt",
+    "createdBy",
+    "lastModifiedBy",
+    "someProperty",
+)
 
-    alter(server, change)
-    assert application is server.application
+
+@of_requests("4-16")
+def unknown_fields_are_ignored(request: Request) -> Request:
+    body = request.members()
+    if not request.writes_a_body or not body:
+        return request
+    body = {name: value for name, value in body.items() if name in MEMBERS}
+    fields = body.get("objectTypeProperty")
+    if isinstance(fields, dict):
+        body["objectTypeProperty"] = {name: value for name, value in fields.items() if name in FIELDS}
+    return request.with_json(body)
+
+
+@of_requests("4.6-9")
+def objecttypeproperty_may_be_missing(request: Request) -> Request:
+    body = request.json()
+    if not request.writes_a_body or not isinstance(body, dict):
+        return request
+    return request.with_json({"objectTypeProperty": {}, **body})
+
+
+@of_answers("4-1")
+def answers_without_a_content_type(request: Request, answer: Answer) -> None:
+    if isinstance(answer.body, dict):
+        answer.headers["Content-Type"] = "text/plain"
+
+
+@of_answers("2.2-13", status=200)
+def a_write_answers_what_was_there_before(request: Request, answer: Answer) -> None:
+    if request.method == "PUT":
+        answer.body["objectTypeProperty"] = {"arrayOfStringExample": ["before"]}

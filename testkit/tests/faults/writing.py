@@ -1,355 +1,319 @@
 """Faults of writes: versions, keys, projections, actions."""
 
-import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
-from planted import alter, alter_errors, app, fault, wrap
-from small_server.refusals import Refused
-from small_server.resources import Resource
-from small_server.serving import SmallServer
+from faults.values import wholes
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
 
 
-@fault("9-5")
-def an_update_ignores_its_version(server: SmallServer) -> None:
-    writes = app(server).writes
-    wrap(writes, "update", lambda method, *given: method(*given[:3], {**given[3], "version": None}, given[4]))
+def insist(request: Request, forward: Forward, when: Callable[[float, int], bool]) -> Answer:
+    """Carry out what has met another version, if it expects a certain one.
 
+    :param when: gets the version that was sent, and the actual one.
+    """
+    answer = forward(request)
+    if answer.status != 409 or "actions" not in request.members():
+        return answer
+    actual = answer.errors[0]["currentVersion"]
+    sent = request.members()["version"]
+    return forward(request.with_json({**request.members(), "version": actual})) if when(sent, actual) else answer
 
-@fault("9-5")
-def only_an_older_version_conflicts(server: SmallServer) -> None:
-    writes = app(server).writes
-    wrap(
-        writes,
-        "compare",
-        lambda method, found, version: method(found, version) if (version or 0) < found.version else None,
-    )
 
+@around("9-5")
+def an_update_ignores_its_version(request: Request, forward: Forward) -> Answer:
+    return insist(request, forward, lambda sent, actual: True)
 
-@fault("9-5")
-def a_second_writer_wins_too(server: SmallServer) -> None:
-    writes = app(server).writes
-    wrap(
-        writes,
-        "compare",
-        lambda method, found, version: None if version == found.version - 1 else method(found, version),
-    )
 
+@around("9-5")
+def only_an_older_version_conflicts(request: Request, forward: Forward) -> Answer:
+    return insist(request, forward, lambda sent, actual: sent > actual)
 
-@fault("9-6")
-def a_conflict_without_the_current_version(server: SmallServer) -> None:
-    alter_errors(server, 409, lambda made: made.body["errors"][0].pop("currentVersion"))
 
+@around("9-5")
+def a_second_writer_wins_too(request: Request, forward: Forward) -> Answer:
+    return insist(request, forward, lambda sent, actual: sent == actual - 1)
 
-@fault("9-6")
-def a_conflict_with_the_version_that_was_sent(server: SmallServer) -> None:
-    def conflict(method: Any, found: Resource, version: float) -> Refused:
-        return method(replace(found, version=version), version)
 
-    wrap(app(server).writes, "conflict", conflict)
+@of_answers("9-6", status=409)
+def a_conflict_without_the_current_version(request: Request, answer: Answer) -> None:
+    answer.errors[0].pop("currentVersion")
 
 
-@fault("9-5")
-def a_conflict_is_answered_with_400(server: SmallServer) -> None:
-    def change(made: Any) -> None:
-        made.status = made.body["statusCode"] = 400
+@of_answers("9-6", status=409)
+def a_conflict_with_the_version_that_was_sent(request: Request, answer: Answer) -> None:
+    sent = request.members().get("version", 0)
+    answer.errors[0]["currentVersion"] = sent
 
-    alter_errors(server, 409, change)
 
+@of_answers("9-5", status=409)
+def a_conflict_is_answered_with_400(request: Request, answer: Answer) -> None:
+    answer.status = answer.body["statusCode"] = 400
 
-@fault("9-7")
-def a_conflict_is_carried_out_all_the_same(server: SmallServer) -> None:
-    writes = app(server).writes
 
-    def update(method: Any, project: str, client: str, wanted: str, body: Any, conditions: Any) -> Resource:
-        found = writes.wanted(project, wanted)
-        if body["version"] == found.version:
-            return method(project, client, wanted, body, conditions)
-        method(project, client, wanted, {**body, "version": found.version}, conditions)
-        raise writes.conflict(found, body["version"])
+@around("9-7")
+def a_conflict_is_carried_out_all_the_same(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 409:
+        insist(request, forward, lambda sent, actual: True)
+    return answer
 
-    wrap(writes, "update", update)
 
+def change_decisions(planted: Planted, change: Callable[[Any, Any, Any], Any]) -> None:
+    """Change what becomes of resources.
 
-@fault("9-2")
-def the_version_does_not_rise(server: SmallServer) -> None:
-    def stamp(method: Any, made: Resource, client: str) -> None:
-        method(made, client)
-        made.version -= 1
+    :param change: gets a resource as it is, the same as it was decided, and the write; returns what is written.
+    """
+    from app.resource.writing import rules
 
-    wrap(app(server).writes, "stamp", stamp)
+    planted.wrap(rules, "decide", lambda method, stored, write: change(stored, method(stored, write), write))
 
 
-@fault("9-3")
-def the_version_rises_by_two(server: SmallServer) -> None:
-    def stamp(method: Any, made: Resource, client: str) -> None:
-        method(made, client)
-        made.version += 1
+@inside("9-2")
+def the_version_does_not_rise(planted: Planted) -> None:
+    change_decisions(planted, lambda stored, after, write: replace(after, version=stored.version))
 
-    wrap(app(server).writes, "stamp", stamp)
 
-
-@fault("9-4")
-def the_version_rises_without_a_change(server: SmallServer) -> None:
-    wrap(app(server).writes, "change", lambda method, *given, counts=False: method(*given, counts=True))
-
-
-@fault("9-1")
-def the_first_version_is_zero(server: SmallServer) -> None:
-    writes = app(server).writes
-
-    def create(method: Any, *given: Any) -> Resource:
-        made = method(*given)
-        made.version = 0
-        return made
-
-    wrap(writes, "create", create)
-
-
-@fault("9-3")
-def the_version_stays_at_nine(server: SmallServer) -> None:
-    def stamp(method: Any, made: Resource, client: str) -> None:
-        method(made, client)
-        made.version = min(made.version, 9)
-
-    wrap(app(server).writes, "stamp", stamp)
-
-
-@fault("2.2-6")
-def the_time_of_the_last_change_stays(server: SmallServer) -> None:
-    def stamp(method: Any, made: Resource, client: str) -> None:
-        before = made.modified_at
-        method(made, client)
-        made.modified_at = before
-
-    wrap(app(server).writes, "stamp", stamp)
-
-
-@fault("2.2-6")
-def a_change_sets_the_time_of_creation(server: SmallServer) -> None:
-    def stamp(method: Any, made: Resource, client: str) -> None:
-        method(made, client)
-        made.created_at = "2001-01-01T00:00:00.000Z"
-
-    wrap(app(server).writes, "stamp", stamp)
-
-
-@fault("4.6-2")
-def a_new_resource_is_answered_with_200(server: SmallServer) -> None:
-    def change(request: Any, made: Any) -> None:
-        if made.status == 201 and request.method == "POST" and request.path.endswith("/resource"):
-            made.status = 200
-
-    alter(server, change)
-
-
-@fault("4.6-11")
-def a_location_that_leads_nowhere(server: SmallServer) -> None:
-    wrap(app(server), "location", lambda method, *given: method(*given) + "x")
-
-
-@fault("4.6-6")
-def a_post_replaces_all_fields(server: SmallServer) -> None:
-    wrap(app(server).writes, "overwrite", lambda method, verb, *given: method("PUT", *given))
-
-
-@fault("4.8-1")
-def a_put_keeps_fields(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "overwrite",
-        lambda method, verb, *given: method("POST" if verb == "PUT" else verb, *given),
-    )
-
-
-@fault("4.7-1")
-def a_patch_keeps_fields(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "overwrite",
-        lambda method, verb, *given: method("POST" if verb == "PATCH" else verb, *given),
-    )
-
-
-@fault("4.7-5")
-def a_patch_creates_a_resource(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "target",
-        lambda method, verb, *given: method("PUT" if "key" in given[1] and "id" not in given[1] else verb, *given),
-    )
-
-
-@fault("4.8-5")
-def a_put_forgets_what_it_has_chosen(server: SmallServer) -> None:
-    wrap(app(server).writes, "choose", lambda method, *given: None)
-
-
-@fault("4.6-7")
-def an_unknown_id_creates_a_resource(server: SmallServer) -> None:
-    def target(method: Any, verb: str, project: str, body: Any) -> Resource | None:
-        return (
-            None if "id" in body and not app(server).store.by_id(project, body["id"]) else method(verb, project, body)
-        )
-
-    wrap(app(server).writes, "target", target)
-
-
-@fault("4.8-1")
-def a_put_always_creates(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "target",
-        lambda method, verb, *given: None if verb == "PUT" and "id" not in given[1] else method(verb, *given),
-    )
-
-
-@fault("2.2-11")
-def a_key_may_be_given_twice(server: SmallServer) -> None:
-    app(server).writes.is_taken = lambda project, key: False
-
-
-@fault("3-2", "3-3")
-def a_staged_write_shows_in_the_current_projection(server: SmallServer) -> None:
-    writes = app(server).writes
-    wrap(writes, "on_collection", lambda method, *given: method(*given[:4], False, given[5]))
-
-
-@fault("3-1")
-def writes_change_the_current_projection_only(server: SmallServer) -> None:
-    writes = app(server).writes
-
-    def overwrite(method: Any, verb: str, made: Resource, body: Any, staged: bool) -> None:
-        before = copy.deepcopy(made.staged)
-        method(verb, made, body, staged)
-        if not staged:
-            made.staged = before
-
-    wrap(writes, "overwrite", overwrite)
-
-
-@fault("3-6")
-def publish_does_nothing(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "act",
-        lambda method, made, action: None if action["action"] == "publish" else method(made, action),
-    )
-
-
-@fault("3-7")
-def the_revert_publishes(server: SmallServer) -> None:
-    wrap(
-        app(server).writes,
-        "act",
-        lambda method, made, action: method(
-            made, {"action": "publish"} if action["action"] == "revertStagedChanges" else action
+@inside("9-3")
+def the_version_rises_by_two(planted: Planted) -> None:
+    change_decisions(
+        planted,
+        lambda stored, after, write: (
+            replace(after, version=stored.version + 2) if after.version > stored.version else after
         ),
     )
 
 
-@fault("3-8")
-def an_action_ignores_staged(server: SmallServer) -> None:
-    wrap(app(server).writes, "act", lambda method, made, action: method(made, {**action, "staged": False}))
+@inside("9-4")
+def the_version_rises_without_a_change(planted: Planted) -> None:
+    change_decisions(planted, lambda stored, after, write: replace(after, version=stored.version + 1))
 
 
-@fault("4.10-1")
-def actions_apply_in_reverse(server: SmallServer) -> None:
-    wrap(app(server).writes, "act_all", lambda method, made, actions: method(made, list(actions)[::-1]))
+@of_answers("9-1", status=201)
+def the_first_version_is_zero(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        each["version"] = 0
 
 
-@fault("4.10-1")
-def only_the_first_action_applies(server: SmallServer) -> None:
-    wrap(app(server).writes, "act_all", lambda method, made, actions: method(made, list(actions)[:1]))
+@inside("9-3")
+def the_version_stays_at_nine(planted: Planted) -> None:
+    change_decisions(planted, lambda stored, after, write: replace(after, version=min(after.version, 9)))
 
 
-@fault("2.6-2")
-def doing_something_is_no_change(server: SmallServer) -> None:
-    wrap(app(server).writes, "change", lambda method, *given, counts=False: method(*given))
+@of_answers("2.2-6")
+def the_time_of_the_last_change_stays(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        each["lastModifiedAt"] = each["createdAt"]
 
 
-@fault("4.10-3")
-def actions_before_a_refused_one_stay(server: SmallServer) -> None:
-    application = app(server)
-
-    def update(method: Any, call: Any) -> Any:
-        try:
-            return method(call)
-        except Refused as refused:
-            found = application.store.by_id(call.project, call.path[1])
-            if refused.status == 400 and found is not None and b"changeSomeProperty" in call.body:
-                made = copy.deepcopy(found)
-                made.current.some_property = made.staged.some_property = "half"
-                application.store.keep(call.project, made)
-            raise
-
-    wrap(application, "update", update)
+@of_answers("2.2-6")
+def a_change_sets_the_time_of_creation(request: Request, answer: Answer) -> None:
+    for each in wholes(answer):
+        if each["version"] > 1:
+            each["createdAt"] = "2001-01-01T00:00:00.000Z"
 
 
-@fault("4.10-10")
-def five_hundred_and_one_actions_are_accepted(server: SmallServer) -> None:
-    bodies = app(server).write_bodies
-    bodies.actions = bodies.rules.array(bodies.action)
+@of_answers("4.6-2", status=201)
+def a_new_resource_is_answered_with_200(request: Request, answer: Answer) -> None:
+    if request.method == "POST" and request.rest == "":
+        answer.status = 200
 
 
-@fault("4.10-7")
-def an_empty_list_of_actions_is_refused(server: SmallServer) -> None:
-    def update(method: Any, body: bytes) -> Any:
-        made = method(body)
-        if not made["actions"]:
-            raise app(server).identity.bad_request("No actions.")
-        return made
-
-    wrap(app(server).write_bodies, "update", update)
+@of_answers("4.6-11")
+def a_location_that_leads_nowhere(request: Request, answer: Answer) -> None:
+    if "Location" in answer.headers:
+        answer.headers["Location"] += "x"
 
 
-@fault("4.11-1")
-def a_deleted_resource_stays(server: SmallServer) -> None:
-    app(server).store.remove = lambda project, resource: None
+def is_named(request: Request) -> bool:
+    """Whether a write on the collection names the resource that it means."""
+    return request.writes_a_body and not request.members().keys().isdisjoint(("id", "key"))
 
 
-@fault("4.11-2")
-def a_delete_answers_without_a_body(server: SmallServer) -> None:
-    def change(request: Any, made: Any) -> None:
-        if request.method == "DELETE" and made.status == 200:
-            made.status, made.body = 204, None
-
-    alter(server, change)
+def turned(request: Request, method: str, into: str) -> Request:
+    """A write that names its resource, with another method."""
+    return replace(request, method=into) if request.method == method and is_named(request) else request
 
 
-@fault("4.11-5")
-def a_delete_ignores_its_version(server: SmallServer) -> None:
-    wrap(app(server).writes, "delete", lambda method, *given: method(given[0], given[1], None, given[3]))
+@of_requests("4.6-6")
+def a_post_replaces_all_fields(request: Request) -> Request:
+    return turned(request, "POST", "PUT")
 
 
-@fault("4.11-3")
-def a_delete_of_nothing_is_a_success(server: SmallServer) -> None:
-    def change(request: Any, made: Any) -> None:
-        if request.method == "DELETE" and made.status == 404:
-            made.status = 200
-
-    alter(server, change)
+@of_requests("4.8-1")
+def a_put_keeps_fields(request: Request) -> Request:
+    return turned(request, "PUT", "POST")
 
 
-@fault("4.11-7")
-def the_key_of_a_deleted_resource_stays_taken(server: SmallServer) -> None:
-    store, gone = app(server).store, set[str | None]()
-    wrap(store, "remove", lambda method, project, resource: (gone.add(resource.key), method(project, resource)))
-    writes = app(server).writes
-
-    def target(method: Any, verb: str, project: str, body: Any) -> Any:
-        if body.get("key") in gone:
-            raise app(server).identity.bad_request("The key is taken.")
-        return method(verb, project, body)
-
-    wrap(writes, "target", target)
+@around("4.7-1")
+def a_patch_keeps_fields(request: Request, forward: Forward) -> Answer:
+    # A PATCH that finds nothing creates nothing.
+    is_there = request.method == "PATCH" and forward(request.header("if-match", '"0"')).status == 412
+    return forward(turned(request, "PATCH", "POST") if is_there else request)
 
 
-@fault("9-12")
-def a_version_in_a_body_is_ignored(server: SmallServer) -> None:
-    writes = app(server).writes
+@of_requests("4.7-5")
+def a_patch_creates_a_resource(request: Request) -> Request:
+    return turned(request, "PATCH", "PUT") if "id" not in request.members() else request
 
-    def on_collection(method: Any, verb: str, project: str, client: str, body: Any, *given: Any) -> Any:
-        return method(verb, project, client, {name: body[name] for name in body if name != "version"}, *given)
 
-    wrap(writes, "on_collection", on_collection)
+@around("4.6-7")
+def an_unknown_id_creates_a_resource(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 404 and is_named(request):
+        rest = {name: value for name, value in request.members().items() if name != "id"}
+        return forward(replace(request, method="POST").with_json(rest))
+    return answer
+
+
+@of_requests("4.8-1")
+def a_put_always_creates(request: Request) -> Request:
+    body = request.members()
+    if request.method != "PUT" or "id" in body or "key" not in body:
+        return request
+    return request.with_json({**body, "key": f"{str(body['key'])[:200]}-{uuid4()}"})
+
+
+@inside("4.8-5")
+def a_put_forgets_what_it_has_chosen(planted: Planted) -> None:
+    change_decisions(planted, lambda stored, after, write: replace(after, unnamed=stored.unnamed))
+
+
+@around("2.2-11")
+def a_key_may_be_given_twice(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 400 and "DuplicateField" in answer.says:
+        body = request.members()
+        answer = forward(request.with_json({name: body[name] for name in body if name != "key"}))
+        answer.body["key"] = body["key"]
+    return answer
+
+
+@of_requests("3-2", "3-3")
+def a_staged_write_shows_in_the_current_projection(request: Request) -> Request:
+    return request.without("staged") if request.writes_a_body else request
+
+
+@inside("3-1")
+def writes_change_the_current_projection_only(planted: Planted) -> None:
+    def change(stored: Any, after: Any, write: Any) -> Any:
+        return after if after.current.object_type == stored.current.object_type else replace(after, staged=stored.staged)
+
+    change_decisions(planted, change)
+
+
+def change_actions(request: Request, change: Callable[[list[Any]], list[Any]]) -> Request:
+    """Change the actions of an update."""
+    body = request.members()
+    actions = body.get("actions")
+    if not isinstance(actions, list) or not all(isinstance(each, dict) for each in actions):
+        return request
+    return request.with_json({**body, "actions": change(actions)})
+
+
+@of_requests("3-6")
+def publish_does_nothing(request: Request) -> Request:
+    return change_actions(request, lambda actions: [each for each in actions if each.get("action") != "publish"])
+
+
+@of_requests("3-7")
+def the_revert_publishes(request: Request) -> Request:
+    return change_actions(
+        request,
+        lambda actions: [
+            {"action": "publish"} if each.get("action") == "revertStagedChanges" else each for each in actions
+        ],
+    )
+
+
+@of_requests("3-8")
+def an_action_ignores_staged(request: Request) -> Request:
+    return change_actions(
+        request,
+        lambda actions: [{name: each[name] for name in each if name != "staged"} for each in actions],
+    )
+
+
+@of_requests("4.10-1")
+def actions_apply_in_reverse(request: Request) -> Request:
+    return change_actions(request, lambda actions: actions[::-1])
+
+
+@of_requests("4.10-1")
+def only_the_first_action_applies(request: Request) -> Request:
+    return change_actions(request, lambda actions: actions[:1])
+
+
+@of_requests("2.6-2")
+def doing_something_is_no_change(request: Request) -> Request:
+    return change_actions(request, lambda actions: [each for each in actions if each.get("action") != "doSomeThing"])
+
+
+@around("4.10-3")
+def actions_before_a_refused_one_stay(request: Request, forward: Forward) -> Answer:
+    answer = forward(request)
+    if answer.status == 400 and b"changeSomeProperty" in request.body and request.is_item:
+        version = forward(request.to(request.rest)).body.get("version")
+        half = {"version": version, "actions": [{"action": "changeSomeProperty", "someProperty": "half"}]}
+        forward(request.to(request.rest, "POST", json=half))
+    return answer
+
+
+@of_requests("4.10-10")
+def five_hundred_and_one_actions_are_accepted(request: Request) -> Request:
+    return change_actions(request, lambda actions: actions[:500])
+
+
+@around("4.10-7")
+def an_empty_list_of_actions_is_refused(request: Request, forward: Forward) -> Answer:
+    if request.members().get("actions") == []:
+        return refusal(400, message="No actions.")
+    return forward(request)
+
+
+@of_requests("4.11-1")
+def a_deleted_resource_stays(request: Request) -> Request:
+    return replace(request, method="GET", query="") if request.method == "DELETE" and request.is_item else request
+
+
+@of_answers("4.11-2", status=200)
+def a_delete_answers_without_a_body(request: Request, answer: Answer) -> None:
+    if request.method == "DELETE" and request.is_item:
+        answer.status, answer.body = 204, None
+
+
+@of_requests("4.11-5")
+def a_delete_ignores_its_version(request: Request) -> Request:
+    return request.without("version") if request.method == "DELETE" else request
+
+
+@of_answers("4.11-3", status=404)
+def a_delete_of_nothing_is_a_success(request: Request, answer: Answer) -> None:
+    if request.method == "DELETE":
+        answer.status = 200
+
+
+@inside("4.11-7")
+def the_key_of_a_deleted_resource_stays_taken(planted: Planted) -> None:
+    gone: set[str] = set()
+
+    def remember(request: Request, forward: Forward) -> Answer:
+        if is_named(request) and request.members().get("key") in gone:
+            return refusal(400, message="The key is taken.")
+        answer = forward(request)
+        if request.method == "DELETE" and answer.status == 200 and "key" in answer.body:
+            gone.add(answer.body["key"])
+        return answer
+
+    planted.around = remember
+
+
+@of_requests("9-12")
+def a_version_in_a_body_is_ignored(request: Request) -> Request:
+    body = request.members()
+    if not request.writes_a_body or "version" not in body:
+        return request
+    request = request.with_json({name: body[name] for name in body if name != "version"})
+    return request.header("if-match", "*") if request.method == "PATCH" else request
