@@ -1,9 +1,10 @@
 """Faults of the query language: most make another predicate of the one that was sent."""
 
+import json
 import re
 from typing import Any
 
-from faults.lists import Result, filtered, flat
+from faults.lists import filtered, flat
 from planted import Answer, Forward, Request, around, of_requests
 
 VARIABLE = re.compile(r"var\..*")
@@ -45,28 +46,15 @@ def texts_are_equal_in_any_letter_case(request: Request) -> Request:
     )
 
 
-COMPARISONS: dict[str, Any] = {
-    "=": lambda item, value: item == value,
-    "<": lambda item, value: item < value,
-    ">": lambda item, value: item > value,
-    "<=": lambda item, value: item <= value,
-    ">=": lambda item, value: item >= value,
-}
-
-
 @around("Q-16", others=7)
 def only_the_first_element_is_compared(request: Request, forward: Forward) -> Answer:
-    found = re.fullmatch(r"\s*(arrayOf\w+)\s*([<>]?=?)\s*([-\d.]+|\"[^\"]*\")\s*", "".join(request.values("where")))
-    if found is None or request.method != "GET":
+    where = " ".join(request.values("where"))
+    found = re.findall(r'\b(arrayOf\w+) (?:=|in) (\([^()]*\)|"[^"]*"|[-\d.]+)', where)
+    if len(found) != 1 or request.method != "GET":
         return forward(request)
-    name, operator, text = found.groups()
-    value: Any = text.strip('"') if text.startswith('"') else float(text)
-
-    def holds(result: Result) -> bool:
-        items = flat(result).get(name)
-        return bool(items) and COMPARISONS[operator](items[0], value)
-
-    return filtered(request, forward, holds)
+    name, text = found[0]
+    values = [json.loads(each) for each in text.strip("()").split(",")]
+    return filtered(request, forward, lambda result: flat(result).get(name, [None])[:1][0] in values)
 
 
 @of_requests("Q-7")

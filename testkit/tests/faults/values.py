@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 from faults.lists import arrays
 from planted import Answer, Planted, Request, inside, of_answers, of_requests
@@ -92,15 +93,12 @@ def the_id_of_a_client_is_its_name(request: Request, answer: Answer) -> None:
 
 @inside("2.2-3")
 def ids_are_random(planted: Planted) -> None:
-    from app.resource.world import World
+    from app.resource.writing import store
 
-    def resource_id(method: Any, *given: Any) -> Any:
-        made = method(*given)
-        return type(made)(int=made.int & ~(0xF << 76) | 4 << 76)
+    def insert(method: Any, connection: Any, project: str, made: Any, *given: Any) -> Any:
+        return method(connection, project, UUID(int=made.int & ~(0xF << 76) | 4 << 76), *given)
 
-    for each in (World, *World.__subclasses__()):
-        if "resource_id" in vars(each):
-            planted.wrap(each, "resource_id", resource_id)
+    planted.wrap(store, "insert", insert)
 
 
 def change_key(request: Request, change: Callable[[str], str]) -> Request:

@@ -171,8 +171,10 @@ def an_unknown_id_creates_a_resource(request: Request, forward: Forward) -> Answ
 @of_requests("4.8-1")
 def a_put_always_creates(request: Request) -> Request:
     body = request.members()
-    if request.method != "PUT" or "id" in body or "key" not in body:
+    if request.method != "PUT" or not request.writes_a_body or "id" in body:
         return request
+    if "key" not in body:
+        return replace(request, method="POST")
     return request.with_json({**body, "key": f"{str(body['key'])[:200]}-{uuid4()}"})
 
 
