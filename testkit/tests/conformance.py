@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
+from planted import CONTROL
 from sample_resource_testkit.access import SandboxAccess, Vault, token_transport
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.outcomes import ClauseResult
@@ -18,7 +19,6 @@ from sample_resource_testkit.world import Server
 from app.database import migrate
 from app.identity import signing_keys
 from app.serving.embedded import EmbeddedPostgres
-from planted import CONTROL
 from tests.conftest import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import Gunicorn
 

@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import faults
-from app import create_app
 from planted import CONTROL, FAULTS, Answer, Planted, Request
+
+from app import create_app
 
 assert faults.__all__
 

@@ -3,7 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from gunicorn.http.wsgi import Response
 from planted import FORM, JSON, Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
+
+from app.resource.model import Preconditions
+from app.resource.writing import rules
 
 
 @of_answers("H-1")
@@ -53,9 +57,6 @@ def a_tag_needs_no_quotes(request: Request) -> Request:
 
 @inside("H-8")
 def if_match_creates(planted: Planted) -> None:
-    from app.resource.model import Preconditions
-    from app.resource.writing import rules
-
     planted.wrap(
         rules, "create", lambda method, write, **named: method(replace(write, conditions=Preconditions()), **named)
     )
@@ -63,9 +64,6 @@ def if_match_creates(planted: Planted) -> None:
 
 @inside("H-7")
 def the_version_comes_before_if_match(planted: Planted) -> None:
-    from app.resource.model import Preconditions
-    from app.resource.writing import rules
-
     def failed(method: Any, given: Preconditions, *rest: Any) -> Any:
         return method(Preconditions(expected=given.expected), *rest) or method(given, *rest)
 
@@ -110,11 +108,7 @@ def a_body_in_chunks_is_dropped(request: Request) -> Request:
 
 @inside("H-20")
 def a_connection_ends_with_an_error(planted: Planted) -> None:
-    from gunicorn.http.wsgi import Response
-
-    planted.wrap(
-        Response, "should_close", lambda method, answer: (answer.status_code or 200) >= 400 or method(answer)
-    )
+    planted.wrap(Response, "should_close", lambda method, answer: (answer.status_code or 200) >= 400 or method(answer))
 
 
 @of_requests("4-2")

@@ -6,6 +6,13 @@ from typing import Any
 
 from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
+from app import errors
+from app.errors import ApiError
+from app.identity import clients, issued_tokens
+from app.identity.verification import Principal, TokenVerifier, VerifiedToken
+from app.resource.reading import store
+from app.resource.writing import writes
+
 
 class Held(frozenset[str]):
     """The scopes of a token, which has others too.
@@ -21,7 +28,6 @@ class Held(frozenset[str]):
 
 def change_scopes(planted: Planted, also: Callable[[str, Callable[[str], bool]], bool]) -> None:
     """Change which scopes tokens have."""
-    from app.identity.verification import TokenVerifier
 
     def verify(method: Any, verifier: Any, token: str) -> Any:
         verified = method(verifier, token)
@@ -42,8 +48,6 @@ def a_scope_counts_for_all_projects(planted: Planted) -> None:
 
 @inside("A-2")
 def a_request_without_a_token_is_served(planted: Planted) -> None:
-    from app.identity.verification import Principal, TokenVerifier, VerifiedToken
-
     class Everything(frozenset[str]):
         def __contains__(self, scope: object) -> bool:
             return True
@@ -54,7 +58,8 @@ def a_request_without_a_token_is_served(planted: Planted) -> None:
         return VerifiedToken(Principal("nobody", Everything()), None, None, None, 2.0**40)  # type: ignore[arg-type] -- of no issuer
 
     def pass_on(request: Request, forward: Forward) -> Answer:
-        return forward(request if "authorization" in request.headers else request.header("authorization", "Bearer nobody"))
+        has_token = "authorization" in request.headers
+        return forward(request if has_token else request.header("authorization", "Bearer nobody"))
 
     planted.wrap(TokenVerifier, "verify", verify)
     planted.around = pass_on
@@ -73,8 +78,6 @@ def a_403_does_not_say_how_to_authenticate(request: Request, answer: Answer) -> 
 
 @inside("A-6")
 def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
-    from app import errors
-
     planted.wrap(
         errors,
         "insufficient_scope",
@@ -103,15 +106,11 @@ def the_product_search_takes_any_scope(planted: Planted) -> None:
 
 @inside("A-36")
 def revoking_does_nothing(planted: Planted) -> None:
-    from app.identity import issued_tokens
-
     planted.wrap(issued_tokens, "revoke_token", lambda method, *given: None)
 
 
 @inside("A-39")
 def any_client_revokes_a_token(planted: Planted) -> None:
-    from app.identity import clients
-
     class Anybody(str):
         """The id of a client, which differs from none."""
 
@@ -183,8 +182,6 @@ def look_everywhere(planted: Planted) -> list[str]:
 
 @inside("2.1-4")
 def the_key_of_another_project_is_found(planted: Planted) -> None:
-    from app.resource import store
-
     projects = look_everywhere(planted)
 
     def get_by_key(method: Any, connection: Any, project: str, key: str) -> Any:
@@ -195,9 +192,6 @@ def the_key_of_another_project_is_found(planted: Planted) -> None:
 
 @inside("2.1-5")
 def the_resource_of_another_project_is_deleted(planted: Planted) -> None:
-    from app.errors import ApiError
-    from app.resource.writing import writes
-
     projects = look_everywhere(planted)
 
     def delete(method: Any, database: Any, caller: Any, *given: Any) -> Any:

@@ -7,6 +7,9 @@ from typing import Any
 
 from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
 
+from app.resource.reading import listing
+from app.resource.reading.listing import Term
+
 SORTED = "sorted-query-parameters"
 
 Result = dict[str, Any]
@@ -118,17 +121,11 @@ def lists_have_the_newest_first(request: Request) -> Request:
 
 def change_terms(planted: Planted, change: Callable[[Any], Any]) -> None:
     """Change the terms of the order of all lists; the last one is the id."""
-    from app.resource import listing, store
-
-    for module in (listing, store):
-        if hasattr(module, "terms_of"):
-            planted.wrap(module, "terms_of", lambda method, sort, stage: change(method(sort, stage)))
+    planted.wrap(listing, "terms_of", lambda method, sort, stage: change(method(sort, stage)))
 
 
 @inside("4.12-17")
 def equal_resources_come_in_random_order(planted: Planted) -> None:
-    from app.resource.listing import Term
-
     change_terms(planted, lambda terms: (*terms[:-1], Term("md5(r.id::text)", indexed=False), terms[-1]))
 
 

@@ -4,8 +4,9 @@ import json
 import re
 from typing import Any
 
-from faults.lists import filtered, flat
 from planted import Answer, Forward, Request, around, of_requests
+
+from faults.lists import filtered, flat
 
 VARIABLE = re.compile(r"var\..*")
 
@@ -80,9 +81,8 @@ def or_is_and(request: Request) -> Request:
 
 @of_requests("Q-19")
 def several_elements_fulfil_a_condition_together(request: Request) -> Request:
-    return change_where(
-        request, r"arrayOfObjectType\s*\(([^()]+?)\s+and\s+([^()]+)\)", r"(arrayOfObjectType(\1) and arrayOfObjectType(\2))"
-    )
+    one_element = r"arrayOfObjectType\s*\(([^()]+?)\s+and\s+([^()]+)\)"
+    return change_where(request, one_element, r"(arrayOfObjectType(\1) and arrayOfObjectType(\2))")
 
 
 @of_requests("Q-15")

@@ -11,6 +11,8 @@ from typing import Any
 import psutil
 from planted import Answer, Forward, Planted, Request, inside, refusal
 
+from app.resource.writing import rules, store
+
 CROWD = 32
 """More connections than the checks of a test have open when none of them is a race, and fewer than a race has."""
 
@@ -34,8 +36,6 @@ def change_requests(planted: Planted, change: Any) -> None:
 
 @inside("9-14")
 def concurrent_updates_all_win(planted: Planted) -> None:
-    from app.resource.writing import rules
-
     crowd = Crowd(planted)
 
     def failed(method: Any, given: Any, *rest: Any) -> Any:
@@ -46,8 +46,6 @@ def concurrent_updates_all_win(planted: Planted) -> None:
 
 @inside("9-15")
 def a_concurrent_change_is_lost(planted: Planted) -> None:
-    from app.resource.writing import store
-
     crowd, numbers = Crowd(planted), count()
 
     def update(method: Any, connection: Any, project: str, before: Any, after: Any, at: Any) -> Any:

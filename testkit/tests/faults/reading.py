@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, unquote
 
+from gunicorn.http.wsgi import Response
 from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
 
@@ -70,8 +71,6 @@ def the_existence_check_is_always_200(request: Request, answer: Answer) -> None:
 
 @inside("4.5-1", "H-14")
 def an_answer_to_head_has_a_body(planted: Planted) -> None:
-    from gunicorn.http.wsgi import Response
-
     def write(method: Any, answer: Response, data: bytes) -> None:
         method(answer, data)
         if answer.req.method == "HEAD":

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from faults.lists import Result, arrays, filtered
 from planted import Answer, Forward, Request, around, of_answers, of_requests
+
+from faults.lists import Result, arrays, filtered
 
 
 def facets(answer: Answer, of_type: str) -> list[Any]:

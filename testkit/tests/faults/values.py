@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-from faults.lists import arrays
 from planted import Answer, Planted, Request, inside, of_answers, of_requests
+
+from app.resource.writing import store
+from faults.lists import arrays
 
 INTEGERS = ("arrayOfIntExample", "arrayOfUniqueIntExample")
 
@@ -47,7 +49,9 @@ def change_bodies(request: Request, change: Change) -> Request:
     if not request.writes_a_body or not isinstance(fields, dict):
         return request
     changed = {name: change(name, items) if isinstance(items, list) else items for name, items in fields.items()}
-    return request if changed == fields and repr(changed) == repr(fields) else request.with_json({**body, "objectTypeProperty": changed})
+    if repr(changed) == repr(fields):
+        return request
+    return request.with_json({**body, "objectTypeProperty": changed})
 
 
 @of_answers("2.2-9")
@@ -93,8 +97,6 @@ def the_id_of_a_client_is_its_name(request: Request, answer: Answer) -> None:
 
 @inside("2.2-3")
 def ids_are_random(planted: Planted) -> None:
-    from app.resource.writing import store
-
     def insert(method: Any, connection: Any, project: str, made: Any, *given: Any) -> Any:
         return method(connection, project, UUID(int=made.int & ~(0xF << 76) | 4 << 76), *given)
 
@@ -147,9 +149,7 @@ def absent_arrays_come_as_empty_ones(request: Request, answer: Answer) -> None:
 
 @of_answers("2.3-5")
 def integers_are_kept_as_doubles(request: Request, answer: Answer) -> None:
-    change_answers(
-        answer, lambda name, items: [float(item) if isinstance(item, int) else item for item in items]
-    )
+    change_answers(answer, lambda name, items: [float(item) if isinstance(item, int) else item for item in items])
 
 
 @of_answers("2.3-6")
@@ -217,9 +217,7 @@ def repetitions_are_accepted(request: Request) -> Request:
 
 @of_requests("2.3-15")
 def three_of_two_numbers_are_accepted(request: Request) -> Request:
-    return change_bodies(
-        request, lambda name, items: items[:2] if name == "arrayOfTwonumbersExample" else items
-    )
+    return change_bodies(request, lambda name, items: items[:2] if name == "arrayOfTwonumbersExample" else items)
 
 
 def change_texts(answer: Answer, change: Callable[[str], str]) -> None:

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from faults.values import wholes
 from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
+
+from app.resource.writing import rules
+from faults.values import wholes
 
 
 def insist(request: Request, forward: Forward, when: Callable[[float, int], bool]) -> Answer:
@@ -66,8 +68,6 @@ def change_decisions(planted: Planted, change: Callable[[Any, Any, Any], Any]) -
 
     :param change: gets a resource as it is, the same as it was decided, and the write; returns what is written.
     """
-    from app.resource.writing import rules
-
     planted.wrap(rules, "decide", lambda method, stored, write: change(stored, method(stored, write), write))
 
 
@@ -201,7 +201,8 @@ def a_staged_write_shows_in_the_current_projection(request: Request) -> Request:
 @inside("3-1")
 def writes_change_the_current_projection_only(planted: Planted) -> None:
     def change(stored: Any, after: Any, write: Any) -> Any:
-        return after if after.current.object_type == stored.current.object_type else replace(after, staged=stored.staged)
+        is_same = after.current.object_type == stored.current.object_type
+        return after if is_same else replace(after, staged=stored.staged)
 
     change_decisions(planted, change)
 
