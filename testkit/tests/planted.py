@@ -179,13 +179,10 @@ Wrapper = Callable[[Request, Forward], Answer]
 class Planted:
     """Where a fault is planted.
 
-    :param application: the service.
-    :param port: where it listens.
+    :ivar around: what stands around the service; None: nothing.
     """
 
-    def __init__(self, application: Any, port: int = 0) -> None:
-        self.application = application
-        self.port = port
+    def __init__(self) -> None:
         self.around: Wrapper | None = None
         self._replaced: list[tuple[Any, str, Any]] = []
 

@@ -1,7 +1,6 @@
 """The service with a fault: a WSGI application for gunicorn, which is told over HTTP which one to plant."""
 
 import json
-import os
 from collections.abc import Iterable
 from http import HTTPStatus
 from io import BytesIO
@@ -99,5 +98,5 @@ def _request(environ: dict[str, Any], path: str, query: str) -> Request | None:
 
 application = create_app()
 application.wsgi_app = Middleware(  # type: ignore[method-assign] -- as Flask documents middleware
-    application.wsgi_app, Planted(application, int(os.environ["PORT"]))
+    application.wsgi_app, Planted()
 )

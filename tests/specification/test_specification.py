@@ -62,15 +62,6 @@ def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:
     assert named <= KNOWN
 
 
-def test_every_clause_is_held_by_a_test() -> None:
-    held = held_by(all_marks())
-    assert [clause.clause for clause in CLAUSES if clause.clause not in held] == []
-
-
-def test_marks_name_only_clauses_that_there_are() -> None:
-    assert [mark for mark in all_marks() if mark.clause not in KNOWN] == []
-
-
 def test_no_test_names_a_clause_twice() -> None:
     marks = all_marks()
     assert len(set(marks)) == len(marks)

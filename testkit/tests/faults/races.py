@@ -18,25 +18,24 @@ CROWD = 32
 
 
 class Crowd:
-    """Whether a race is on."""
+    """Whether a race is on: the service has many more open files than when the fault was planted."""
 
-    def __init__(self, planted: Planted) -> None:
-        self._port = planted.port
+    def __init__(self) -> None:
+        self._before = psutil.Process().num_fds()
 
     def __bool__(self) -> bool:
-        connections = psutil.Process().net_connections("tcp4")
-        return sum(each.laddr.port == self._port and each.status == "ESTABLISHED" for each in connections) > CROWD
+        return psutil.Process().num_fds() - self._before > CROWD
 
 
 def change_requests(planted: Planted, change: Any) -> None:
     """Change each request while a race is on."""
-    crowd = Crowd(planted)
+    crowd = Crowd()
     planted.around = lambda request, forward: forward(change(request) if crowd else request)
 
 
 @inside("9-14")
 def concurrent_updates_all_win(planted: Planted) -> None:
-    crowd = Crowd(planted)
+    crowd = Crowd()
 
     def failed(method: Any, given: Any, *rest: Any) -> Any:
         return method(replace(given, expected=None) if crowd else given, *rest)
@@ -46,7 +45,7 @@ def concurrent_updates_all_win(planted: Planted) -> None:
 
 @inside("9-15")
 def a_concurrent_change_is_lost(planted: Planted) -> None:
-    crowd, numbers = Crowd(planted), count()
+    crowd, numbers = Crowd(), count()
 
     def update(method: Any, connection: Any, project: str, before: Any, after: Any, at: Any) -> Any:
         if crowd and next(numbers) % 2:
@@ -91,7 +90,7 @@ def concurrent_deletes_all_succeed(planted: Planted) -> None:
 
 @inside("9-25", others=5)
 def concurrent_writes_refuse_each_other(planted: Planted) -> None:
-    crowd = Crowd(planted)
+    crowd = Crowd()
 
     def refuse(request: Request, forward: Forward) -> Answer:
         if request.method == "POST" and request.is_item and crowd:
@@ -103,7 +102,7 @@ def concurrent_writes_refuse_each_other(planted: Planted) -> None:
 
 @inside("9-16")
 def concurrent_writes_answer_with_one_version(planted: Planted) -> None:
-    crowd = Crowd(planted)
+    crowd = Crowd()
 
     def change(request: Request, forward: Forward) -> Answer:
         answer = forward(request)
@@ -116,7 +115,7 @@ def concurrent_writes_answer_with_one_version(planted: Planted) -> None:
 
 @inside("9-24")
 def a_read_sees_half_of_a_write(planted: Planted) -> None:
-    crowd = Crowd(planted)
+    crowd = Crowd()
     known: dict[str, Any] = {}
 
     def change(request: Request, forward: Forward) -> Answer:
