@@ -6,7 +6,7 @@ import faults
 from planted import FAULTS
 from sample_resource_testkit.registry import load_checks
 
-from app.sandbox.coverage import CONDITIONS, NOT_OBSERVABLE
+from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
 from tests.specification.clauses import CLAUSES
 from tests.specification.marks import all_marks
 

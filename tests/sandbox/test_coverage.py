@@ -4,9 +4,8 @@ from itertools import groupby
 
 import pytest
 
-from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE, clauses
-from app.sandbox.clauses.conditions import When, head, method, op, par, status
 from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
+from app.sandbox.clauses.conditions import When, head, method, op, par, status
 from app.sandbox.journal.entries import Entry
 from tests.support.kit import exercised_by_checks, made_by
 from tests.support.sandbox import Project, Service
