@@ -76,6 +76,7 @@ class EmbeddedPostgres:
         self._lock: int | None = None
         self._folder: DataFolder | None = None
         self._sockets: Path | None = None
+        self._known_sockets: Path | None = None
 
     def __enter__(self) -> "EmbeddedPostgres":
         self.start()
@@ -117,7 +118,7 @@ class EmbeddedPostgres:
             return self.conninfo()
         _remove_libpq_variables()
         package_folder()  # without it, no folder is made
-        again = self._sockets  # clients have its path, as long as this process lives
+        again = self._known_sockets  # clients have its path, as long as this process lives
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -126,7 +127,7 @@ class EmbeddedPostgres:
             folder.check_version()
             if not folder.cluster.exists():
                 self._initialise(folder)
-            self._sockets = make_socket_folder(folder, again)
+            self._sockets = self._known_sockets = make_socket_folder(folder, again)
             folder.write_access_rules()
             disarm_pid_file(folder)
             self._launch(folder, self._sockets, lambda: launched(self.conninfo()))

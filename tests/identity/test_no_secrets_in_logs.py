@@ -4,7 +4,6 @@
 likely to leak something, and reads everything that the service writes as a process.
 """
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -111,7 +110,10 @@ def test_the_process_writes_nothing_secret(
             f"Content-Length: {secret}",
             f"Authorization: Bearer {token}\0",
         ):
-            answers += _exchange(server, f"GET /p/resource?access_token={token} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n")
+            answers += _exchange(
+                server,
+                f"GET /p/resource?access_token={token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n\r\n",
+            )
         for line in (f"GET {token}", f"GET /{token} HTTP/7", token, f"GET /p/resource/{secret} HTTP/1.1 {token}"):
             answers += _exchange(server, f"{line}\r\n\r\n")
     finally:
@@ -128,7 +130,6 @@ def _exchange(server: Gunicorn, request: str) -> bytes:
     """Send bytes as they are, and read what comes back until the connection ends."""
     answer = b""
     with server.connect(request.encode()) as connection:
-        connection.shutdown(socket.SHUT_WR)
         while piece := connection.recv(65536):
             answer += piece
     return answer
