@@ -30,6 +30,7 @@ from app.resource import bulk_store
 from app.resource.actions import ChangeSomeProperty
 from app.resource.model import (
     ById,
+    Caller,
     Containment,
     Content,
     NewResource,
@@ -182,7 +183,7 @@ def update(connection: Connection, project: Project) -> object:
     found = writing.find(connection, project.key, target)
     if found is None:
         raise LookupError(target.id)
-    write = Write(project.key, CLIENT_ID, target, action.apply, Preconditions())
+    write = Write(Caller(project.key, CLIENT_ID), target, action.apply, Preconditions())
     return writing.update(connection, project.key, found, decide(found, write), None)
 
 

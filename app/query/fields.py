@@ -63,8 +63,7 @@ class Part:
 class ValueArray:
     """The distinct values of an array field, sorted, in a column of their own for facets; NULL if there are none.
 
-    :param column: the column of the current projection. That of the staged one, ``staged_`` before the same name, is
-        NULL as long as the projections are equal.
+    :param column: the column of the current projection.
     :param item_type: the SQL type of a value.
     :param member: the member of the array's elements that the values are of; None if they are the elements.
     """
@@ -73,11 +72,16 @@ class ValueArray:
     item_type: LiteralString
     member: LiteralString | None = None
 
-    def for_stage(self, stage: "Stage") -> LiteralString:
+    def column_of(self, stage: Stage) -> LiteralString:
+        """The column of a projection; that of the staged one is NULL as long as the projections are equal."""
+        return self.column if stage is Stage.CURRENT else f"staged_{self.column}"
+
+    def for_stage(self, stage: Stage) -> LiteralString:
         """The array of a row in a projection."""
+        current = f"r.{self.column}"
         if stage is Stage.CURRENT:
-            return f"r.{self.column}"
-        return f"CASE WHEN {HAS_STAGED_CHANGES} THEN r.staged_{self.column} ELSE r.{self.column} END"
+            return current
+        return f"CASE WHEN {HAS_STAGED_CHANGES} THEN r.{self.column_of(stage)} ELSE {current} END"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ Writes of the service keep both alike. They can differ after SQL that has change
 from typing import LiteralString
 
 from app.database.connection import Connection
-from app.query.fields import ValueArray
+from app.query.fields import Stage, ValueArray
 from app.query.sql_text import literal
 from app.resource.array_values import ARRAYS
 
@@ -30,12 +30,12 @@ def _made(name: LiteralString, array: ValueArray, document: LiteralString) -> Li
     return f"(SELECT array_agg(DISTINCT {item} ORDER BY {item}) FROM {elements} e (value))"
 
 
-_PROJECTIONS: tuple[tuple[LiteralString, LiteralString], ...] = (("", "r.object"), ("staged_", "r.staged_object"))
-"""What the names of columns begin with, and the document that their values are made from."""
+_DOCUMENTS: dict[Stage, LiteralString] = {Stage.CURRENT: "r.object", Stage.STAGED: "r.staged_object"}
+"""The documents that the values of the columns are made from."""
 
 _COLUMNS: list[tuple[LiteralString, LiteralString]] = [
-    (f"{prefix}{array.column}", _made(name, array, document))
-    for prefix, document in _PROJECTIONS
+    (array.column_of(stage), _made(name, array, document))
+    for stage, document in _DOCUMENTS.items()
     for name, arrays in ARRAYS.items()
     for array in arrays
 ]

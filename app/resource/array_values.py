@@ -8,14 +8,16 @@ import heapq
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, LiteralString
 
-from app.query.fields import OBJECT_TYPE, ValueArray
+from app.query.fields import OBJECT_TYPE, Stage, ValueArray
 from app.resource.object_type import ObjectType
 
 _ITEMS_AT_ONCE = 10_000
 
 
-def changed_columns(before: ObjectType, after: ObjectType) -> dict[LiteralString, str | None]:
-    """The columns that differ between two ObjectTypes, with their values for the second one.
+def changed_columns(
+    before: ObjectType, after: ObjectType, stage: Stage = Stage.CURRENT
+) -> dict[LiteralString, str | None]:
+    """The columns of a projection that differ between two ObjectTypes, with their values for the second one.
 
     A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
     point; NULL if there are no values.
@@ -26,13 +28,19 @@ def changed_columns(before: ObjectType, after: ObjectType) -> dict[LiteralString
         items = has.get(name)
         if items != had.get(name):
             for array in arrays:
-                changed[array.column] = _literal(array, items or ())
+                changed[array.column_of(stage)] = _literal(array, items or ())
     return changed
 
 
-def all_columns(object_type: str | None) -> dict[LiteralString, str | None]:
-    """Every column for the text of an ObjectType; NULL each for None."""
-    return NO_VALUES if object_type is None else NO_VALUES | changed_columns(ObjectType(), ObjectType(object_type))
+def all_columns(object_type: str | None, stage: Stage = Stage.CURRENT) -> dict[LiteralString, str | None]:
+    """Every column of a projection for the text of an ObjectType; NULL each for None."""
+    none: dict[LiteralString, str | None] = dict.fromkeys(columns_of(stage))
+    return none if object_type is None else none | changed_columns(ObjectType(), ObjectType(object_type), stage)
+
+
+def columns_of(stage: Stage) -> list[LiteralString]:
+    """The columns of a projection, in the order of :func:`all_columns`."""
+    return [array.column_of(stage) for arrays in ARRAYS.values() for array in arrays]
 
 
 ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
@@ -40,9 +48,6 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
     for field in OBJECT_TYPE.values()
 }
 """The columns of each field of ObjectType."""
-
-NO_VALUES: dict[LiteralString, str | None] = {array.column: None for arrays in ARRAYS.values() for array in arrays}
-"""The columns of an ObjectType without fields."""
 
 
 def _literal(array: ValueArray, items: Sequence[Any]) -> str | None:

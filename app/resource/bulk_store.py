@@ -7,8 +7,9 @@ from uuid import UUID
 
 from app import errors
 from app.database.connection import Connection
-from app.query.sql_text import Parameters, utc_time
-from app.resource.array_values import NO_VALUES, all_columns
+from app.query.fields import Stage
+from app.query.sql_text import Parameters, placeholder, utc_time
+from app.resource.array_values import all_columns, columns_of
 from app.resource.model import StoredResource
 from app.resource.searching import dictionary
 
@@ -18,7 +19,9 @@ _COLUMNS: LiteralString = (
 )
 """The columns of :class:`StoredResource`, in the order of its fields."""
 
-_ARRAYS: LiteralString = ", ".join([f"{prefix}{column}" for prefix in ("", "staged_") for column in NO_VALUES])
+_ARRAY_COLUMNS: list[LiteralString] = [column for stage in Stage for column in columns_of(stage)]
+
+_ARRAYS: LiteralString = ", ".join(_ARRAY_COLUMNS)
 """The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
 
 _STORED: LiteralString = f"{_COLUMNS}, unnamed, {_ARRAYS}"
@@ -31,7 +34,7 @@ _INSERT: LiteralString = f"""
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
         %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
-        {", ".join([f"%({prefix}{column})s" for prefix in ("", "staged_") for column in NO_VALUES])})
+        {", ".join([placeholder(column) for column in _ARRAY_COLUMNS])})
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
@@ -151,10 +154,7 @@ def _copy(connection: Connection, project_key: str, resources: Iterable[StoredRe
 
 def _arrays(resource: StoredResource) -> dict[LiteralString, str | None]:
     """The columns :data:`_ARRAYS`, in their order."""
-    columns: dict[LiteralString, str | None] = {**all_columns(resource.object_type)}
-    for column, values in all_columns(resource.staged_object_type).items():
-        columns[f"staged_{column}"] = values
-    return columns
+    return all_columns(resource.object_type) | all_columns(resource.staged_object_type, Stage.STAGED)
 
 
 def tidy(connection: Connection) -> None:

@@ -60,10 +60,6 @@ class Sandbox:
         self.journal.start()
         keep_running("sandbox-removal", self._remove_expired)
 
-    def begin_stop(self) -> None:
-        """End what waits on order, and the streams."""
-        self.connections.stop()
-
     def stop(self) -> None:
         """End what a worker does beside requests, and write what the journal has in memory."""
         self._stopped.set()

@@ -14,6 +14,7 @@ from app.resource.model import (
     AnyVersion,
     ById,
     ByKey,
+    Caller,
     Content,
     ExpectedVersion,
     NewResource,
@@ -29,6 +30,7 @@ AT = datetime(2030, 1, 1, tzinfo=UTC)
 NONE = Preconditions()
 CONTENT = Content(ObjectType('{"arrayOfIntExample":[1],"arrayOfStringExample":["a"]}'), "text")
 STORED = Resource(UUID(int=7), 3, "a-key", AT, AT, "maker", "maker", CONTENT, CONTENT)
+WRITER = Caller("p", "writer")
 NEW = NewResource("a-key", CONTENT, CONTENT, "writer", unnamed=False)
 
 
@@ -38,7 +40,7 @@ def write(*actions: UpdateAction, conditions: Preconditions = NONE) -> Write:
             resource = action.apply(resource)
         return resource
 
-    return Write("p", "writer", ById(str(STORED.id)), change, conditions)
+    return Write(WRITER, ById(str(STORED.id)), change, conditions)
 
 
 def refusal_of(call: Any, *arguments: Any, **options: Any) -> tuple[int, str]:
@@ -75,7 +77,7 @@ def test_actions_see_what_those_before_them_have_made() -> None:
 
 
 def test_to_become_the_unnamed_resource_keeps_the_version() -> None:
-    chosen = Write("p", "writer", Unnamed(), lambda resource: replace(resource, unnamed=True), NONE)
+    chosen = Write(WRITER, Unnamed(), lambda resource: replace(resource, unnamed=True), NONE)
     assert decide(STORED, chosen) == replace(STORED, unnamed=True)
 
 
@@ -123,7 +125,7 @@ def test_what_is_created_if_there_is_no_resource(
     has_others: bool,
     refusal: tuple[int, str] | None,
 ) -> None:
-    asked = Write("p", "writer", target, lambda resource: resource, conditions, creates)
+    asked = Write(WRITER, target, lambda resource: resource, conditions, creates)
     if refusal is None:
         assert create(asked, has_others=has_others) == creates
     else:
@@ -138,7 +140,7 @@ def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
         too_large = write(ChangeSomeProperty("textä.", staged=staged))
         assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
     monkeypatch.setattr("app.resource.writing.rules.RESOURCE_BYTES_AT_MOST", size - 1)
-    assert refusal_of(create, Write("p", "writer", None, lambda resource: resource, NONE, NEW), has_others=False) == (
+    assert refusal_of(create, Write(WRITER, None, lambda resource: resource, NONE, NEW), has_others=False) == (
         400,
         "InvalidInput",
     )

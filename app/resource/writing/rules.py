@@ -9,6 +9,7 @@ from app.resource.model import (
     RESOURCE_BYTES_AT_MOST,
     ById,
     ByKey,
+    Caller,
     NewResource,
     Preconditions,
     Resource,
@@ -27,8 +28,7 @@ class Write:
     :param creates: what it creates if there is no such resource; None if it creates none.
     """
 
-    project_key: str
-    client_id: str
+    caller: Caller
     target: Target | None
     change: Callable[[Resource], Resource]
     conditions: Preconditions
@@ -53,7 +53,7 @@ def decide(stored: Resource, write: Write) -> Resource:
     ):
         return after
     _raise_if_too_large(after)
-    return replace(after, version=stored.version + 1, last_modified_by=write.client_id)
+    return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
 
 
 def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
@@ -89,11 +89,11 @@ def _raise_not_found(write: Write, *, has_others: bool) -> NoReturn:
             raise errors.not_found_by_key(key)
         case Unnamed() if has_others:
             raise errors.invalid_input(
-                f"The project '{write.project_key}' has several Resources, and none of them was written without an id"
-                " and a key: the body needs an id or a key."
+                f"The project '{write.caller.project_key}' has several Resources, and none of them was written"
+                " without an id and a key: the body needs an id or a key."
             )
         case _:
-            raise errors.not_found_in_project(write.project_key)
+            raise errors.not_found_in_project(write.caller.project_key)
 
 
 def _raise_if_too_large(resource: Resource | NewResource) -> None:

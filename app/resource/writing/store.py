@@ -16,6 +16,7 @@ from psycopg.errors import UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
+from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import changed_columns
@@ -115,8 +116,11 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
     }
 
 
-_DOCUMENTS: tuple[tuple[LiteralString, LiteralString], ...] = (("object_type", ""), ("staged_object_type", "staged_"))
-"""The columns of documents, and what the names of the columns begin with that have the values of their arrays."""
+_DOCUMENTS: tuple[tuple[LiteralString, Stage], ...] = (
+    ("object_type", Stage.CURRENT),
+    ("staged_object_type", Stage.STAGED),
+)
+"""The columns of documents, and whose they are."""
 
 
 def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
@@ -128,13 +132,12 @@ def _changed(before: Resource | None, after: Resource | NewResource) -> dict[Lit
     changed: dict[LiteralString, Any] = {
         name: value for name, value in _columns(after).items() if value != old.get(name)
     }
-    for name, prefix in _DOCUMENTS:
+    for name, stage in _DOCUMENTS:
         if name in changed:
             was, becomes = old.get(name) or ObjectType(), changed[name] or ObjectType()
             changed[name] = None if changed[name] is None else becomes.text
             size = len(was.text) + len(becomes.text)
-            for column, values in computed(partial(changed_columns, was, becomes), size).items():
-                changed[f"{prefix}{column}"] = values
+            changed |= computed(partial(changed_columns, was, becomes, stage), size)
     return changed
 
 

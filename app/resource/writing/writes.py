@@ -32,7 +32,6 @@ from app.resource.object_type import ObjectType
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
 from app.resource.searching.dictionary import index_texts
-from app.resource.world import World
 from app.resource.writing import rules, store
 from app.resource.writing.rules import Write
 from app.values.json_fields import MISSING
@@ -58,7 +57,7 @@ def create_or_update(
     creates = _new(caller, draft, staged=staged)
     if isinstance(target, Unnamed):
         target, creates = None, replace(creates, unnamed=False)
-    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions, creates))
+    return _written(database, Write(caller, target, change, conditions, creates))
 
 
 def create_or_overwrite(
@@ -71,7 +70,7 @@ def create_or_overwrite(
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     creates = _new(caller, draft, staged=staged)
     target = _target(draft)
-    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions, creates))
+    return _written(database, Write(caller, target, change, conditions, creates))
 
 
 def overwrite(
@@ -84,7 +83,7 @@ def overwrite(
     if conditions.expected is None and conditions.if_match is None:
         raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    return _written(database, caller, Write(caller.project_key, caller.client_id, _target(draft), change, conditions))
+    return _written(database, Write(caller, _target(draft), change, conditions))
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
@@ -94,7 +93,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
         return reduce(lambda changed, action: action.apply(changed), body.actions, resource)
 
     target = _by_id(resource_id)
-    return _written(database, caller, Write(caller.project_key, caller.client_id, target, change, conditions))
+    return _written(database, Write(caller, target, change, conditions))
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Representation:
@@ -161,22 +160,21 @@ def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
 # Attempts
 
 
-def _written(database: Database, caller: Caller, write: Write) -> Written:
-    stored = _until_done(
-        database, write.project_key, lambda connection, locks: _attempt(connection, caller.world, write, locks=locks)
-    )
+def _written(database: Database, write: Write) -> Written:
+    project_key = write.caller.project_key
+    stored = _until_done(database, project_key, lambda connection, locks: _attempt(connection, write, locks=locks))
     if stored.leaves_text:
-        database.leisure.add(write.project_key, index_texts)
+        database.leisure.add(project_key, index_texts)
     return Written(representation_of(stored.resource), stored.is_new)
 
 
-def _attempt(connection: Connection, world: World, write: Write, *, locks: bool) -> store.Stored | None:
+def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stored | None:
     """Find, decide, write.
 
     :return: None if another write came in between.
     :raises Taken: likewise, if the other write has taken the key or the place of the unnamed resource.
     """
-    project_key, target = write.project_key, write.target
+    project_key, world, target = write.caller.project_key, write.caller.world, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
     if found is None:
         is_ambiguous = isinstance(target, Unnamed) and write.creates is None and store.has_any(connection, project_key)

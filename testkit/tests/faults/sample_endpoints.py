@@ -7,26 +7,13 @@ from typing import Any
 
 from planted import Answer, Forward, Request, around, of_answers, of_requests, refusal
 
+from app.resource.echo import UNTYPED
+
 COMPLEX = "artificially-complex/"
 
 LINKS = "description-with-urn-links"
 
-ANY_TYPE = (
-    "id",
-    "version",
-    "key",
-    "custom",
-    "eigthProperty",
-    "ninthProperty",
-    "tenthProperty",
-    "eleventhPropery",
-    "twelthProperty",
-    "thirteenthProperty",
-    "fourteenthProperty",
-    "fifteenthProperty",
-)
-
-KNOWN = (*ANY_TYPE, "createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")
+KNOWN = (*UNTYPED, "createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")
 
 
 def is_sample(request: Request) -> bool:
@@ -43,7 +30,7 @@ def change_values(request: Request, change: Callable[[Any], Any]) -> Request:
     """Change the values of any type in the record."""
     return change_record(
         request,
-        lambda record: {name: change(value) if name in ANY_TYPE else value for name, value in record.items()},
+        lambda record: {name: change(value) if name in UNTYPED else value for name, value in record.items()},
     )
 
 
@@ -133,7 +120,7 @@ def unknown_fields_of_the_record_are_dropped(request: Request) -> Request:
 
 @around("2.4-3")
 def the_record_takes_no_objects(request: Request, forward: Forward) -> Answer:
-    if is_sample(request) and any(isinstance(request.members().get(name), dict) for name in ANY_TYPE):
+    if is_sample(request) and any(isinstance(request.members().get(name), dict) for name in UNTYPED):
         return refusal(400, "InvalidJsonInput", detailedErrorMessage="JSON String expected.")
     return forward(request)
 
