@@ -1,6 +1,7 @@
 """Export and import of resources as lines of JSON (NDJSON), streamed: memory does not grow with their number.
 
-A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
+A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs, and
+``"unnamed": true`` if PUT and PATCH mean it when their body has neither ``id`` nor ``key``. An
 import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
 line number, and lines whose id exists already are skipped.
 """
@@ -18,12 +19,13 @@ from marshmallow import ValidationError
 from app import errors
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import KEY_PATTERN, ObjectType, StoredResource, is_id
+from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, StoredResource, is_id, raise_if_too_large
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
 from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.json_fields import (
     NUMBER_EXPECTED,
     STRING_EXPECTED,
+    Boolean,
     NestedObject,
     StrictField,
     StrictSchema,
@@ -41,8 +43,8 @@ LINES_AT_ONCE = 500
 VERSION_AT_MOST = 2**53 - 1
 """A resource with this version can still be written some 10^18 times, and every client can send its version back."""
 
-LONGEST_LINE = 16 * 1024 * 1024
-"""Bytes; a longer line is refused without being read as JSON."""
+LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
+"""Bytes; a longer line is refused without being read as JSON. JSON writes a byte of a text as six at most."""
 
 
 # Export
@@ -65,6 +67,8 @@ def _line(stored: StoredResource) -> str:
         f'"lastModifiedBy":{_reference(stored.last_modified_by)}',
         *_projection(stored.object_type, stored.some_property),
     ]
+    if stored.unnamed:
+        members.append('"unnamed":true')
     if stored.staged_object_type is not None:
         staged = ",".join(_projection(stored.staged_object_type, stored.staged_some_property))
         members.append(f'"staged":{{{staged}}}')
@@ -92,18 +96,12 @@ def _check_id(value: Any) -> UUID:
     return UUID(text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Projection:
-    object_type: ObjectType
-    some_property: str | None
-
-
 class _ProjectionSchema(StrictSchema):
     object_type = NestedObject(ObjectTypeSchema, required=True, data_key="objectTypeProperty")
     some_property = Text(data_key="someProperty")
 
     def make(self, data: dict[str, Any]) -> Any:
-        return _Projection(data["object_type"], data.get("some_property"))
+        return Content(data["object_type"], data.get("some_property"))
 
 
 class _ReferenceSchema(StrictSchema):
@@ -125,6 +123,7 @@ class _LineSchema(_ProjectionSchema):
     last_modified_at = Timestamp(data_key="lastModifiedAt")
     created_by = NestedObject(_ReferenceSchema, data_key="createdBy")
     last_modified_by = NestedObject(_ReferenceSchema, data_key="lastModifiedBy")
+    unnamed = Boolean()
     staged = NestedObject(_ProjectionSchema)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -207,7 +206,7 @@ def _import_step(
         if resource_id in existing:
             present += 1
         else:
-            refused.append(RefusedLine(number, _duplicate_key(resource)))
+            refused.append(RefusedLine(number, _conflict_of(resource)))
     return replace(
         before,
         read=before.read + len(step) - blank,
@@ -218,10 +217,12 @@ def _import_step(
     )
 
 
-def _duplicate_key(resource: StoredResource) -> str:
-    if resource.key is None:
-        return "A resource with its id was created and deleted by others meanwhile."
-    return str(errors.duplicate_field("key", resource.key))
+def _conflict_of(resource: StoredResource) -> str:
+    """What kept a resource from being inserted whose id is free."""
+    taken = [] if resource.key is None else [str(errors.duplicate_field("key", resource.key))]
+    if resource.unnamed:
+        taken.append("The project has another unnamed resource.")
+    return " Or: ".join(taken) or "A resource with its id was created and deleted by others meanwhile."
 
 
 class _LineRefused(Exception):
@@ -240,8 +241,12 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
         raise _LineRefused("; ".join(reasons)) from None
     created: datetime = data.get("created_at", now)
     modified: datetime = data.get("last_modified_at", created)
-    staged: _Projection | None = data.get("staged")
-    current = _Projection(data["object_type"], data.get("some_property"))
+    current = Content(data["object_type"], data.get("some_property"))
+    staged: Content | None = data.get("staged")
+    try:
+        raise_if_too_large(current, staged or current)
+    except errors.ApiError as error:
+        raise _LineRefused(str(error)) from None
     if staged == current:
         staged = None
     author: str = data.get("created_by", {}).get("id", client_id)
@@ -257,6 +262,7 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
         some_property=current.some_property,
         staged_object_type=None if staged is None else staged.object_type.text,
         staged_some_property=None if staged is None else staged.some_property,
+        unnamed=data.get("unnamed", False),
     )
 
 

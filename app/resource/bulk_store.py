@@ -15,7 +15,7 @@ from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
-    " object_type, some_property, staged_object_type, staged_some_property"
+    " object_type, some_property, staged_object_type, staged_some_property, unnamed"
 )
 """The columns of :class:`StoredResource`, in the order of its fields."""
 
@@ -24,16 +24,16 @@ _ARRAY_COLUMNS: list[LiteralString] = [column for stage in Stage for column in c
 _ARRAYS: LiteralString = ", ".join(_ARRAY_COLUMNS)
 """The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
 
-_STORED: LiteralString = f"{_COLUMNS}, unnamed, {_ARRAYS}"
+_STORED: LiteralString = f"{_COLUMNS}, {_ARRAYS}"
 """All columns but that of the project and those that PostgreSQL makes."""
 
-_COPY: LiteralString = f"COPY resource (project_key, {_COLUMNS}, {_ARRAYS}) FROM STDIN"
+_COPY: LiteralString = f"COPY resource (project_key, {_STORED}) FROM STDIN"
 
 _INSERT: LiteralString = f"""
-    INSERT INTO resource AS r (project_key, {_COLUMNS}, {_ARRAYS})
+    INSERT INTO resource AS r (project_key, {_STORED})
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
-        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
+        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s, %(unnamed)s,
         {", ".join([placeholder(column) for column in _ARRAY_COLUMNS])})
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
@@ -45,7 +45,7 @@ _TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
 _EXPORT: LiteralString = f"""
     SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
         r.created_by, r.last_modified_by,
-        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
+        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property, r.unnamed
     FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
 
 
@@ -135,7 +135,10 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
-    """Insert the resources whose id and key are free, and return their ids; to be called within a transaction."""
+    """Insert the resources whose id and key, and place as the unnamed one, are free, and return their ids.
+
+    To be called within a transaction.
+    """
     rows: list[Parameters] = []
     for resource in resources:
         rows.append({"project_key": project_key, **asdict(resource), **_arrays(resource)})

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
+from app import errors
 from app.query.fields import Field, Stage
 from app.query.filters.ast import Facet, Filter
 from app.query.predicate.ast import Condition
@@ -27,6 +28,20 @@ class Content:
 
     object_type: ObjectType
     some_property: str | None = None
+
+
+def raise_if_too_large(current: Content, staged: Content) -> None:
+    """Check the size of a resource.
+
+    :raises ApiError: 400 if its two projections have more bytes than :data:`RESOURCE_BYTES_AT_MOST`.
+    """
+    texts = [text for content in {current, staged} for text in (content.object_type.text, content.some_property or "")]
+    # A character has four bytes at most, so most texts need not be encoded.
+    if sum(map(len, texts)) * 4 > RESOURCE_BYTES_AT_MOST < sum(len(text.encode()) for text in texts):
+        raise errors.invalid_input(
+            f"The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged projection"
+            " together."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +225,7 @@ class StoredResource:
     some_property: str | None
     staged_object_type: str | None
     staged_some_property: str | None
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from app.bulk import seed
 from app.bulk.transfer import LINES_AT_ONCE, VERSION_AT_MOST
 from app.cli import main
+from app.resource.model import RESOURCE_BYTES_AT_MOST
 from tests.support.api import EXAMPLE, Api
 
 
@@ -119,6 +120,32 @@ def test_what_no_request_could_have_made_is_refused(run: Any, api: Api) -> None:
     change = {"version": VERSION_AT_MOST, "actions": [{"action": "doSomeThing"}]}
     (item,) = (each for each in api.get().get_json()["results"] if each.get("key") == "largest")
     assert api.post(f"/{item['id']}", json=change).get_json()["version"] == VERSION_AT_MOST + 1
+
+
+def test_the_unnamed_resource_stays_the_unnamed_one(run: Any, api: Api) -> None:
+    unnamed = api.put(json={"objectTypeProperty": {"arrayOfIntExample": [1]}}).get_json()
+    api.create()
+    exported = export(run, api.project)
+    assert [line["id"] for line in map(json.loads, exported.splitlines()) if "unnamed" in line] == [unnamed["id"]]
+    target = f"{api.project}-copy"
+    assert run("import", "--project", target, stdin=exported).stderr.startswith("2 lines: 2 imported")
+    assert export(run, target) == exported
+    result = run("import", "--project", target, stdin='{"unnamed": true, "objectTypeProperty": {}}')
+    assert result.stderr.splitlines()[0] == "line 1: The project has another unnamed resource."
+    result = run("import", "--project", target, stdin='{"unnamed": "yes", "objectTypeProperty": {}}')
+    assert result.stderr.splitlines()[0] == "line 1: unnamed: JSON Boolean expected."
+
+
+def test_the_largest_resource_that_a_write_leaves_can_be_imported(run: Any, api: Api) -> None:
+    text = "\x01" * (RESOURCE_BYTES_AT_MOST - len("{}"))
+    largest = json.dumps({"objectTypeProperty": {}, "someProperty": text})
+    larger = json.dumps({"objectTypeProperty": {}, "someProperty": text + "a"})
+    result = run("import", "--project", api.project, stdin=f"{largest}\n{larger}")
+    assert result.stderr.splitlines() == [
+        f"line 2: The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged"
+        " projection together.",
+        "2 lines: 1 imported, 0 already there, 1 refused.",
+    ]
 
 
 def test_an_import_of_several_steps(run: Any, api: Api) -> None:

@@ -133,18 +133,18 @@ def test_what_is_created_if_there_is_no_resource(
 
 
 def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert model.RESOURCE_BYTES_AT_MOST == 16 * 1024 * 1024
     size = len(CONTENT.object_type.text) + len("text")
-    monkeypatch.setattr("app.resource.writing.rules.RESOURCE_BYTES_AT_MOST", size + 2)
+    monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size + 2)
     assert decide(STORED, write(ChangeSomeProperty("text..", staged=False))).version == 4
     for staged in (False, True):
         too_large = write(ChangeSomeProperty("textä.", staged=staged))
         assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
-    monkeypatch.setattr("app.resource.writing.rules.RESOURCE_BYTES_AT_MOST", size - 1)
+    monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size - 1)
     assert refusal_of(create, Write(WRITER, None, lambda resource: resource, NONE, NEW), has_others=False) == (
         400,
         "InvalidInput",
     )
-    assert model.RESOURCE_BYTES_AT_MOST == 16 * 1024 * 1024
 
 
 # ObjectTypes

@@ -6,7 +6,6 @@ from typing import NoReturn
 
 from app import errors
 from app.resource.model import (
-    RESOURCE_BYTES_AT_MOST,
     ById,
     ByKey,
     Caller,
@@ -15,6 +14,7 @@ from app.resource.model import (
     Resource,
     Target,
     Unnamed,
+    raise_if_too_large,
 )
 from app.resource.preconditions import failed_precondition
 
@@ -52,7 +52,7 @@ def decide(stored: Resource, write: Write) -> Resource:
         stored.staged,
     ):
         return after
-    _raise_if_too_large(after)
+    raise_if_too_large(after.current, after.staged)
     return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
 
 
@@ -77,7 +77,7 @@ def create(write: Write, *, has_others: bool) -> NewResource:
         _raise_not_found(write, has_others=has_others)
     if not write.conditions.allows_creation:
         raise errors.precondition_failed("If-Match")
-    _raise_if_too_large(write.creates)
+    raise_if_too_large(write.creates.current, write.creates.staged)
     return write.creates
 
 
@@ -94,21 +94,3 @@ def _raise_not_found(write: Write, *, has_others: bool) -> NoReturn:
             )
         case _:
             raise errors.not_found_in_project(write.caller.project_key)
-
-
-def _raise_if_too_large(resource: Resource | NewResource) -> None:
-    """Check the size of a resource.
-
-    :raises ApiError: 400 if its two projections have more bytes than :data:`RESOURCE_BYTES_AT_MOST`.
-    """
-    texts = [
-        text
-        for content in {resource.current, resource.staged}
-        for text in (content.object_type.text, content.some_property or "")
-    ]
-    # A character has four bytes at most, so most texts need not be encoded.
-    if sum(map(len, texts)) * 4 > RESOURCE_BYTES_AT_MOST < sum(len(text.encode()) for text in texts):
-        raise errors.invalid_input(
-            f"The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged projection"
-            " together."
-        )
