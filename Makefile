@@ -15,6 +15,7 @@
 # make attack         hostile requests of all kinds against a service of its own; prints a table
 # make compose-test   docker-compose.yml on this machine's container engine: start, requests, outages, recovery
 # make pooler-test    the service behind PgBouncer in transaction mode
+# make plan-test      what each statement reads of 100, 10,000 and 300,000 resources, with any statistics; some minutes
 # make release        check, build and tag the version of setup.cfg; ARGS=--dry-run makes no tag
 #
 # All of them create .venv with the versions of constraints.txt, checked by the hashes of ops/venv. The first two need only
@@ -27,7 +28,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults attack compose-test pooler-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -47,6 +48,7 @@ help:
 	@echo "make attack         send hostile requests of all kinds to a service of its own, and print what held (ARGS='--only HTTP')"
 	@echo "make compose-test   start docker-compose.yml, break it, watch it recover (needs Docker)"
 	@echo "make pooler-test    the service behind PgBouncer (needs the program pgbouncer)"
+	@echo "make plan-test      what each statement reads of up to 300,000 resources, with any statistics; some minutes"
 	@echo "make cluster-test   the tests on a Citus cluster of yours (DATABASE_URL=..., an empty database of its coordinator)"
 	@echo "make release        check, build and tag the version of setup.cfg (ARGS=--dry-run: no tag)"
 	@echo "make clean          remove .venv and caches; the data in .data stay"
@@ -122,6 +124,9 @@ compose-test: install-dev
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py
+
+plan-test: install-dev
+	$(BIN)/python -m pytest -v tests/sql/many_resources.py
 
 # Tests that start a database of their own do so here too; they add nothing, so only the rooms that send SQL are run.
 cluster-test: install-dev

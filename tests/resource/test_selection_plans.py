@@ -69,6 +69,9 @@ def where(text: str) -> Selection:
 
 CONTAINED = Selection((Containment(('{"arrayOfStringExample":["word7"]}',)),))
 EITHER = Selection((Containment(('{"arrayOfStringExample":["word7"]}', '{"arrayOfStringExample":["no word"]}')),))
+ANY_OF_300 = Selection(
+    (Containment(('{"arrayOfStringExample":["word7"]}', *['{"arrayOfStringExample":["none"]}'] * 299)),)
+)
 FILTER = read_filters(['arrayOfStringExample:"word7"'])
 
 PLANS = ["force_custom_plan", "force_generic_plan"]
@@ -77,6 +80,7 @@ READS: dict[str, Callable[[Any], str]] = {
     "with a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging()),
     "without a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging(with_total=False)),
     "one of two": lambda c: store.flat_page(c, "p", EITHER, Paging(with_total=False)),
+    "one of 300": lambda c: store.flat_page(c, "p", ANY_OF_300, Paging(with_total=False)),
     "sorted by key": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))),
     "sorted by version": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))),
     "a page of 500": lambda c: store.page(c, "p", CONTAINED, Paging(limit=500, with_total=False)),

@@ -261,7 +261,7 @@ def test_a_swap_of_neighbours_is_one_edit(api: Api, find: Find) -> None:
     assert find("ärder", "xx", fuzzy=1) == ["k-three"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(*[st.text(string.ascii_lowercase[:4], min_size=3, max_size=9)] * 2), min_size=40, max_size=40)
 )

@@ -1,6 +1,10 @@
 WITH found AS MATERIALIZED (
     SELECT
     FROM resource r
-    WHERE r.project_key = %(project_key)s AND r.object @> ANY ((SELECT %(contained_0_0)s::jsonb[])::jsonb[])
+    WHERE r.project_key = %(project_key)s
+        AND (
+            r.object @> ANY ((SELECT %(contained_0_0)s::jsonb[])::jsonb[])
+            AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
+        )
 )
 SELECT EXISTS (SELECT FROM found)

@@ -4,7 +4,10 @@ WITH
         FROM resource r
         WHERE r.project_key = %(project_key)s
             AND r.object @> (SELECT %(contained_0_0)s::jsonb)
-            AND (r.object @> (SELECT %(contained_1_0)s::jsonb) OR r.object @> (SELECT %(contained_1_1)s::jsonb))
+            AND (
+                (r.object @> (SELECT %(contained_1_0)s::jsonb) OR r.object @> (SELECT %(contained_1_1)s::jsonb))
+                AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
+            )
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)

@@ -1,2 +1,2 @@
-EXPLAIN (FORMAT JSON) WITH found AS MATERIALIZED (SELECT FROM resource r WHERE r.project_key = %(project_key)s)
-SELECT EXISTS (SELECT FROM found)
+EXPLAIN (FORMAT JSON)
+SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)

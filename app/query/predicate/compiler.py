@@ -36,6 +36,15 @@ documents, though, the planner overestimates the cost of an array: it assumes te
 whole pending list for each.
 """
 
+_RATHER_BY_INDEX: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
+"""Always true, and cheap, since each version is above 0. The planner adds the COST of ``word_stems`` to every row that
+a scan looks at.
+
+It takes each project for 0.5 % of the table. So it expected a scan of the whole project to be cheaper than a few
+searches of the GIN index: with 100,000 resources just loaded, nine rare documents took 0.7 s instead of 5 ms, 500 of
+them 22 s instead of 0.1 s.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -197,7 +206,7 @@ class _Compiler:
             text = _in_parentheses(
                 " OR ", [contains.format(opaque(self._parameter(document), "jsonb")) for document in documents]
             )
-        return Texts(text, unindexed(text))
+        return Texts(text if len(documents) == 1 else f"({text} AND {_RATHER_BY_INDEX})", unindexed(text))
 
     def _path(self, path: str, variables: Sequence[str]) -> Texts:
         """Whether a jsonpath finds something; its variables, JSON texts, are called v0 and so on."""

@@ -40,7 +40,9 @@ def get_by_key(connection: Connection, project_key: str, key: str) -> Representa
 
 # Reads of many resources
 
-_EXISTS: LiteralString = """
+_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)"
+
+_EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED keeps the planner from planning for one row only. For one row it would scan the whole project, in the
@@ -51,7 +53,8 @@ def exists(connection: Connection, project_key: str, selection: Selection) -> bo
     """Whether at least one resource is selected."""
     selected = _selected(selection)
     parameters = {"project_key": project_key, **selected.parameters}
-    row = connection.execute(_EXISTS.format(selected.where), parameters).fetchone()
+    statement = _EXISTS_SELECTED.format(selected.where) if selected.clauses else _EXISTS
+    row = connection.execute(statement, parameters).fetchone()
     return row is not None and row[0]
 
 

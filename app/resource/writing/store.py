@@ -55,8 +55,6 @@ _FIND: dict[type[Target], LiteralString] = {
     for target, which in _WHICH.items()
 }
 
-_HAS_ANY: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)"
-
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The time of a write by the project's own clock.
 
@@ -218,11 +216,6 @@ def _parameters(target: Target) -> Parameters:
             return {"key": key}
         case Unnamed():
             return {}
-
-
-def has_any(connection: Connection, project_key: str) -> bool:
-    """Whether a project has resources."""
-    return connection.execute(_HAS_ANY, {"project_key": project_key}).fetchone() == (True,)
 
 
 def insert(

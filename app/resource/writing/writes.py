@@ -23,12 +23,14 @@ from app.resource.model import (
     Preconditions,
     Representation,
     Resource,
+    Selection,
     Target,
     Unnamed,
     Written,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
+from app.resource.reading.store import exists
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
 from app.resource.searching.dictionary import index_texts
@@ -177,8 +179,9 @@ def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stor
     project_key, world, target = write.caller.project_key, write.caller.world, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
     if found is None:
-        is_ambiguous = isinstance(target, Unnamed) and write.creates is None and store.has_any(connection, project_key)
-        new = rules.create(write, has_others=is_ambiguous)
+        may_have_others = isinstance(target, Unnamed) and write.creates is None
+        has_others = may_have_others and exists(connection, project_key, Selection())
+        new = rules.create(write, has_others=has_others)
         new_id = world.resource_id(connection, project_key)
         return store.insert(connection, project_key, new_id, new, world.write_time())
     size = sum(len(each.staged.object_type.text) for each in (found, write.creates) if each is not None)

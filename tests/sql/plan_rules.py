@@ -1,0 +1,77 @@
+"""How much each statement may read, whatever the planner knows of the tables."""
+
+from collections import Counter
+
+from tests.support.plans import MODES, Planner, Project
+from tests.support.statements import Statement
+
+FEW = 1_500
+"""Rows that a statement may read in a project of any size, if :data:`READ_ALL` does not name it."""
+
+_WHY = {
+    "They are about the whole project.": (
+        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.export", "dictionary.index_texts", "sandbox.list",
+        "sandbox.make", "sandbox.make_copy", "sandbox.remove", "sandbox.reset", "sandbox.restore_snapshot",
+        "sandbox.save_snapshot",
+    ),
+    "Facets count all that the search finds, here everything.": (
+        "search.facet_counting_products", "search.facet_of_member", "search.facet_of_number", "search.facet_of_numbers",
+        "search.facet_of_ranges", "search.facet_of_ranges_of_array", "search.facet_of_ranges_of_time",
+        "search.facet_of_text", "search.facet_of_texts", "search.facet_of_time", "search.facet_of_values",
+        "search.filter_facets", "search.filter_query", "search.two_facets", "search_staged.facets",
+    ),
+    "No index has what they ask for.": (
+        "exists.where_array_is_empty", "exists.where_array_is_not_empty", "exists.where_array_matches_ignore_case",
+        "exists.where_array_not_equals", "exists.where_array_greater", "exists.where_created_by",
+        "exists.where_element_negated", "exists.where_some_property_matches_ignore_case", "search.filter_exists",
+        "search.filter_missing", "search.filter_range", "search.filter_range_of_array",
+    ),
+    "Most resources fulfil them, which shows only when an index has been read.": (
+        "exists.where_created_at_before", "exists.where_id_greater", "exists.where_id_less_than_no_uuid",
+        "exists.where_key_is_defined", "exists.where_key_is_not_defined", "exists.where_key_not_equals",
+        "exists.where_key_not_in", "exists.where_version_at_least",
+    ),
+    "Many resources have the same version, and all that tie for the page are sorted.": ("list_sorted.by_several",),
+    "The staged projection has no indexes to sort by.": ("search_staged.by_some_property",),
+}  # fmt: skip
+
+READ_ALL = {step: reason for reason, steps in _WHY.items() for step in steps}
+"""Steps of the walk with statements that may read a whole project, and why they have to."""
+
+TIMES_AT_MOST = 6
+"""How often one statement may read a project that it has to read: once by an index and once by the table, for the page,
+the total and a facet each."""
+
+
+def excesses(planner: Planner, statements: dict[str, Statement], project: Project) -> list[str]:
+    """The statements that read more of a project than they may, in either way to plan them."""
+    found: list[str] = []
+    for mode in MODES:
+        for step, statement in statements.items():
+            read = planner.rows_read(statement, project, mode)
+            if read.total() > _allowed(step, project):
+                found.append(f"{step} in {project.key}, {mode}: {_shown(read)}")
+    return found
+
+
+def unneeded(planner: Planner, statements: dict[str, Statement], project: Project) -> set[str]:
+    """Names of :data:`READ_ALL` whose statements all read few rows."""
+    needed = {
+        name
+        for step, statement in statements.items()
+        if (name := _named(step)) is not None and planner.rows_read(statement, project, MODES[0]).total() > FEW
+    }
+    return READ_ALL.keys() - needed
+
+
+def _named(step: str) -> str | None:
+    name = step.rpartition(".")[0]
+    return name if name in READ_ALL else None
+
+
+def _allowed(step: str, project: Project) -> int:
+    return FEW if _named(step) is None else max(FEW, TIMES_AT_MOST * project.resources)
+
+
+def _shown(read: Counter[str]) -> str:
+    return ", ".join(f"{count} rows of {name}" for name, count in read.most_common() if count)

@@ -1,0 +1,168 @@
+"""What PostgreSQL reads for each statement of a walk: the rows of every scan, as ``auto_explain`` reports them.
+
+Rows are counted instead of time. They say which access path was taken, and they are the same on a busy machine. The
+statements are sent as the service sends them, as prepared ones with typed parameters, so the plans are those that it
+gets; statements inside functions and triggers are among them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from app.bulk import seed
+from app.database import migrate
+from app.database.connection import Connection
+from app.resource import bulk_store
+from app.serving.embedded import EmbeddedPostgres
+from tests.conftest import NOT_DURABLE, open_folder
+from tests.support.statements import Statement
+from tests.support.walk import Walked
+
+SETTINGS = {
+    **NOT_DURABLE,
+    "session_preload_libraries": "auto_explain",
+    "auto_explain.log_analyze": "on",
+    "auto_explain.log_format": "json",
+    "auto_explain.log_level": "notice",
+    "auto_explain.log_min_duration": "0",
+    "auto_explain.log_timing": "off",
+    "autovacuum": "off",  # the tests say when tables are analysed
+}
+"""Settings of a server that tells its clients the plan of each statement if they ask for notices."""
+
+MODES = ("force_custom_plan", "force_generic_plan")
+"""How a prepared statement can be planned: for its parameters, or once for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project to read, with values that few of its resources have."""
+
+    key: str
+    resources: int
+    values: Mapping[str, Any]
+    """Values of the parameters of statements, by their names."""
+
+
+@dataclass(slots=True)
+class Planner:
+    """A database, and a connection that learns the plans of its statements."""
+
+    connection: Connection
+    _plans: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
+            if diagnostic.message_primary and "plan:" in diagnostic.message_primary:
+                self._plans.append(diagnostic.message_primary)
+
+        self.connection.add_notice_handler(keep)
+
+    def load(self, key: str, count: int) -> Project:
+        """Make a project of made-up resources, as import does, and leave the statistics as they are."""
+        bulk_store.copy_in(self.connection, key, seed.resources(key, count, 0))
+        return Project(key, count, self._values(key))
+
+    def analyse(self) -> None:
+        self.connection.execute("ANALYZE")
+
+    def _values(self, key: str) -> dict[str, Any]:
+        parameters = {"project_key": key}
+        row = self.connection.execute(
+            "SELECT id, key, version FROM resource WHERE project_key = %(project_key)s AND key IS NOT NULL"
+            " ORDER BY id LIMIT 1 OFFSET 7",
+            parameters,
+        ).fetchone()
+        word = self.connection.execute(
+            "SELECT w.word FROM resource r, unnest(tsvector_to_array(r.words)) w (word)"
+            " WHERE r.project_key = %(project_key)s AND length(w.word) = 7"
+            " GROUP BY 1 ORDER BY abs(count(*) - 5), 1 LIMIT 1",
+            parameters,
+        ).fetchone()
+        if row is None or word is None:
+            raise LookupError(key)
+        return {
+            "project_key": key,
+            "id": row[0],
+            "key": row[1],
+            "read_version": row[2],
+            "ids": [row[0]],
+            "texts": [word[0]],
+            "tsquery": f"'{word[0]}'",
+        }
+
+    def rows_read(self, statement: Statement, project: Project, mode: str) -> Counter[str]:
+        """How many rows each scan of a statement reads in a project, by the table or index; nothing is changed.
+
+        Those that a filter or a recheck removes are among them.
+        """
+        self._plans.clear()
+        with self.connection.transaction(force_rollback=True):
+            self.connection.execute(f"SET LOCAL plan_cache_mode = {mode}")  # pyright: ignore[reportArgumentType]
+            self.connection.execute("SET LOCAL client_min_messages = notice")
+            self.connection.execute(
+                statement.text,  # pyright: ignore[reportArgumentType] -- a text that the service has sent
+                _fitting(statement, project.values),
+            )
+        read = Counter[str]()
+        for plan in self._plans:
+            _count(json.loads(plan[plan.index("{") :])["Plan"], read)
+        return read
+
+
+@contextmanager
+def open_planner() -> Iterator[Planner]:
+    """A server of its own, since the settings are of the whole server, with an empty migrated database."""
+    with open_folder() as folder, EmbeddedPostgres(folder / "data", SETTINGS) as server:
+        url = server.create_database("plans")
+        migrate.upgrade(url)
+        with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
+            connection.execute("SET client_min_messages = warning")
+            yield Planner(connection)
+
+
+def statements_of_projects(walked: Walked) -> dict[str, Statement]:
+    """Each statement of a walk that reads or writes a project, once, by the step that sends it first."""
+    seen: set[str] = set()
+    found: dict[str, Statement] = {}
+    for step, statements in walked.steps.items():
+        for number, statement in enumerate(statements, start=1):
+            if isinstance(statement.parameters, dict) and "project_key" in statement.parameters:
+                if statement.text not in seen:
+                    found[f"{step}.{number}"] = statement
+                seen.add(statement.text)
+    return found
+
+
+_OF_RESOURCES = ("id", "key")
+
+
+def _fitting(statement: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with the values of a project, each of the type that it had. What is created keeps its own."""
+    fitting = dict(statement.parameters)
+    creates = "INSERT INTO resource " in statement.text
+    for name, value in values.items():
+        if creates and name in _OF_RESOURCES:
+            continue
+        if isinstance(fitting.get(name), str) and isinstance(value, UUID):
+            fitting[name] = str(value)
+        elif fitting.get(name) is not None:
+            fitting[name] = value * len(fitting[name]) if name == "texts" else value
+    return fitting
+
+
+def _count(node: Mapping[str, Any], read: Counter[str]) -> None:
+    scanned = node.get("Relation Name") or (node["Node Type"] == "Bitmap Index Scan" and node["Index Name"])
+    if scanned and node["Node Type"] != "ModifyTable":
+        removed = sum(node.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Index Recheck"))
+        # A node that never ran has no actual rows.
+        read[scanned] += round((node.get("Actual Rows", 0) + removed) * node.get("Actual Loops", 0))
+    inner: Sequence[Mapping[str, Any]] = node.get("Plans", ())
+    for each in inner:
+        _count(each, read)
