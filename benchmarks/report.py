@@ -67,6 +67,7 @@ def markdown(results: Results) -> str:
 def goals(results: Results) -> str:
     """The ratios to the peers of the goals, beside the goals."""
     head = ["", "connections"]
+    is_busy = False
     for title in ("bare Flask", "Kinto"):
         head += [f"requests/s against {title}", f"per processor second against {title}", "goal", ""]
     rows: list[list[str]] = []
@@ -79,10 +80,23 @@ def goals(results: Results) -> str:
             for peer, wanted in ((BARE, goal.against_bare), (KINTO, goal.against_kinto)):
                 ratio = results.ratio(peer, operation.value, connections, throughput)
                 by_processor = results.ratio(peer, operation.value, connections, requests_per_processor_s)
-                row += [_times(ratio), _times(by_processor)]
+                differs = _differ(ratio, by_processor)
+                is_busy |= differs
+                row += [_times(ratio) + (" *" if differs else ""), _times(by_processor)]
                 row += ["–", "–"] if wanted is None else [f"{wanted:g}x", _verdict(ratio, wanted)]
             rows.append(row)
-    return table(head, rows)
+    return table(head, rows) + (f"\n\n{_BUSY}" if is_busy else "")
+
+
+_BUSY = (
+    "\\* Differs from the ratio per processor second by more than 10 %: a server waited for something else than its own"
+    " work, or others used the machine in some turns."
+)
+
+
+def _differ(ratio: float | None, by_processor: float | None) -> bool:
+    """Whether the two ways to compare servers give ratios that are more than 10 % apart."""
+    return ratio is not None and by_processor is not None and not 1 / 1.1 <= ratio / by_processor <= 1.1
 
 
 def own_goals(results: Results) -> str:

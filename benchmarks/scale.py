@@ -154,6 +154,7 @@ def search(
     fuzzy_level: int | None = None,
     filters: Callable[[Project], list[str]] = lambda _: [],
     facets: tuple[str, ...] = (),
+    paging: Paging | None = None,
 ) -> Call:
     """The first page of a search with its total, ordered by relevance if there is a word."""
 
@@ -163,6 +164,7 @@ def search(
             fuzzy_level=fuzzy_level,
             query_filters=read_filters(filters(project)),
             facets=read_facets(facets),
+            paging=paging or Paging(),
         )
         return search_page(connection, project.key, query)
 
