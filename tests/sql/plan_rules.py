@@ -10,9 +10,8 @@ FEW = 1_500
 
 _WHY = {
     "They are about the whole project.": (
-        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.export", "dictionary.index_texts", "sandbox.list",
-        "sandbox.make", "sandbox.make_copy", "sandbox.remove", "sandbox.reset", "sandbox.restore_snapshot",
-        "sandbox.save_snapshot",
+        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.export", "sandbox.list", "sandbox.make",
+        "sandbox.make_copy", "sandbox.remove", "sandbox.restore_snapshot",
     ),
     "Facets count all that the search finds, here everything.": (
         "search.facet_counting_products", "search.facet_of_member", "search.facet_of_number", "search.facet_of_numbers",
@@ -43,25 +42,36 @@ TIMES_AT_MOST = 6
 the total and a facet each."""
 
 
-def excesses(planner: Planner, statements: dict[str, Statement], project: Project) -> list[str]:
-    """The statements that read more of a project than they may, in either way to plan them."""
-    found: list[str] = []
-    for mode in MODES:
-        for step, statement in statements.items():
-            read = planner.rows_read(statement, project, mode)
-            if read.total() > _allowed(step, project):
-                found.append(f"{step} in {project.key}, {mode}: {_shown(read)}")
-    return found
+Reads = dict[tuple[str, str], Counter[str]]
+"""What was read, by the step and the way to plan its statement."""
 
 
-def unneeded(planner: Planner, statements: dict[str, Statement], project: Project) -> set[str]:
-    """Names of :data:`READ_ALL` whose statements all read few rows."""
-    needed = {
-        name
+def reads(planner: Planner, statements: dict[str, Statement], project: Project) -> Reads:
+    """What each statement reads of a project, planned in either way; those that read all of it in one way only."""
+    return {
+        (step, mode): planner.rows_read(statement, project, mode)
         for step, statement in statements.items()
-        if (name := _named(step)) is not None and planner.rows_read(statement, project, MODES[0]).total() > FEW
+        for mode in (MODES if _named(step) is None else MODES[-1:])
     }
-    return READ_ALL.keys() - needed
+
+
+def excesses(planner: Planner, statements: dict[str, Statement], project: Project) -> list[str]:
+    """The statements that read more of a project than they may."""
+    return too_much(reads(planner, statements, project), project)
+
+
+def too_much(found: Reads, project: Project) -> list[str]:
+    """The statements that have read more of a project than they may."""
+    return [
+        f"{step} in {project.key}, {mode}: {_shown(read)}"
+        for (step, mode), read in found.items()
+        if read.total() > _allowed(step, project)
+    ]
+
+
+def unneeded(found: Reads) -> set[str]:
+    """Names of :data:`READ_ALL` whose statements have all read few rows."""
+    return READ_ALL.keys() - {_named(step) for (step, _), read in found.items() if read.total() > FEW}
 
 
 def _named(step: str) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sql.plan_rules import excesses, unneeded
+from tests.sql.plan_rules import excesses, reads, too_much, unneeded
 from tests.support.plans import Planner, open_planner, statements_of_projects
 from tests.support.walk import Walked
 
@@ -21,9 +21,10 @@ def test_what_statements_read(planner: Planner, walked: Walked) -> None:
     statements = statements_of_projects(walked)
     assert len(statements) > 130
     many = planner.load("many", MANY)
-    assert excesses(planner, statements, many) == [], "just loaded, without statistics, alone"
+    found = reads(planner, statements, many)
+    assert too_much(found, many) == [], "just loaded, without statistics, alone"
+    assert unneeded(found) == set()
     few = planner.load("few", MANY // 100)
     planner.analyse()
     assert excesses(planner, statements, many) == [], "analysed"
     assert excesses(planner, statements, few) == [], "beside one a hundred times as large"
-    assert unneeded(planner, statements, many) == set()
