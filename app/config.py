@@ -212,6 +212,12 @@ class Settings:
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
+    health_bind: str | None = _setting(
+        "HEALTH_BIND",
+        address,
+        None,
+        "host:port that answers /health/live and /health/ready, apart from the public port and whatever holds that up",
+    )
     metrics_bind: str | None = _setting(
         "METRICS_BIND",
         address,
@@ -256,6 +262,9 @@ class Settings:
                 raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
         if self.auth_issuer == self.issuer:
             raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
+        for variable, private in self.private_addresses.items():
+            if private[1] == self.port and self.listen_host in (private[0], *EVERY_ADDRESS):
+                raise InvalidSetting(variable, address_of(*private), "is the public port: it needs another one")
         if self.sandbox_is_on and self.sandbox_token is None and not is_loopback(self.listen_host):
             raise InvalidSetting(
                 "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since BIND={self.bind} is no loopback address"
@@ -357,12 +366,11 @@ class Settings:
         return self.metrics_bind is not None or self.metrics_token is not None
 
     @property
-    def metrics_address(self) -> tuple[str, int] | None:
-        """Host and port of ``METRICS_BIND``."""
-        if self.metrics_bind is None:
-            return None
-        parts = urlsplit(f"//{self.metrics_bind}")
-        return parts.hostname or "", parts.port or 0
+    def private_addresses(self) -> dict[str, tuple[str, int]]:
+        """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, of those that are set."""
+        given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
+        parts = {variable: urlsplit(f"//{value}") for variable, value in given.items() if value is not None}
+        return {variable: (part.hostname or "", part.port or 0) for variable, part in parts.items()}
 
     @property
     def prepare_threshold(self) -> int | None:

@@ -1,8 +1,11 @@
 """Probes and metrics for those who run the service."""
 
+from collections.abc import Callable, Mapping
+
 from flask import Response, current_app
 
 from app import errors
+from app.database.readiness import Faults
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.identity.gate import raise_unless_bearer
@@ -10,11 +13,43 @@ from app.identity.scopes import public
 from app.openapi.marks import Answer, operation
 from app.routes.services import readiness
 from app.telemetry.metrics import CONTENT_TYPE, metrics
+from app.values.strict_json import CONTENT_TYPE as JSON
 
 blueprint = Blueprint("health", __name__, url_prefix="/health")
 
 public_metrics = Blueprint("metrics", __name__)
 """Registered only if ``METRICS_TOKEN`` is set."""
+
+
+def _live() -> bytes:
+    return b'{"status":"live"}'
+
+
+def _ready(look: Callable[[], Faults]) -> bytes:
+    faults = look()
+    if faults:
+        raise errors.over_capacity(" ".join(faults.values()))
+    return b'{"status":"ready"}'
+
+
+def _exposition(look: Callable[[], Faults]) -> bytes:
+    metrics.ensure_folder()
+    look()  # sets metrics that are known only when somebody looks
+    return metrics.exposition()
+
+
+def private_routes(look: Callable[[], Faults]) -> Mapping[str, Mapping[str, Callable[[], tuple[str, bytes]]]]:
+    """What the private ports answer, by the setting that opens them and the path: content type and body.
+
+    :param look: what keeps the process from serving requests.
+    """
+    return {
+        "HEALTH_BIND": {
+            "/health/live": lambda: (JSON, _live()),
+            "/health/ready": lambda: (JSON, _ready(look)),
+        },
+        "METRICS_BIND": {"/metrics": lambda: (CONTENT_TYPE, _exposition(look))},
+    }
 
 
 @blueprint.route("/live")
@@ -28,7 +63,7 @@ class Live(Endpoint):
 
         Says nothing about the database: if this fails, a restart helps.
         """
-        return json_answer('{"status":"live"}')
+        return json_answer(_live())
 
 
 @blueprint.route("/ready")
@@ -42,10 +77,7 @@ class Ready(Endpoint):
 
         Nothing has to be restarted when it fails: service resumes by itself with the database.
         """
-        faults = readiness().faults()
-        if faults:
-            raise errors.over_capacity(" ".join(faults.values()))
-        return json_answer('{"status":"ready"}')
+        return json_answer(_ready(readiness().faults))
 
 
 @public_metrics.route("/metrics")
@@ -56,5 +88,4 @@ class Metrics(Endpoint):
     def get(self) -> Response:
         """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
         raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
-        readiness().faults()
-        return Response(metrics.exposition(), content_type=CONTENT_TYPE)
+        return Response(_exposition(readiness().faults), content_type=CONTENT_TYPE)

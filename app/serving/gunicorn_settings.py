@@ -18,6 +18,7 @@ from app.serving import patching
 patching.patch_all()
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
+from app.serving import private_ports  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
@@ -50,9 +51,14 @@ if _settings.metrics_are_on:
 
 from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
-from app.telemetry.metrics_server import MetricsServer  # noqa: E402 -- it imports metrics
 
-bind = _settings.listen_address
+try:
+    _private = private_ports.addresses_of(_settings)
+except private_ports.PortUnusable as unusable:
+    sys.exit(f"error: {unusable}")
+
+# The public port, and those of HEALTH_BIND and METRICS_BIND.
+bind = [_settings.listen_address, *_private]
 
 workers = _settings.workers
 
@@ -129,7 +135,7 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the settings before anything listens, and open the port for metrics in the master."""
+    """Check the settings before anything listens."""
     _check_signing_key()
     prepare_to_listen(server)
 
@@ -156,24 +162,22 @@ def _check_signing_key() -> None:
 
 
 def prepare_to_listen(server: Any) -> None:
-    """Check the worker class, and open the port for metrics.
-
-    The port is kept as an attribute of the master, since a reload (SIGHUP) executes this file again.
-    """
+    """Check the worker class and the private ports."""
     # gunicorn would do this later, after it has complained about a certificate that does not exist.
     if hasattr(server.worker_class, "check_config"):
         server.worker_class.check_config(server.cfg, server.log)
-    server.metrics_server = None
-    if _settings.metrics_address is not None:
-        try:
-            server.metrics_server = MetricsServer(*_settings.metrics_address)
-        except OSError as error:
-            sys.exit(f"METRICS_BIND={_settings.metrics_bind}: cannot listen: {error.strerror or error}")
+    given = {str(address) for address in server.cfg.settings["bind"].get()}
+    for address, variables in _private.items():
+        if address not in given:
+            sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
+    try:
+        private_ports.check_free(_private)
+    except private_ports.PortUnusable as error:
+        sys.exit(f"error: {error}")
 
 
-def pre_fork(server: Any, worker: Any) -> None:
-    """Hand the port to the worker, and make sure that it finds the folder for its metrics."""
-    worker.metrics_server = server.metrics_server
+def pre_fork(_server: Any, _worker: Any) -> None:
+    """Make sure that the worker finds the folder for its metrics."""
     metrics.ensure_folder()
 
 
@@ -204,9 +208,12 @@ def post_worker_init(worker: Any) -> None:
     gc.freeze()
     if _settings.metrics_are_on:
         keep_running("metrics-flush", metrics.flush_periodically)
-    if worker.metrics_server is not None:
-        readiness = extensions.get("readiness")
-        worker.metrics_server.serve(metrics, readiness.faults if readiness is not None else lambda: None)
+    if _private:
+        from app.routes.health import private_routes
+
+        readiness = extensions.get("readiness")  # another application may be served
+        routes = private_routes(readiness.faults if readiness is not None else dict[str, str])
+        worker.private_servers = private_ports.start(worker.sockets, _private, routes)
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
@@ -214,6 +221,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
 
     The interpreter would wait five seconds for the threads of an open pool.
     """
+    for server in getattr(worker, "private_servers", ()):
+        server.stop(timeout=1)  # requests under way end themselves; readiness takes at most half a second
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
     if "sandbox" in extensions:
         extensions["sandbox"].stop()

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what is counted, how processes share it, and a port that serves it.
+"""Metrics for Prometheus, log lines and spans: what is counted and told, and how processes share the counts.
 
-Imports run down only, in this order: ``metrics_server``, ``metrics``, ``shared_folder``.
+Imports run down only, in this order: ``lasting_threads``, ``metrics``, ``shared_folder``.
 """

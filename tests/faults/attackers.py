@@ -7,6 +7,8 @@ import time
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
+from tests.faults.service import Answer, Service
+
 _SETTLED_AFTER_S = 3.0
 
 HEAD = b"GET /demo/resource HTTP/1.1\r\nHost: x\r\n"
@@ -97,6 +99,33 @@ class Attackers(AbstractContextManager["Attackers"]):
                     one.close()
                     with suppress(OSError):
                         self._sockets[index] = self._opened()
+
+
+class Probes(AbstractContextManager["Probes"]):
+    """Asks for liveness and readiness again and again, from before an attack until after it."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+        self.answers: list[Answer] = []
+
+    def __enter__(self) -> "Probes":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        while not self._stopped.wait(0.1):
+            self.answers += [self._service.probe("live"), self._service.probe("ready")]
+
+    @property
+    def slowest_s(self) -> float:
+        """The longest wait for an answer."""
+        return max(answer.seconds for answer in self.answers)
 
 
 @dataclass(frozen=True)

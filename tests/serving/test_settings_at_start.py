@@ -17,7 +17,7 @@ from tests.support.ports import free_port
 from tests.support.server import ROOT, get
 from tests.support.service import running_service
 
-AS_THE_IMAGE = [*GUNICORN[:3], "-c", "python:app.serving.gunicorn_settings", "app:create_app()"]
+AS_THE_IMAGE = [*GUNICORN[:1], "-c", "python:app.serving.gunicorn_settings", "app:create_app()"]
 IN_A_CHECKOUT = [*GUNICORN, "wsgi:app"]
 
 

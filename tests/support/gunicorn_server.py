@@ -15,7 +15,8 @@ import pytest
 from tests.support.ports import free_port
 from tests.support.server import get, start_server
 
-GUNICORN = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
+GUNICORN = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py"]
+"""The command: after ``python -m gunicorn``, a binary upgrade looks for modules in gunicorn's folder first."""
 
 
 class Gunicorn:

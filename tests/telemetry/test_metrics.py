@@ -247,7 +247,7 @@ def test_invalid_settings_are_refused(variable: str, text: str) -> None:
     assert (text in str(refused.value)) == (variable == "METRICS_BIND")
 
 
-def test_metrics_address() -> None:
-    assert Settings(metrics_bind="localhost:9090").metrics_address == ("localhost", 9090)
-    assert Settings(metrics_bind="[::1]:9090").metrics_address == ("::1", 9090)
+def test_metrics_are_off_unless_a_setting_turns_them_on() -> None:
     assert not Settings().metrics_are_on
+    assert Settings(metrics_bind="localhost:9090").metrics_are_on
+    assert Settings(metrics_token="a-token-of-16-characters").metrics_are_on

@@ -1,0 +1,150 @@
+"""Ports for those who run the service, apart from the public one: probes (``HEALTH_BIND``), metrics (``METRICS_BIND``).
+
+gunicorn opens them with the public port, and keeps them over a reload and a binary upgrade. Each worker accepts from
+them by a server of its own: connections to the public port are accepted in their order, so behind a burst of 2,000 a
+probe would wait for seconds. No request is logged or counted.
+"""
+
+import errno
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import gevent
+from gevent.pool import Pool
+from gevent.pywsgi import WSGIServer
+
+from app import errors
+from app.config import Settings
+from app.setting_values import address_of
+from app.values.strict_json import CONTENT_TYPE
+
+_CONNECTION_S = 10.0
+_CONNECTIONS_AT_MOST = 32
+"""So long, and so many at once, each worker serves connections to a private port. They need descriptors, too."""
+
+_PORT_S = 5.0
+"""Longest wait for a port, which the previous master may be about to close."""
+
+_log = logging.getLogger("app.serving")
+
+Routes = Mapping[str, Callable[[], tuple[str, bytes]]]
+"""What makes the content type and the body of an answer, by the path; it may raise an ApiError."""
+
+
+class PortUnusable(Exception):
+    """The address of a setting is none of this machine, or in use; the message has the setting."""
+
+
+def addresses_of(settings: Settings) -> dict[str, set[str]]:
+    """The settings that name an address, by the address as gunicorn takes it; two may name the same.
+
+    :raises PortUnusable: if a name has no address.
+    """
+    found: dict[str, set[str]] = {}
+    for variable, address in settings.private_addresses.items():
+        try:
+            found.setdefault(_own_address(*address), set()).add(variable)
+        except socket.gaierror as error:
+            raise PortUnusable(f"{variable}={address_of(*address)}: {error.strerror}") from None
+    return found
+
+
+def _own_address(host: str, port: int) -> str:
+    """The first address of a host that this machine has.
+
+    A name can have several addresses: in a network of containers, all instances of the service share one.
+    """
+    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in resolved:
+        with socket.socket(family, kind, protocol) as tried:
+            try:
+                tried.bind((address[0], 0, *address[2:]))
+            except OSError:
+                continue
+        return address_of(str(address[0]), port)
+    return address_of(str(resolved[0][4][0]), port)
+
+
+def check_free(addresses: Mapping[str, Iterable[str]]) -> None:
+    """Return when gunicorn can listen on all addresses. It would itself give no setting as the reason.
+
+    :raises PortUnusable: if one is none of this machine, or in use after five seconds.
+    """
+    if "GUNICORN_FD" in os.environ:
+        return  # this master takes the place of another one, and has its ports
+    deadline = time.monotonic() + _PORT_S
+    for address, variables in addresses.items():
+        while (reason := _in_the_way(address)) is not None:
+            if reason.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                names = ", ".join(f"{variable}={address}" for variable in sorted(variables))
+                raise PortUnusable(f"{names}: cannot listen: {reason.strerror or reason}")
+            time.sleep(0.1)
+
+
+def _in_the_way(address: str) -> OSError | None:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, int(port)))
+            tried.listen()
+        except OSError as error:
+            return error
+    return None
+
+
+class _Server(WSGIServer):
+    """Serves connections to a private port, each for at most :data:`_CONNECTION_S`."""
+
+    def handle(self, sock: Any, address: Any) -> None:
+        with suppress(gevent.Timeout), gevent.Timeout(_CONNECTION_S):
+            super().handle(sock, address)
+
+
+def start(listeners: list[Any], addresses: Mapping[str, Iterable[str]], routes: Mapping[str, Routes]) -> list[_Server]:
+    """Serve the private ports of a worker.
+
+    :param listeners: all listening sockets of the worker; those of private ports are taken out.
+    :param addresses: the settings, by address.
+    :param routes: what is served, by the setting.
+    """
+    servers: list[_Server] = []
+    for listener in list(listeners):
+        host, port, *_ = listener.getsockname() if listener.family != socket.AF_UNIX else ("", 0)
+        variables = addresses.get(address_of(host, port))
+        if variables is not None:
+            listeners.remove(listener)
+            served = {path: answer for variable in variables for path, answer in routes[variable].items()}
+            server = _Server(listener, _application(served), log=None, spawn=Pool(_CONNECTIONS_AT_MOST))
+            server.start()
+            servers.append(server)
+    return servers
+
+
+def _application(routes: Routes) -> Callable[..., list[bytes]]:
+    def respond(environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        status, headers = 200, dict[str, str]()
+        try:
+            if path not in routes:
+                raise errors.unknown_url(path)
+            if method not in ("GET", "HEAD"):
+                raise errors.method_not_allowed(method, ["GET", "HEAD"])
+            content_type, body = routes[path]()
+        except errors.ApiError as error:
+            status, headers, content_type, body = error.status, error.headers, CONTENT_TYPE, error.body()
+        except Exception:  # noqa: BLE001 -- whatever it is, the log has it and the client the usual error
+            _log.exception("a request to a private port failed")
+            status, content_type, body = 500, CONTENT_TYPE, errors.general().body()
+        headers |= {"Content-Type": content_type, "Content-Length": str(len(body)), "Connection": "close"}
+        start_response(f"{status} {HTTPStatus(status).phrase}", list(headers.items()))
+        return [] if method == "HEAD" else [body]
+
+    return respond
