@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from flask import Request
+from gevent import sleep
 
 from app.telemetry.metrics import metrics
 
@@ -80,15 +81,19 @@ class Client:
         """Receive; nothing once the client was disconnected. Raises TimeoutError if a body comes too slowly."""
         try:
             if self.phase is Phase.HEAD:
-                return self._connection.recv(size)  # noted by the worker, which bounds this wait
-            if self.phase is not Phase.BODY:
-                self.begin(Phase.BODY)
-            data = self._timed(self._connection.recv, size)
+                data = self._connection.recv(size)  # noted by the worker, which bounds this wait
+            else:
+                if self.phase is not Phase.BODY:
+                    self.begin(Phase.BODY)
+                data = self._timed(self._connection.recv, size)
+                self._moved += len(data)
         except OSError:
             if self._is_ended:  # gevent says that the descriptor was closed
                 return b""
             raise
-        self._moved += len(data)
+        # If a thousand clients send or hang up at once, the loop would go through all of that before it looks at any
+        # other connection, such as a probe's. What waits for its turn here, it does in slices of some milliseconds.
+        sleep(0)
         return data
 
     def sendall(self, data: bytes) -> None:

@@ -103,6 +103,16 @@ def _in_the_way(address: str) -> OSError | None:
 class _Server(WSGIServer):
     """Serves connections to a private port, each for at most :data:`_CONNECTION_S`."""
 
+    def __init__(self, listener: Any, application: Callable[..., list[bytes]]) -> None:
+        self._begun = Pool(_CONNECTIONS_AT_MOST)
+        super().__init__(listener, application, log=None, spawn=self._begun)
+
+    def do_handle(self, *accepted: Any) -> None:
+        """Begin with a connection at once: what else is due may be the ends of a thousand other connections."""
+        greenlet: gevent.Greenlet[..., object] = gevent.Greenlet(self.handle, *accepted)
+        self._begun.add(greenlet)
+        greenlet.switch()
+
     def handle(self, sock: Any, address: Any) -> None:
         with suppress(gevent.Timeout), gevent.Timeout(_CONNECTION_S):
             super().handle(sock, address)
@@ -122,7 +132,7 @@ def start(listeners: list[Any], addresses: Mapping[str, Iterable[str]], routes: 
         if variables is not None:
             listeners.remove(listener)
             served = {path: answer for variable in variables for path, answer in routes[variable].items()}
-            server = _Server(listener, _application(served), log=None, spawn=Pool(_CONNECTIONS_AT_MOST))
+            server = _Server(listener, _application(served))
             server.start()
             servers.append(server)
     return servers

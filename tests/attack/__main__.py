@@ -11,7 +11,7 @@ import time
 import click
 
 from tests.attack import cases_connections, cases_http, cases_identity, cases_journal, cases_outside, cases_sandbox
-from tests.attack.table import CASES, as_text, carried_out
+from tests.attack.table import CASES, METRICS_TOKEN, as_text, carried_out
 from tests.faults.service import Service
 
 MODULES = (cases_http, cases_identity, cases_connections, cases_sandbox, cases_journal, cases_outside)
@@ -29,7 +29,7 @@ def main() -> int:
     chosen = [one for one in in_order if only in f"{one.group} {one.title}".lower()]
     if not chosen:
         parser.error(f"no case contains {only!r}")
-    service = Service(SANDBOX="on", METRICS_TOKEN="attack-metrics-token")
+    service = Service(SANDBOX="on", METRICS_TOKEN=METRICS_TOKEN)
     began = time.monotonic()
     outcomes = []
     try:

@@ -4,9 +4,10 @@ import socket
 import time
 from contextlib import ExitStack, suppress
 
-from tests.attack.table import Tally, case
+from tests.attack.table import METRICS_TOKEN, Tally, case
 from tests.faults.attackers import Attackers, Kind, Probes, kinds, ordinary_client
 from tests.faults.service import Service
+from tests.support.samples import samples, value
 
 GROUP = "connections"
 
@@ -40,8 +41,11 @@ def _hold(service: Service, tally: Tally, *attacks: tuple[Kind, int]) -> None:
         service.wait_until(lambda: service.request("GET", "/health/live").status == 200, within_s=30)
         waited = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
         tally.expect(waited.failed == 0 and waited.median < 1, waited)
-    for answer in probes.answers:
-        tally.expect(answer.status == 200 and answer.seconds < 2, answer)
+    for answer in probes.live:
+        tally.expect(answer.status == 200 and answer.seconds < 3, answer)
+    for answer in probes.ready:
+        tally.expect(answer.status in (200, 503) and answer.seconds < 3, answer)
+    tally.expect(not probes.is_taken_out(), probes.ready)
 
 
 @case(
@@ -84,14 +88,28 @@ def hang_up(service: Service, path: str, times: int) -> None:
             connection.sendall(head)
 
 
-@case(GROUP, "1,500 requests closed at once, of three kinds: another project does not wait for them", within_s=120)
+def _seen(service: Service) -> float:
+    text = service.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()
+    counted = samples(text)
+    return sum(
+        value(counted, "connections_ended_total", reason=f"hung_up_before_{what}") for what in ("parsing", "work")
+    )
+
+
+@case(
+    GROUP, "1,500 requests closed at once, of three kinds: nearly none is served, so others wait little", within_s=120
+)
 def hung_up(service: Service, tally: Tally) -> None:
     other = service.token("manage_test:demo")
     for path in ("/resource?limit=500", "/resource/searchApiPattern?facet=version", "/resource/key=none"):
+        before = _seen(service)
         hang_up(service, path, 1500)
         tally.tried += 1500
         answer = service.request("GET", "/demo/resource?limit=1", token=other)
-        tally.expect(answer.status == 200 and answer.seconds < 3, (path, answer))
+        # On a busy machine as long as it takes to accept 1,500 connections; to serve 1,500 pages took 21 s.
+        tally.expect(answer.status == 200 and answer.seconds < 10, (path, answer))
+        time.sleep(1)  # workers share their counts twice a second
+        tally.expect(_seen(service) - before > 1400, (path, _seen(service) - before))
 
 
 @case(GROUP, "a body that comes by a byte each second is ended within 30 s", within_s=60)

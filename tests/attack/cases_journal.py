@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from tests.attack.cases_sandbox import new_project
 from tests.attack.table import Tally, case
-from tests.faults.service import Service
+from tests.faults.service import Answer, Service
 
 GROUP = "journal and resets"
 
@@ -44,6 +44,42 @@ def spelt_secrets(service: Service, tally: Tally) -> None:
             digest = hashlib.sha256(secret.encode()).hexdigest()[:8]
             tally.expect(secret not in text, f"{path}: a secret ({digest})")
             tally.expect("".join(f"%{ord(each):02X}" for each in secret) not in text, f"{path}: percent ({digest})")
+
+
+@case(
+    GROUP,
+    "400 entries of 64 KB: the journal keeps 16 MiB of them, and a list takes little time and memory of a worker",
+    within_s=180,
+)
+def heavy_entries(service: Service, tally: Tally) -> None:
+    key = new_project(service)["projectKey"]
+    body = {"objectTypeProperty": {"arrayOfStringExample": ["word " * 13_000]}}
+    with ThreadPoolExecutor(8) as pool:
+        sent = list(pool.map(lambda _: service.request("POST", f"/{key}/resource", body).status, range(400)))
+    tally.expect(set(sent) == {401}, set(sent))
+
+    def held() -> int:
+        return max(worker.memory_info().rss for worker in service.workers)
+
+    def used() -> float:
+        return sum(sum(worker.cpu_times()[:2]) for worker in service.workers)
+
+    def listed() -> Answer:
+        return service.request("GET", f"/sandbox/projects/{key}/requests?limit=1")
+
+    memory, processor_s = held(), used()
+    # The first list of each worker looks at all entries, the others at new ones. Processor time, since a machine may be
+    # busy with other work.
+    service.wait_until(lambda: all(listed().status == 200 for _ in range(6)), within_s=90)
+    tally.expect(used() - processor_s < 8, f"first lists: {used() - processor_s:.1f} s")
+    tally.expect(1 < listed().json()["total"] < 400, listed())
+    processor_s = used()
+    with ThreadPoolExecutor(12) as pool:
+        for answer in pool.map(lambda _: listed(), range(60)):
+            tally.expect(answer.status == 200, answer.seconds)
+    tally.expect(used() - processor_s < 3, f"60 lists: {used() - processor_s:.1f} s")
+    grown = (held() - memory) // 2**20
+    tally.expect(grown < 150, f"a worker took {grown} MiB more")
 
 
 @case(GROUP, "patterns that are dear to compile or to match: 400, and others are answered meanwhile")

@@ -10,6 +10,9 @@ from tests.faults.service import Service
 
 _SHOWN_AT_MOST = 5
 
+METRICS_TOKEN = "attack-metrics-token"
+"""The service that is attacked shows its metrics to who has it."""
+
 
 @dataclass
 class Tally:

@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tests.faults.service import Answer, Service
 
@@ -102,13 +103,18 @@ class Attackers(AbstractContextManager["Attackers"]):
 
 
 class Probes(AbstractContextManager["Probes"]):
-    """Asks for liveness and readiness again and again, from before an attack until after it."""
+    """Asks for liveness and readiness again and again, from before an attack until after it, as an orchestrator does.
+
+    That acts only after several failures; on busy cores the database's answer may come after the half second that
+    readiness waits for it.
+    """
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._ask)
-        self.answers: list[Answer] = []
+        self.live: list[Answer] = []
+        self.ready: list[Answer] = []
 
     def __enter__(self) -> "Probes":
         self._thread.start()
@@ -120,12 +126,17 @@ class Probes(AbstractContextManager["Probes"]):
 
     def _ask(self) -> None:
         while not self._stopped.wait(0.1):
-            self.answers += [self._service.probe("live"), self._service.probe("ready")]
+            self.live.append(self._service.probe("live"))
+            self.ready.append(self._service.probe("ready"))
 
     @property
     def slowest_s(self) -> float:
         """The longest wait for an answer."""
-        return max(answer.seconds for answer in self.answers)
+        return max(answer.seconds for answer in self.live + self.ready)
+
+    def is_taken_out(self) -> bool:
+        """Whether two answers in a row said that the service is not ready."""
+        return any(one.status != 200 != next_one.status for one, next_one in pairwise(self.ready))
 
 
 @dataclass(frozen=True)
