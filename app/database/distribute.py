@@ -24,6 +24,7 @@ DISTRIBUTED = (
     "sandbox_rule_count",
     "sandbox_request_count",
     "sandbox_request",
+    "sandbox_entry",
 )
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 

@@ -7,20 +7,31 @@ and may misuse a connection as its rules say. Without a worker, as in a test cli
 import itertools
 import struct
 from collections.abc import Callable
+from enum import Enum
 from errno import EPIPE
 from socket import SO_LINGER, SOL_SOCKET, socket
 from threading import Event
 from time import monotonic
 from typing import Any
 
-from app.http.hangups import client_is_gone
+from app.http.hangups import has_hung_up, watched
 
 WAITS_AT_MOST = 400
 """Requests of a worker that wait on order at the same time; more get an error at once. Half of the connections that a
 worker holds for ordinary requests."""
 
 _LOOK_S = 1.0
-"""How often a request that waits looks whether its client is still there."""
+"""How often a request that waits looks whether there is another reason to end it."""
+
+
+class Waited(Enum):
+    """How a wait ended."""
+
+    WHOLE = "whole"
+    GONE = "gone"
+    """The client has closed its connection."""
+    ENDED = "ended"
+    """The worker stops, or there is another reason."""
 
 
 class ConnectionRecord:
@@ -51,7 +62,7 @@ class Connections:
     def __init__(self) -> None:
         self._records: dict[socket, ConnectionRecord] = {}
         self._numbers = itertools.count(1)
-        self._waiting = 0
+        self._waits: set[Event] = set()
         self._stopping = Event()
 
     def number_from(self, first: int) -> None:
@@ -88,28 +99,37 @@ class Connections:
     def stop(self) -> None:
         """End all waits, and let no new one begin."""
         self._stopping.set()
+        for woken in list(self._waits):
+            woken.set()
 
     def pause(self, seconds: float) -> None:
         """Wait outside of any count, until the worker stops at the latest."""
         self._stopping.wait(seconds)
 
-    def wait(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> bool:
-        """Wait, holding nothing; False if that ended early, since the worker stops or the client has gone.
+    def wait(self, seconds: float, client: Any = None, is_over: Callable[[], bool] = lambda: False) -> Waited:
+        """Wait, holding nothing.
 
+        :param client: the socket of the client; that it closes its connection is noticed at once.
         :param is_over: another reason to end early; asked once a second.
         :raises TooManyWaits: if :data:`WAITS_AT_MOST` requests of the process wait.
         """
-        if self._waiting >= WAITS_AT_MOST:
+        if len(self._waits) >= WAITS_AT_MOST:
             raise TooManyWaits
-        self._waiting += 1
+        woken = Event()
+        self._waits.add(woken)
         try:
-            deadline = monotonic() + seconds
-            while (left := deadline - monotonic()) > 0:
-                if self._stopping.wait(min(left, _LOOK_S)) or client_is_gone() or is_over():
-                    return False
-            return not self._stopping.is_set()
+            with watched(client, woken.set):
+                deadline = monotonic() + seconds
+                while (left := deadline - monotonic()) > 0:
+                    woken.wait(min(left, _LOOK_S))
+                    woken.clear()
+                    if has_hung_up(client):
+                        return Waited.GONE
+                    if self.is_stopping or is_over():
+                        return Waited.ENDED
+            return Waited.ENDED if self.is_stopping else Waited.WHOLE
         finally:
-            self._waiting -= 1
+            self._waits.discard(woken)
 
 
 class TooManyWaits(Exception):

@@ -30,6 +30,7 @@ from app.sandbox.projects.lifecycle import not_found
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.reading.har import archive
 from app.sandbox.reading.lists import entries_of
+from app.sandbox.reading.stream import Known
 from app.sandbox.rules.rules import rules_check
 from app.sandbox.service import Sandbox
 from app.values.large_values import beside_other_requests
@@ -281,12 +282,11 @@ class Requests(Endpoint):
 
 
 def _stream(project_key: str) -> Response:
-    text = request.headers.get("Last-Event-ID", "")
-    after = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+    known = Known.read(request.headers.get("Last-Event-ID", ""))
     client, registry = request.environ.get("gunicorn.socket"), _sandbox().registry
     answer = Response(
         _sandbox().streams.events(
-            project_key, after, lambda: has_hung_up(client), lambda: registry.find(project_key) is not None
+            project_key, known, lambda: has_hung_up(client), lambda: registry.find(project_key) is not None
         ),
         content_type=_EVENTS,
     )

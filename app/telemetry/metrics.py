@@ -49,6 +49,7 @@ SANDBOX_ORDER_KINDS = (
     "status",
     "limit",
     "expireTokens",
+    "conflict",
     "body",
     "close",
     "reset",

@@ -76,9 +76,7 @@ def test_a_thread_of_the_journal_that_fails_begins_anew_and_entries_are_written(
         with service.database() as connection:
 
             def written() -> int:
-                row = connection.execute(
-                    "SELECT count(*) FROM sandbox_request WHERE project_key = %s", (key,)
-                ).fetchone()
+                row = connection.execute("SELECT count(*) FROM sandbox_entry WHERE project_key = %s", (key,)).fetchone()
                 return 0 if row is None else row[0]
 
             while log.read_text().count("a thread failed and begins anew") < 2 * FAILURES and sent < 200:

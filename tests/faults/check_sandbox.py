@@ -117,7 +117,7 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(service: Servic
 
 TABLES = (
     "resource", "resource_count", "resource_copy", "word", "unindexed_text", "sandbox_project", "sandbox_ids",
-    "sandbox_rule_count", "sandbox_request_count", "sandbox_request",
+    "sandbox_rule_count", "sandbox_request_count", "sandbox_entry",
 )  # fmt: skip
 
 

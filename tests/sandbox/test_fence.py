@@ -14,10 +14,10 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.errors import ApiError
 from app.resource import bulk_store
-from app.sandbox.journal.journal import Exchange, HttpMessage
 from app.sandbox.projects import fence, lifecycle
 from app.sandbox.projects.lifecycle import NewProject
 from tests.sandbox.test_projects import TABLES
+from tests.support.journals import exchange
 from tests.support.sandbox import Project, Service, wait_for
 
 ALL_TABLES = (*TABLES, "word", "unindexed_text")
@@ -139,20 +139,11 @@ def test_nothing_is_written_for_a_request_that_outlives_its_project(sandbox_app:
             with pytest.raises(ApiError) as refused, database.writing(key):
                 pytest.fail("the project is gone")
             assert refused.value.status == 401, "as for any token of a project that is gone"
-            sandbox.journal.note(exchange(key, let_in.client_id))
+            sandbox.journal.end(exchange(project_key=key, owner=let_in.client_id))
             sandbox.journal.flush()
             assert set(rows_of(connection, key)) <= {"sandbox_project"}
     sandbox.projects.remove(key)
     assert rows_of(connection, key) == {}
-
-
-def exchange(key: str, owner: str) -> Exchange:
-    return Exchange(
-        project_key=key, owner=owner, secret_hash=b"", started_at=0.0, ended_at=0.0, duration_s=0.0, client_id=None,
-        operation_id=None, method="GET", target="/", http_version="HTTP/1.1", request=HttpMessage((), b"", 0),
-        status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None, rule=None, connection=None,
-        client_gone=False, project_time=None,
-    )  # fmt: skip
 
 
 def test_a_delayed_write_finds_its_project_removed(sandbox: Service, connection: Connection) -> None:

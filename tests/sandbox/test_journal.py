@@ -21,6 +21,7 @@ from app.sandbox.projects import store as project_store
 from app.sandbox.reading.stream import STREAMS_AT_MOST, Streams
 from tests.support.sandbox import Project, Service
 from tests.support.secrecy import Secrecy
+from tests.support.steady_client import steady_client
 
 
 def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
@@ -31,7 +32,10 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert list(entry) == [
         "number",
         "startedAt",
+        "endedAt",
+        "answeredMs",
         "durationMs",
+        "underWay",
         "clientId",
         "operationId",
         "request",
@@ -263,19 +267,43 @@ class Stream:
 
 def test_a_stream_has_findings_and_tells_of_those_in_earlier_entries(throwaway: Project) -> None:
     ids = [throwaway.create(key=key)["id"] for key in ("one", "two")]
-    throwaway.send("GET", "/sorted-query-parameters?limit=500")
-    throwaway.entries()  # so that these are written
-    with closing(Stream(throwaway)) as stream:
-        throwaway.send("GET", f"/{ids[0]}")
-        assert stream.next()["number"] == 4
-        throwaway.send("GET", "/sorted-query-parameters?withTotal=True")
-        entry = stream.next()
-        assert "booleanInOtherCase" in [found["id"] for found in entry["findings"]]
-        event = stream.event()
+    whole = "/sorted-query-parameters?limit=500"
+    with steady_client(throwaway) as client:
+        for path in [whole, f"/{ids[0]}"] * 2 + [whole]:
+            client.send("GET", path)
+        throwaway.entries()  # so that these are written
+        with closing(Stream(throwaway)) as stream:
+            client.send("GET", f"/{ids[0]}")
+            assert stream.next()["number"] == 8
+            client.send("GET", "/sorted-query-parameters?withTotal=True")
+            entry = stream.next()
+            assert "booleanInOtherCase" in [found["id"] for found in entry["findings"]]
+            event = stream.event()
     told = json.loads(event["data"])
     assert event["event"] == "finding"
-    assert told["number"] == 3
+    assert told["number"] == 7
     assert told["finding"]["id"] == "pageForOneResult"
+
+
+def test_a_stream_shows_what_is_under_way_and_how_it_ends(throwaway: Project) -> None:
+    throwaway.rules({"match": {"method": "GET"}, "times": {"first": 1}, "phase": "after", "delayMs": 60_000})
+    with closing(Stream(throwaway)) as stream:
+        waiting = HTTPConnection("127.0.0.1", throwaway.service.port, timeout=20)
+        waiting.request("GET", f"{throwaway.resources}?limit=0", headers=_bearer(throwaway))
+        event = stream.event()
+        assert json.loads(event["data"])["underWay"] is True
+        throwaway.send("HEAD")
+        later = stream.event()
+        assert (event["id"], later["id"]) == ("1,1", "2,1")
+        waiting.close()
+        event = stream.event()
+    ended = json.loads(event["data"])
+    assert (event["event"], event["id"]) == ("ended", "2")
+    assert (ended["number"], ended["underWay"], ended["clientGone"]) == (1, False, True)
+    with closing(Stream(throwaway, **{"Last-Event-ID": "2,1"})) as stream:
+        assert stream.event()["event"] == "ended"
+        throwaway.send("HEAD")
+        assert stream.next()["number"] == 3
 
 
 def test_a_stream_shows_requests_within_half_a_second(throwaway: Project) -> None:
@@ -402,11 +430,11 @@ def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connectio
         assert project_store.keep(connection, throwaway.key, client)
         journal_store.add(connection, throwaway.key, entries, len(entries))
     assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [3, 4, 5, 6]
-    assert [number for number, _ in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]
+    assert [kept.number for kept in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]
     assert throwaway.order("GET", "/requests?limit=0").json["total"] == 4
     journal_store.forget(connection, throwaway.key)
     stored = connection.execute(
-        "SELECT count(*) FROM sandbox_request WHERE project_key = %s", (throwaway.key,)
+        "SELECT count(*) FROM sandbox_entry WHERE project_key = %s", (throwaway.key,)
     ).fetchone()
     assert stored == (4,)
     with connection.transaction():
@@ -415,4 +443,4 @@ def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connectio
 
 
 def row(number: int, entry: str) -> Row:
-    return Row(number, 0, 200, None, "GET", entry)
+    return Row(number, 0, number, 200, None, "GET", entry)

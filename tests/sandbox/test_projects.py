@@ -20,6 +20,7 @@ TABLES = (
     "sandbox_rule_count",
     "sandbox_request_count",
     "sandbox_request",
+    "sandbox_entry",
 )
 
 

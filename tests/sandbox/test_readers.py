@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from app.sandbox.analysis.coverage import CONDITIONS
 from app.sandbox.analysis.findings import FINDINGS, Finding
-from app.sandbox.analysis.history import History
+from app.sandbox.analysis.history import Before
 from app.sandbox.analysis.report import as_text, report
 from app.sandbox.analysis.report_page import as_page
 from app.sandbox.journal.entries import Entry
-from app.sandbox.journal.journal import BODY_BYTES_NOTED, Exchange, Headers, HttpMessage, row_of
+from app.sandbox.journal.exchange import BODY_BYTES_NOTED, Exchange, Headers, HttpMessage
 from app.sandbox.journal.store import Kept
+from app.sandbox.journal.texts import row_of
 from app.sandbox.reading.har import archive
 from app.sandbox.reading.lists import entries_of
-from tests.support.journals import kept_entry, read_entries
+from tests.support.journals import exchange, kept_entry, read_entries
 from tests.support.sandbox import Project
 
 DEEP = b"[" * 1200
@@ -71,34 +72,39 @@ def messages(draw: st.DrawFn) -> HttpMessage:
 @st.composite
 def exchanges(draw: st.DrawFn) -> Exchange:
     status = draw(st.sampled_from([None, 100, 200, 201, 400, 401, 404, 409, 412, 429, 500, 503, 599, 999]))
-    return Exchange(
-        project_key="p",
-        owner="c",
-        secret_hash=b"",
-        started_at=draw(st.floats(0, 3e9)),
-        ended_at=draw(st.floats(0, 3e9)),
-        duration_s=draw(st.floats(0, 1e6)),
+    return exchange(
+        arrived_at=draw(st.floats(0, 3e9)),
         client_id=draw(st.sampled_from([None, "one", "two"])),
         operation_id=draw(st.sampled_from(OPERATIONS)),
         method=draw(st.sampled_from(["GET", "POST", "HEAD", "FOO"])),
         target=draw(st.one_of(st.sampled_from(TARGETS), st.text(st.characters(max_codepoint=255), max_size=80))),
-        http_version="HTTP/1.1",
+        http_version=draw(st.sampled_from(["HTTP/1.1", "HTTP/1.0"])),
         request=draw(messages()),
+        connection=draw(st.sampled_from([None, (1, 1), (1, 2)])),
+        correlation_id=draw(st.text(max_size=5)),
+        project_time=draw(st.sampled_from([None, 0.0, 4e9])),
+        answered_s=draw(st.one_of(st.none(), st.floats(0, 1e6))),
+        ended_s=draw(st.one_of(st.none(), st.floats(0, 1e6))),
         status=status,
         answer=None if status is None else draw(messages()),
-        correlation_id=draw(st.text(max_size=5)),
-        statements=0,
-        sql_s=0.0,
-        token=None,
         rule=draw(st.sampled_from([None, {"does": ["close"], "carriedOut": True, "replacedStatus": None}])),
-        connection=draw(st.sampled_from([None, (1, 1), (1, 2)])),
         client_gone=draw(st.booleans()),
-        project_time=draw(st.sampled_from([None, 0.0, 4e9])),
     )
 
 
 def kept_of(noted: list[Exchange]) -> list[Kept]:
-    return [kept_entry(number, row_of(each, ()).entry) for number, each in enumerate(noted, 1)]
+    rows = [row_of(each, ()) for each in noted]
+    return [
+        Kept(
+            number,
+            (number, 0),
+            None if row.ended_us is None else number + row.ended_us,
+            len(row.entry),
+            True,
+            row.entry,
+        )
+        for number, row in enumerate(rows, 1)
+    ]
 
 
 def read_everywhere(kept: list[Kept]) -> dict[str, Any]:
@@ -123,10 +129,11 @@ def test_every_reader_survives_every_entry(noted: list[Exchange]) -> None:
         assert each.entry is not None
         assert each.entry.isascii()
         assert "\n" not in each.entry
-        entry = Entry.read(each.number, each.entry)
+        entry = Entry.read(each, each.entry)
+        past = entry.past()
         for finding in FINDINGS:
             if finding.look is not None:
-                finding.look(History(), entry)  # by itself, since readers would pass over an error
+                finding.look(Before(same=past, last=past), entry)  # by itself, since readers would pass over an error
         for condition in CONDITIONS.values():
             condition.numbers([entry])
     read_everywhere(kept)
@@ -143,12 +150,7 @@ def test_an_entry_that_cannot_be_read_hides_no_other(stored: str) -> None:
     assert set(shown[1]) == set(shown[0])
 
 
-GOOD = Exchange(
-    project_key="p", owner="c", secret_hash=b"", started_at=0.0, ended_at=0.0, duration_s=0.0, client_id=None,
-    operation_id="listResources", method="GET", target="/p/resource", http_version="HTTP/1.1",
-    request=HttpMessage((), b"", 0), status=200, answer=None, correlation_id="", statements=0, sql_s=0.0, token=None,
-    rule=None, connection=None, client_gone=False, project_time=None,
-)  # fmt: skip
+GOOD = exchange()
 
 
 def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,29 +15,32 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import Entry
-from app.sandbox.journal.journal import Exchange, HttpMessage, row_of
+from app.sandbox.journal.exchange import Exchange, HttpMessage
 from app.sandbox.journal.store import Kept, Narrowing, Row
+from app.sandbox.journal.texts import row_of
 from app.sandbox.reading import lists
 from app.sandbox.reading.lists import REMEMBERED, Reading, Readings
-from tests.support.journals import kept_entry, read_entries
+from tests.support.journals import exchange, kept_entry, read_entries
 
 SENT = json.dumps({"objectTypeProperty": {}}).encode()
 
 
-def exchange(number: int, body: bytes = SENT, status: int = 503) -> Exchange:
+def post(number: int, body: bytes = SENT, status: int = 503) -> Exchange:
     """A POST that may make a second resource if it is repeated."""
-    return Exchange(
-        project_key="p", owner="c", secret_hash=b"", started_at=float(number), ended_at=float(number), duration_s=0.0,
-        client_id="one", operation_id="createOrUpdateResource", method="POST", target="/p/resource",
-        http_version="HTTP/1.1", request=HttpMessage((("Content-Type", "application/json"),), body, len(body)),
-        status=status, answer=HttpMessage((), b"", 0), correlation_id="", statements=0, sql_s=0.0, token=None,
-        rule={"does": ["status"], "carriedOut": True, "replacedStatus": 201}, connection=None, client_gone=False,
-        project_time=None,
-    )  # fmt: skip
+    return exchange(
+        arrived_at=float(number),
+        client_id="one",
+        operation_id="createOrUpdateResource",
+        method="POST",
+        request=HttpMessage((("Content-Type", "application/json"),), body, len(body)),
+        status=status,
+        answer=HttpMessage((), b"", 0),
+        rule={"does": ["status"], "carriedOut": True, "replacedStatus": 201},
+    )
 
 
 def entry_of(number: int, body: bytes = SENT, status: int = 503) -> Kept:
-    return kept_entry(number, row_of(exchange(number, body, status), ()).entry)
+    return kept_entry(number, row_of(post(number, body, status), ()).entry)
 
 
 def read_by(reading: Reading, kept: list[Kept]) -> list[tuple[int, str]]:
@@ -50,9 +54,9 @@ def looks() -> Iterator[list[int]]:
     looked: list[int] = []
     read = Entry.read
 
-    def noted(number: int, text: str) -> Entry:
-        looked.append(number)
-        return read(number, text)
+    def noted(kept: Kept, text: str) -> Entry:
+        looked.append(kept.number)
+        return read(kept, text)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Entry, "read", noted)
@@ -79,7 +83,7 @@ def test_an_entry_that_was_written_late_changes_what_is_known() -> None:
     first, second = entry_of(1), entry_of(3)
     reading = Reading()
     read_by(reading, [first, moved(second, 2)])
-    late = Kept(2, (2, 0), 0, True, entry_of(2).entry)
+    late = Kept(2, (2, 0), 2, 0, True, entry_of(2).entry)
     kept = [first, late, moved(second, 3)]
     shown = [json.loads(text) for _, text in read_by(reading, kept)]
     assert [each["repeats"] for each in shown] == [None, 1, 2]
@@ -87,14 +91,14 @@ def test_an_entry_that_was_written_late_changes_what_is_known() -> None:
 
 
 def moved(kept: Kept, number: int) -> Kept:
-    return Kept(number, kept.position, kept.size, True, kept.entry)
+    return replace(kept, number=number)
 
 
 def test_a_new_journal_has_nothing_of_the_one_before() -> None:
     reading = Reading()
     read_by(reading, [entry_of(number) for number in range(1, 4)])
     assert read_by(reading, []) == []
-    again = [Kept(1, (99, 0), 0, True, entry_of(99).entry)]
+    again = [Kept(1, (99, 0), 99, 0, True, entry_of(99).entry)]
     assert json.loads(read_by(reading, again)[0][1])["repeats"] is None
 
 
@@ -127,7 +131,7 @@ def test_an_entry_that_disappears_meanwhile_hides_no_other() -> None:
     kept = [entry_of(1), entry_of(2)]
     unseen = reading.unseen(kept)
     reading.look(unseen, {kept[1].position: kept[1].entry or ""})
-    assert [number for number, _ in reading.shown([Kept(1, kept[0].position, 0, True, None), kept[1]])] == [2]
+    assert [number for number, _ in reading.shown([replace(kept[0], entry=None), kept[1]])] == [2]
 
 
 # With a database
@@ -144,8 +148,8 @@ def stored(connection: Connection, project: str) -> Iterator[str]:
 
 def add(connection: Connection, project_key: str, numbers: list[int]) -> None:
     body = json.dumps({"key": "k" * 64_000}).encode()
-    rows = [row_of(exchange(number, body), ()) for number in numbers]
-    rows = [Row(number, 0, 503, None, "POST", row.entry) for number, row in zip(numbers, rows, strict=True)]
+    rows = [row_of(post(number, body), ()) for number in numbers]
+    rows = [Row(number, 0, number, 503, None, "POST", row.entry) for number, row in zip(numbers, rows, strict=True)]
     with connection.transaction():
         journal_store.add(connection, project_key, rows, len(rows))
 

@@ -1,182 +1,211 @@
-"""How a client dealt with faults, judged from the journal: each trouble with each outcome that it can have."""
+"""Clients that recover from faults, over HTTP: what the journal shows of them, also while they wait, and the report.
+
+What is judged from which sequence stands in ``test_verdicts``.
+"""
 
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 
-from app.sandbox.analysis.recovery import Outcome
-from app.sandbox.journal.entries import TROUBLES
-from tests.support.sandbox import Project
+from app.sandbox.faults.conflicts import OTHER_WRITER
+from tests.support.sandbox import Project, wait_for
 from tests.support.steady_client import LOST, SteadyClient, steady_client
 
-Acts = Callable[[SteadyClient], None]
-
+CREATE = "createOrUpdateResource"
 UPDATE: dict[str, Any] = {"actions": [{"action": "doSomeThing"}]}
 
 
-def ordered(client: SteadyClient, **members: Any) -> None:
-    client.project.rules({"times": {"first": 1}, **members})
+def recovery_of(project: Project) -> dict[str, list[tuple[list[int], str]]]:
+    """The requests and the outcome of each episode, by trouble."""
+    recovery = project.order("GET", "/report").json["recovery"]
+    return {
+        trouble: [(each["requests"], each["outcome"]) for each in recovery[trouble]["episodes"]]
+        for trouble in recovery
+        if recovery[trouble]["episodes"]
+    }
 
 
-def refused_version(client: SteadyClient) -> tuple[str, int]:
-    """The path of a resource, and its version after an update with another one was 409."""
-    made = client.project.create(key="one")
-    path = f"/{made['id']}"
-    assert client.send("POST", path, {"version": 7, **UPDATE}).status == 409
-    return path, made["version"]
+def nothing_is_said_against(project: Project) -> bool:
+    report = project.order("GET", "/report").json
+    worse = [trouble for trouble, outcomes in report["recovery"].items() if outcomes["madeWorse"]]
+    assert (report["findings"], worse) == ([], [])
+    return True
 
 
-def new_token(client: SteadyClient) -> None:
-    ordered(client, expireTokens=True)
-    client.send("GET")
-    client.grant()
-    assert client.send("GET").status == 200
+@pytest.mark.parametrize(
+    "effect",
+    [
+        {"phase": "after", "connection": "stall", "delayMs": 60_000},
+        {"phase": "after", "connection": "drip", "delayMs": 60_000},
+        {"phase": "after", "delayMs": 60_000},
+        {"phase": "after", "delayMs": 60_000, "status": 503},
+    ],
+)
+def test_a_client_that_gives_up_waiting_and_looks(throwaway: Project, effect: dict[str, Any]) -> None:
+    made = throwaway.create(key="one")
+    throwaway.rules({"match": {"method": "POST"}, "times": {"first": 1}, **effect})
+    path = f"{throwaway.resources}/{made['id']}"
+    headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        connection.request("POST", path, '{"version": 1, "actions": []}', headers)
+
+        def decided() -> Any:
+            first = throwaway.entries()[0]
+            return first if first["number"] == 2 and first["response"] else None
+
+        waiting = wait_for(decided)
+        assert (waiting["underWay"], waiting["endedAt"], waiting["durationMs"]) == (True, None, None)
+        assert waiting["request"]["body"]["size"] > 0
+        assert recovery_of(throwaway) == {}
+    assert throwaway.send("GET", f"/{made['id']}").status == 200
+    ended = wait_for(lambda: [each for each in throwaway.entries() if each["number"] == 2 and not each["underWay"]])
+    assert ended[0]["clientGone"] is True
+    assert ended[0]["endedAt"] is not None
+    assert [each["request"]["method"] for each in throwaway.entries()] == ["GET", "POST", "POST"]
+    assert recovery_of(throwaway) == {"lost": [([2, 3], "recovered")]}
 
 
-def no_new_token(client: SteadyClient) -> None:
-    ordered(client, expireTokens=True)
-    client.send("GET")
+def test_who_gives_up_before_anything_was_carried_out_changes_nothing(throwaway: Project) -> None:
+    throwaway.rules({"match": {"method": "POST"}, "delayMs": 60_000})
+    headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        connection.request("POST", throwaway.resources, '{"objectTypeProperty": {}}', headers)
+        assert wait_for(lambda: throwaway.counts() == [(1, 1)])
+    (entry,) = wait_for(lambda: [each for each in throwaway.entries() if not each["underWay"]])
+    assert (entry["clientGone"], entry["rule"]["carriedOut"]) == (True, False)
+    assert throwaway.listing() == []
 
 
-def same_token(client: SteadyClient) -> None:
-    ordered(client, expireTokens=True)
-    client.send("GET")
-    assert client.send("GET").status == 401
+def test_entries_are_numbered_by_arrival(throwaway: Project) -> None:
+    throwaway.rules({"match": {"method": "HEAD"}, "delayMs": 500})
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(throwaway.send, "HEAD")
+        assert wait_for(lambda: throwaway.counts() == [(1, 1)])
+        throwaway.send("GET", "?limit=0")
+        assert [each["underWay"] for each in throwaway.entries()] == [False, True]
+        slow.result()
+    assert [each["request"]["method"] for each in reversed(throwaway.entries())] == ["HEAD", "GET"]
+    assert throwaway.order("GET", "/requests/1").json["underWay"] is False
 
 
-def other_version(client: SteadyClient) -> None:
-    path, version = refused_version(client)
-    assert client.send("POST", path, {"version": version, **UPDATE}).status == 200
+def test_lost_and_409_and_success_is_recovered_from_both(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        path = f"/{client.send('POST', '', {'key': 'one', 'objectTypeProperty': {}}).json['id']}"
+        throwaway.rules({"match": {"method": "POST"}, "times": {"first": 1}, "phase": "after", "connection": "close"})
+        body = {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "new"}]}
+        assert client.send("POST", path, body) is LOST
+        refused = client.send("POST", path, body)
+        assert refused.status == 409
+        body["version"] = refused.json["errors"][0]["currentVersion"]
+        assert client.send("POST", path, body).status == 200
+    assert recovery_of(throwaway) == {"lost": [([2, 3, 4], "recovered")], "409": [([3, 4], "recovered")]}
+    assert nothing_is_said_against(throwaway)
 
 
-def no_other_version(client: SteadyClient) -> None:
-    path, _ = refused_version(client)
-    client.send("GET", path)
+@pytest.mark.parametrize(
+    ("method", "own"),
+    [
+        ("POST", lambda made, version: (f"/{made['id']}", {"version": version, **UPDATE})),
+        ("PUT", lambda _, version: ("", {"key": "one", "version": version, "objectTypeProperty": {}})),
+        ("PATCH", lambda _, version: ("", {"version": version, "objectTypeProperty": {}})),
+        ("DELETE", lambda made, version: (f"/{made['id']}?version={version}", None)),
+    ],
+)
+def test_another_writer_comes_first(throwaway: Project, method: str, own: Any) -> None:
+    made = throwaway.create(key="one", objectTypeProperty={"arrayOfIntExample": [1]})
+    throwaway.rules({"name": "race", "times": {"first": 1}, "conflict": True})
+    with steady_client(throwaway) as client:
+        assert client.send("GET", "?limit=1").status == 200
+        path, body = own(made, 1)
+        refused = client.send(method, path, body)
+        assert (refused.status, refused.headers["X-Sandbox-Rule"]) == (409, "race")
+        version = refused.json["errors"][0]["currentVersion"]
+        assert version == 2
+        current = client.send("GET", f"/{made['id']}").json
+        assert current["lastModifiedBy"]["id"] == OTHER_WRITER
+        kept = {name for name in made if name not in ("version", "lastModifiedAt", "lastModifiedBy")}
+        assert {name: current[name] for name in kept} == {name: made[name] for name in kept}
+        path, body = own(made, version)
+        assert client.send(method, path, body).status == 200
+    assert throwaway.counts() == [(2, 1)]
+    assert recovery_of(throwaway) == {"409": [([3, 5], "recovered")]}
+    assert nothing_is_said_against(throwaway)
 
 
-def same_version(client: SteadyClient) -> None:
-    path, version = refused_version(client)
-    client.send("POST", path, {"version": 7, **UPDATE})
-    client.send("POST", path, {"version": version, **UPDATE})
+def test_another_writer_needs_a_version_and_a_resource(throwaway: Project) -> None:
+    made = throwaway.create(key="one")
+    throwaway.rules({"conflict": True})
+    assert throwaway.send("PUT", "", {"key": "one", "objectTypeProperty": {}}).json["version"] == 1
+    assert throwaway.send("GET", f"/{made['id']}").status == 200
+    assert throwaway.counts() == [(0, 0)]
+    assert throwaway.send("DELETE", "/018cc251-f400-7000-8000-000000000001?version=1").status == 404
+    assert throwaway.send("PUT", "", {"key": "two", "version": 1, "objectTypeProperty": {}}).status in (201, 409)
+    answer = throwaway.send("DELETE", f"/{made['id']}", headers={"If-Match": '"1"'})
+    assert answer.status == 412
 
 
-def waited(client: SteadyClient) -> None:
-    ordered(client, status=429, retryAfter=1)
-    client.send("GET")
-    time.sleep(1.05)
-    client.send("GET")
+@pytest.mark.parametrize("body", [{"version": 3, **UPDATE}, {"version": 3.0, **UPDATE}])
+def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throwaway: Project, body: Any) -> None:
+    made = throwaway.create()
+    throwaway.rules({"times": {"first": 1}, "status": 409})
+    assert throwaway.send("POST", f"/{made['id']}", body).json["errors"][0]["currentVersion"] == 4
+    ordered = throwaway.send("DELETE", f"/{made['id']}?version=7", headers={"Prefer": "code=409"})
+    assert ordered.json["errors"][0]["currentVersion"] == 8
 
 
-def not_again(client: SteadyClient) -> None:
-    ordered(client, status=429, retryAfter=1)
-    client.send("GET")
+def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:
+    """Threads with connections of their own, one after another and at once, in HTTP/1.1 and as HTTP/1.0 has it."""
+    made = throwaway.create(key="one")
+    throwaway.rules(
+        {"match": {"operationId": "listResources"}, "times": {"first": 6}, "status": 503, "retryAfter": 1},
+        {"match": {"operationId": CREATE}, "times": {"first": 1}, "phase": "after", "connection": "close"},
+    )
+
+    def reader(_: int) -> int:
+        with steady_client(throwaway) as client:
+            while (status := client.send("GET", "?limit=0").status) == 503:
+                time.sleep(1.05)
+            return status
+
+    def writer(_: int) -> int:
+        with steady_client(throwaway) as client:
+            version = 1
+            while (answer := client.send("POST", f"/{made['id']}", changed(version))).status == 409:
+                version = answer.json["errors"][0]["currentVersion"]
+            return answer.status
+
+    def creator(_: int) -> object:
+        with steady_client(throwaway) as client:
+            return client.send("POST", "", {"objectTypeProperty": {}})
+
+    def one_by_one(_: int) -> int:
+        statuses = [throwaway.send("GET", f"/{made['id']}", headers={"Connection": "close"}).status for _ in range(8)]
+        return max(statuses)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(reader, range(6))) == {200}
+        assert set(pool.map(writer, range(6))) == {200}
+        list(pool.map(creator, range(6)))
+        assert set(pool.map(one_by_one, range(2))) == {200}
+    assert nothing_is_said_against(throwaway)
 
 
-def at_once(client: SteadyClient) -> None:
-    ordered(client, status=429, retryAfter=60)
-    client.send("GET")
-    client.send("GET")
+def changed(version: int) -> dict[str, Any]:
+    return {"version": version, "actions": [{"action": "changeSomeProperty", "someProperty": str(version)}]}
 
 
-def some_times(client: SteadyClient) -> None:
-    ordered(client, status=503, times={"first": 2})
-    for _ in range(3):
-        client.send("GET")
-
-
-def in_vain(client: SteadyClient) -> None:
-    ordered(client, status=503, times={"after": 0})
-    for _ in range(3):
-        client.send("GET")
-
-
-def hammering(client: SteadyClient) -> None:
-    ordered(client, status=503, times={"first": 60})
+def hammer(client: SteadyClient) -> None:
     for _ in range(61):  # so many that five of them fall into a second, however slow the machine is
         client.send("GET")
 
 
-def repeated_with_key(client: SteadyClient) -> None:
-    ordered(client, phase="after", connection="close")
-    for _ in range(2):
-        client.send("POST", "", {"key": "one", "objectTypeProperty": {}})
-
-
-def looked(client: SteadyClient) -> None:
-    ordered(client, phase="after", connection="close")
-    assert client.send("POST", "", {"key": "one", "objectTypeProperty": {}}) is LOST
-    assert client.send("GET", "/key=one").status == 200
-
-
-def never_looked(client: SteadyClient) -> None:
-    ordered(client, phase="after", connection="close")
-    client.send("POST", "", {"key": "one", "objectTypeProperty": {}})
-    client.send("GET", "/key=two")
-
-
-def made_two(client: SteadyClient) -> None:
-    ordered(client, phase="after", connection="close")
-    for _ in range(2):
-        client.send("POST", "", {"objectTypeProperty": {}})
-
-
-CASES: tuple[tuple[str, Outcome, Acts], ...] = (
-    ("401", Outcome.RECOVERED, new_token),
-    ("401", Outcome.GAVE_UP, no_new_token),
-    ("401", Outcome.MADE_WORSE, same_token),
-    ("409", Outcome.RECOVERED, other_version),
-    ("409", Outcome.GAVE_UP, no_other_version),
-    ("409", Outcome.MADE_WORSE, same_version),
-    ("429", Outcome.RECOVERED, waited),
-    ("429", Outcome.GAVE_UP, not_again),
-    ("429", Outcome.MADE_WORSE, at_once),
-    ("503", Outcome.RECOVERED, some_times),
-    ("503", Outcome.GAVE_UP, in_vain),
-    ("503", Outcome.MADE_WORSE, hammering),
-    ("lost", Outcome.RECOVERED, repeated_with_key),
-    ("lost", Outcome.RECOVERED, looked),
-    ("lost", Outcome.GAVE_UP, never_looked),
-    ("lost", Outcome.MADE_WORSE, made_two),
-)
-
-
-def recovery_after(project: Project, acts: Acts) -> dict[str, Any]:
-    with steady_client(project) as client:
-        acts(client)
-    return project.order("GET", "/report").json["recovery"]
-
-
-def test_each_trouble_has_each_outcome() -> None:
-    assert {(trouble, outcome) for trouble, outcome, _ in CASES} == {
-        (trouble, outcome) for trouble in TROUBLES for outcome in Outcome
-    }
-
-
-@pytest.mark.parametrize(("trouble", "outcome", "acts"), CASES, ids=[case[2].__name__ for case in CASES])
-def test_the_outcome(throwaway: Project, trouble: str, outcome: Outcome, acts: Acts) -> None:
-    recovery = recovery_after(throwaway, acts)
-    (episode,) = [(name, episode) for name in TROUBLES for episode in recovery[name]["episodes"]]
-    assert episode[0] == trouble
-    assert episode[1]["outcome"] == outcome
-    assert episode[1]["reason"]
-    assert {each: recovery[trouble][each] for each in Outcome} == {**dict.fromkeys(Outcome, 0), outcome: 1}
-
-
-def test_an_episode_names_its_requests(throwaway: Project) -> None:
-    recovery = recovery_after(throwaway, some_times)
-    assert recovery["503"]["episodes"] == [
-        {"requests": [1, 2, 3], "outcome": "recovered", "reason": "Sent again 2 times, it was 200."}
-    ]
-
-
-def test_requests_beside_a_failure_repeat_nothing(throwaway: Project) -> None:
-    """Another request between them is no part of the episode, and no failure."""
+def test_a_client_that_repeats_as_fast_as_it_can_makes_it_worse(throwaway: Project) -> None:
+    throwaway.rules({"times": {"first": 60}, "status": 503})
     with steady_client(throwaway) as client:
-        ordered(client, status=503)
-        client.send("GET")
-        client.send("GET", "?limit=1")
-        client.send("GET")
-    recovery = throwaway.order("GET", "/report").json["recovery"]
-    assert [episode["requests"] for episode in recovery["503"]["episodes"]] == [[1, 3]]
+        hammer(client)
+    ((requests, outcome),) = recovery_of(throwaway)["503"]
+    assert (len(requests), outcome) == (61, "madeWorse")

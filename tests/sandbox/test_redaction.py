@@ -6,17 +6,17 @@ import html
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.sandbox.journal.journal import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Exchange, HttpMessage, row_of
+from app.sandbox.journal.exchange import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Exchange, HttpMessage
 from app.sandbox.journal.redaction import PLACE, SHOWN_HEADERS, Secrets, redacted
+from app.sandbox.journal.texts import row_of
 from app.sandbox.reading.har import archive
-from tests.support.journals import kept_entry, read_entries
+from tests.support.journals import exchange, kept_entry, read_entries
 
 SECRET = "qUe-l_9fKx0Zr3TnB7vYcH5sWdE1oGm2JiA8pR6tLyN"
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbGllbnQifQ.c2lnbmF0dXJl-_xbmF0dXJl"
@@ -50,17 +50,6 @@ def spelt(text: str, names: list[str]) -> str:
     for name in names:
         text = SPELLINGS[name](text)
     return text
-
-
-def exchange(**changes: Any) -> Exchange:
-    values: dict[str, Any] = {
-        "project_key": "p", "owner": "c", "secret_hash": KNOWN.secret_hash, "started_at": 0.0, "ended_at": 0.0,
-        "duration_s": 0.0, "client_id": None, "operation_id": None, "method": "GET", "target": "/p/resource",
-        "http_version": "HTTP/1.1", "request": HttpMessage((), b"", 0), "status": 200, "answer": None,
-        "correlation_id": "", "statements": 0, "sql_s": 0.0, "token": None, "rule": None, "connection": None,
-        "client_gone": False, "project_time": None,
-    }  # fmt: skip
-    return Exchange(**{**values, **changes})
 
 
 def outputs(noted: Exchange) -> list[str]:
@@ -113,12 +102,28 @@ def test_no_spelling_of_a_secret_is_in_any_output(
     sent = spelt(secret, names)
     surrounded = f"{before} {sent} {after}"
     noted = {
-        "target": lambda: exchange(target=f"/p/{quote(before)}/{sent}?x={sent}&{quote(after)}={sent}"),
-        "header": lambda: exchange(request=HttpMessage(f"{header}: {sent}\r\nX: y".encode(), b"", 0)),
-        "name": lambda: exchange(request=HttpMessage(((sent, "value"),), b"", 0), method=sent, correlation_id=sent),
-        "body": lambda: exchange(request=HttpMessage((), surrounded.encode(), len(surrounded.encode()))),
-        "wide": lambda: exchange(request=HttpMessage((), surrounded.encode("utf-16"), 2 * len(surrounded) + 2)),
-        "answer": lambda: exchange(answer=HttpMessage(((header, sent),), json.dumps({"a": [surrounded]}).encode(), 1)),
+        "target": lambda: exchange(
+            secret_hash=KNOWN.secret_hash, target=f"/p/{quote(before)}/{sent}?x={sent}&{quote(after)}={sent}"
+        ),
+        "header": lambda: exchange(
+            secret_hash=KNOWN.secret_hash, request=HttpMessage(f"{header}: {sent}\r\nX: y".encode(), b"", 0)
+        ),
+        "name": lambda: exchange(
+            secret_hash=KNOWN.secret_hash,
+            request=HttpMessage(((sent, "value"),), b"", 0),
+            method=sent,
+            correlation_id=sent,
+        ),
+        "body": lambda: exchange(
+            secret_hash=KNOWN.secret_hash, request=HttpMessage((), surrounded.encode(), len(surrounded.encode()))
+        ),
+        "wide": lambda: exchange(
+            secret_hash=KNOWN.secret_hash, request=HttpMessage((), surrounded.encode("utf-16"), 2 * len(surrounded) + 2)
+        ),
+        "answer": lambda: exchange(
+            secret_hash=KNOWN.secret_hash,
+            answer=HttpMessage(((header, sent),), json.dumps({"a": [surrounded]}).encode(), 1),
+        ),
     }[where]()
     for output in outputs(noted):
         assert not leaks(output, secret)
@@ -136,10 +141,10 @@ def test_what_goes_by_the_name_of_a_secret_is_left_out(name: str, names: list[st
     if as_json:
         escaped = spelt(name, [each for each in names if "json" in each][:1])
         sent = f'{{"{escaped}": {json.dumps(value)}, "rest": "stays"}}'
-        noted = exchange(request=HttpMessage((), sent.encode(), len(sent.encode())))
+        noted = exchange(secret_hash=KNOWN.secret_hash, request=HttpMessage((), sent.encode(), len(sent.encode())))
     else:
         sent = f"/p?a=b&{spelt(name, [each for each in names if 'percent' in each][:2])}={quote(value)}&rest=stays"
-        noted = exchange(target=sent)
+        noted = exchange(secret_hash=KNOWN.secret_hash, target=sent)
     for output in outputs(noted):
         assert "stays" in output
         assert not leaks(output, value)
@@ -181,7 +186,9 @@ def test_a_long_text_without_blanks_loses_its_tail_only() -> None:
 @pytest.mark.parametrize("shown", range(1, len(SECRET) + 1, 6))
 def test_a_secret_that_the_end_of_a_body_cuts_in_two(shown: int) -> None:
     body = (" " * (BODY_BYTES_KEPT - shown) + SECRET + " " * 9_000).encode()
-    entry = row_of(exchange(request=HttpMessage((), body[:BODY_BYTES_NOTED], len(body))), ()).entry
+    entry = row_of(
+        exchange(secret_hash=KNOWN.secret_hash, request=HttpMessage((), body[:BODY_BYTES_NOTED], len(body))), ()
+    ).entry
     assert (
         SECRET[:shown] not in entry.partition('"text"')[2].partition('"truncated"')[0].replace(PLACE, "") or shown < 3
     )

@@ -223,7 +223,7 @@ def test_a_crash_of_the_database_that_empties_the_counts_breaks_nothing(
     throwaway: Project, connection: Connection
 ) -> None:
     throwaway.rules({"status": 503, "times": {"first": 1}}, {"limit": {"requests": 1, "perSeconds": 60}})
-    for table in ("sandbox_rule_count", "sandbox_request_count", "sandbox_request"):
+    for table in ("sandbox_rule_count", "sandbox_request_count", "sandbox_entry"):
         connection.execute(f"DELETE FROM {table} WHERE project_key = %s".encode(), (throwaway.key,))
     assert [throwaway.send("GET", "?limit=0").status for _ in range(3)] == [503, 200, 429]
 

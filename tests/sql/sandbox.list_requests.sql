@@ -1,7 +1,8 @@
 SELECT
     l.number,
-    l.ended_us,
+    l.arrived_us,
     l.place,
+    l.ended_us,
     octet_length(l.entry) AS size,
     l.is_wanted,
     CASE
@@ -22,17 +23,18 @@ FROM (
                 (
                     SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s
                 ) + 1 - r.rank AS number,
-                r.ended_us,
+                r.arrived_us,
                 r.place,
+                r.ended_us,
                 r.status,
                 r.operation_id,
                 r.method,
                 r.entry
             FROM (
                 SELECT r.*, row_number() OVER newest AS rank, sum(octet_length(r.entry)) OVER newest AS bytes
-                FROM sandbox_request r
+                FROM sandbox_entry r
                 WHERE r.project_key = %(project_key)s WINDOW newest AS (
-                    ORDER BY r.ended_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING
+                    ORDER BY r.arrived_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING
                 )
             ) r
             WHERE (r.rank <= %(kept)s::bigint AND (r.rank = 1 OR r.bytes <= %(bytes_kept)s::bigint))

@@ -1,2 +1,2 @@
-DELETE FROM sandbox_request
+DELETE FROM sandbox_entry
 WHERE project_key = %(project_key)s

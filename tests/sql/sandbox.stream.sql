@@ -1,5 +1,5 @@
-SELECT r.ended_us, r.place, r.entry
-FROM sandbox_request r
+SELECT r.arrived_us, r.place, r.entry
+FROM sandbox_entry r
+    JOIN unnest(%(arrivals)s::bigint[], %(places)s::bigint[]) w (arrived_us, place) ON w.arrived_us = r.arrived_us
+        AND w.place = r.place
 WHERE r.project_key = %(project_key)s
-    AND (r.ended_us, r.place) >= (%(first_us)s::bigint, %(first_place)s::bigint)
-    AND (r.ended_us, r.place) <= (%(last_us)s::bigint, %(last_place)s::bigint)

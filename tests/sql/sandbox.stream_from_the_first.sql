@@ -1,22 +1,23 @@
-SELECT r.number, r.entry
+SELECT r.number, r.arrived_us, r.place, r.ended_us, octet_length(r.entry) AS size, true, r.entry
 FROM (
     SELECT
         (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
-        r.ended_us,
+        r.arrived_us,
         r.place,
+        r.ended_us,
         r.status,
         r.operation_id,
         r.method,
         r.entry
     FROM (
         SELECT r.*, row_number() OVER newest AS rank, sum(octet_length(r.entry)) OVER newest AS bytes
-        FROM sandbox_request r
+        FROM sandbox_entry r
         WHERE r.project_key = %(project_key)s WINDOW newest AS (
-            ORDER BY r.ended_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING
+            ORDER BY r.arrived_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING
         )
     ) r
     WHERE (r.rank <= %(kept)s::bigint AND (r.rank = 1 OR r.bytes <= %(bytes_kept)s::bigint))
 ) r
-WHERE r.number > %(after)s::bigint AND r.ended_us <= %(ended_by_us)s::bigint
+WHERE r.number > %(after)s::bigint AND r.arrived_us <= %(arrived_by_us)s::bigint
 ORDER BY r.number
 LIMIT 200

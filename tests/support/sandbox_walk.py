@@ -17,6 +17,7 @@ from app.resource import bulk_store
 from app.sandbox.journal import store as journal_store
 from app.sandbox.rules import counting
 from tests.support.api import Api
+from tests.support.journals import exchange
 
 BUS = "sandbox/projects/bus.py"
 """The module whose statements are left out."""
@@ -68,6 +69,7 @@ class _Walk:
             {"match": {"method": "HEAD"}, "times": {"every": 2}, "status": 503},
             {"match": {"method": "HEAD"}, "limit": {"requests": 1, "perSeconds": 60}},
             {"match": {"method": "OPTIONS"}, "expireTokens": True},
+            {"match": {"method": "PATCH"}, "conflict": True},
         ]
         self.send("set_rules", "PUT", f"{here}/rules", 204, {"rules": rules})
         self.send("list_rules", "GET", f"{here}/rules", 200)
@@ -107,9 +109,19 @@ class _Walk:
             # Buffered, so that the answer is sent to its end and stands in the journal.
             assert [api.head(buffered=True).status_code for _ in range(3)] == [200, 503, 429]
 
+        overwritten = {"key": "seeded", "version": 2, "objectTypeProperty": {}}
+        with self.step("sandbox.another_writer"):
+            assert api.patch(json=overwritten).status_code == 409
+
     def journal(self) -> None:
         """What is written beside requests, and what reads it."""
         with self.step("sandbox.write_journal"):
+            self.sandbox.journal.flush()
+        known = exchange(project_key=PROJECT, owner=self.sandbox.registry.find(PROJECT).client_id, ended_s=None)
+        self.sandbox.journal.begin(known, 0.0)
+        self.sandbox.journal.flush()
+        with self.step("sandbox.write_journal_again"):
+            self.sandbox.journal.end(known)
             self.sandbox.journal.flush()
         with self.step("sandbox.forget_requests"):
             journal_store.forget(self.connection, PROJECT)
@@ -126,6 +138,10 @@ class _Walk:
             stream.close()
         with self.step("sandbox.stream_from_the_first"):
             journal_store.after(self.connection, PROJECT, 0, 0)
+        with self.step("sandbox.stream_what_was_under_way"):
+            journal_store.ended(self.connection, PROJECT, [(0, 0)], 0)
+        with self.step("sandbox.look_at_entries"):
+            journal_store.texts(self.connection, PROJECT, [(0, 0)])
         # A crash of the server empties the counts.
         project = self.sandbox.registry.find(PROJECT)
         counting.begin_counts(self.connection, PROJECT, 2**62, 0)

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from app.query.object_fields import OBJECT_FIELDS, TEXT
-from app.sandbox.analysis.history import GRANTS_REMEMBERED, Grant, History, is_grant, scope_asked
-from app.sandbox.journal.entries import LISTS, Entry
+from app.sandbox.analysis import repetitions
+from app.sandbox.analysis.history import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
+from app.sandbox.journal.entries import BODIES_OF_RESOURCES, LISTS, Entry
 
 _OFFSET_AT_MOST = 10_000
-_NEW_CONNECTIONS = 3
+NEW_CONNECTIONS = 5
 """New connections in a row from which on they are a finding."""
 
-Look = Callable[[History, Entry], str | None]
-"""Says what was found in an entry, given those before it; None: nothing."""
+Look = Callable[[Before, Entry], str | None]
+"""Says what was found in an entry, given what is certain of those before it; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,90 +78,75 @@ def shown(detail: str) -> str:
 # Tokens
 
 
-def _token_per_request(history: History, entry: Entry) -> str | None:
-    before = list(history.grants)
-    if not is_grant(entry) or len(before) < GRANTS_REMEMBERED - 1:
+_LASTING_S = 3600.0
+"""Tokens that are good for less are renewed early by careful clients."""
+
+
+def _token_per_request(before: Before, entry: Entry) -> str | None:
+    grants = before.grants[-(GRANTS_REMEMBERED - 1) :]
+    if not is_grant(entry) or len(grants) < GRANTS_REMEMBERED - 1:
         return None
-    before = before[-(GRANTS_REMEMBERED - 1) :]
-    if all(grant.uses <= 1 and not grant.was_refused and _is_good(grant, entry) for grant in before):
-        return (
-            f"It is token {len(before) + 1} in a row; each of those before was used once at most, and is still valid."
-        )
+    if all(grant.uses == 1 and _is_good(grant, entry) for grant in grants):
+        return f"It is token {len(grants) + 1} in a row; each of those before was used once, and is still valid."
     return None
 
 
-def _token_renewed_early(history: History, entry: Entry) -> str | None:
-    if not is_grant(entry) or not history.grants or _token_per_request(history, entry) is not None:
+def _token_renewed_early(before: Before, entry: Entry) -> str | None:
+    if not is_grant(entry) or not before.grants:
         return None
-    grant = history.grants[-1]
+    grant = before.grants[-1]
     left = grant.lifetime_s - (entry.project_time - grant.at)
-    if grant.uses < 2 or grant.was_refused or grant.asked != scope_asked(entry) or left < grant.lifetime_s / 2:
+    if grant.uses < 2 or not _is_good(grant, entry) or left < grant.lifetime_s / 2:
         return None
     return f"The token before is valid for another {left / 3600:.0f} h."
 
 
 def _is_good(grant: Grant, entry: Entry) -> bool:
-    return grant.asked == scope_asked(entry) and entry.project_time < grant.at + grant.lifetime_s - 60
+    return (
+        not grant.was_refused
+        and grant.lifetime_s >= _LASTING_S
+        and grant.asked == scope_asked(entry)
+        and entry.project_time < grant.at + grant.lifetime_s - 60
+    )
 
 
 # Repetitions
 
 
-def _before_retry_after(history: History, entry: Entry) -> str | None:
-    before = history.calls.get(entry.call)
-    if before is None or before.status not in (429, 503) or not entry.came_before_retry_after(before):
-        return None
-    asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
-    return f"{asked}; this one came {max(0.0, entry.began - before.ended):.2f} s later."
+def _before_retry_after(before: Before, entry: Entry) -> str | None:
+    return None if before.same is None else repetitions.early(before.same, entry)
 
 
-def _unsafe_repetition(history: History, entry: Entry) -> str | None:
-    if not makes_another(entry):
-        return None
-    before = history.calls.get(entry.call)
-    if before is None or not (before.is_lost or ((before.status or 0) >= 500 and before.was_carried_out)):
-        return None
-    if before.was_carried_out:
-        return f"Request {before.number} was the same and was carried out: there are two resources."
-    return f"Request {before.number} was the same, and the client cannot know that it was not carried out."
+def _unsafe_repetition(before: Before, entry: Entry) -> str | None:
+    return None if before.same is None else repetitions.unsafe(before.same, entry)
 
 
-def makes_another(entry: Entry) -> bool:
-    """Whether the request makes one more resource each time that it is carried out."""
-    if entry.operation != "createOrUpdateResource" or not isinstance(entry.json, dict):
-        return False
-    return not {"id", "key", "version"} & cast("dict[str, Any]", entry.json).keys() and "if-match" not in entry.headers
+def _stale_version_again(before: Before, entry: Entry) -> str | None:
+    return None if before.last is None else repetitions.stale(before.last, entry)
 
 
-def _stale_version_again(history: History, entry: Entry) -> str | None:
-    before = history.places.get(entry.place)
-    if before is None or not entry.repeats_refused_version(before):
-        return None
-    return f"Request {before.number} sent version {entry.version} and was 409."
-
-
-def _refused_again(history: History, entry: Entry) -> str | None:
-    before = history.calls.get(entry.call)
-    if before is None or before.status not in (400, 403, 405, 406, 413, 414, 415) or entry.status != before.status:
-        return None
-    if before.does:
-        return None
-    return f"Request {before.number} was the same, and was {before.status}."
+def _refused_again(before: Before, entry: Entry) -> str | None:
+    return None if before.last is None else repetitions.refused(before.last, entry)
 
 
 # Connections
 
 
-def _new_connection_each(history: History, _: Entry) -> str | None:
-    if history.new_connections < _NEW_CONNECTIONS:
+def _new_connection_each(before: Before, _: Entry) -> str | None:
+    if before.new_connections < NEW_CONNECTIONS:
         return None
-    return f"It is new connection {history.new_connections} in a row, each for one request."
+    return f"It is new connection {before.new_connections} in a row, each for one request."
 
 
-def _answer_not_read(_: History, entry: Entry) -> str | None:
-    if not entry.client_gone:
+_AT_ONCE_S = 0.1
+"""Who closes a connection sooner did not wait for the answer; who does it later has a time limit."""
+
+
+def _answer_not_read(_: Before, entry: Entry) -> str | None:
+    waited_s = entry.ended - entry.began
+    if not entry.client_gone or waited_s > _AT_ONCE_S:
         return None
-    return f"The client closed the connection within {entry.data['durationMs'] / 1000:.2f} s, before it was answered."
+    return f"The client closed the connection {waited_s * 1000:.0f} ms after the request, before it was answered."
 
 
 # Values
@@ -168,10 +154,12 @@ def _answer_not_read(_: History, entry: Entry) -> str | None:
 
 _NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*", re.ASCII)
 _BOOLEANS = ("fuzzy", "staged", "withTotal")
+_WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
+"""The operations whose bodies have typed numbers: the record of the sample endpoints takes any value."""
 
 
-def _number_as_text(_: History, entry: Entry) -> str | None:
-    if not isinstance(entry.json, dict):
+def _number_as_text(_: Before, entry: Entry) -> str | None:
+    if entry.operation not in _WITH_NUMBERS or not isinstance(entry.json, dict):
         return None
     for path, value in _numbers_of(cast("dict[str, Any]", entry.json)):
         if isinstance(value, str) and _NUMBER.fullmatch(value):
@@ -199,8 +187,8 @@ def _listed(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _boolean_of_python(_: History, entry: Entry) -> str | None:
-    for name, value in entry.parameters:
+def _boolean_of_python(_: Before, entry: Entry) -> str | None:
+    for name, value in entry.parameters if entry.is_resource else ():
         if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
             return f"{name}={value}"
     return None
@@ -208,21 +196,28 @@ def _boolean_of_python(_: History, entry: Entry) -> str | None:
 
 _NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 """The unreserved characters of RFC 3986, section 2.3, in percent-encoding."""
-_KEY_SEGMENT = re.compile("/(?:key|uri-parameter-one)%3[Dd]")
+_DOTS = re.compile("(?:%2[Ee]){1,2}")
+"""A segment of dots, which programs would remove if they were not encoded."""
+_OF_FORMS = ("%7E",)
+"""What WHATWG's serializer of forms, and so that of query strings, encodes all the same."""
+_KEY_SEGMENT = re.compile("/[^/]*/resource/(?:key|artificially-complex/path/uri-parameter-one)%3[Dd]")
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
 """What no target may have: RFC 3986, appendix A."""
 
 
-def _needless_encoding(_: History, entry: Entry) -> str | None:
-    found = _NEEDLESS.search(entry.target)
-    if found is not None:
-        return f"{found[0]} is {chr(int(found[0][1:], 16))}, which needs no encoding."
-    if _KEY_SEGMENT.search(entry.path):
+def _needless_encoding(_: Before, entry: Entry) -> str | None:
+    path, _question, query = entry.target.partition("?")
+    encoded = [_NEEDLESS.search(segment) for segment in path.split("/") if _DOTS.fullmatch(segment) is None]
+    encoded += [each for each in _NEEDLESS.finditer(query) if each[0].upper() not in _OF_FORMS]
+    for found in encoded:
+        if found is not None:
+            return f"{found[0]} is {chr(int(found[0][1:], 16))}, which needs no encoding."
+    if _KEY_SEGMENT.match(entry.path):
         return "The equal sign of the segment is encoded; the interface shows it as it is."
     return None
 
 
-def _missing_encoding(_: History, entry: Entry) -> str | None:
+def _missing_encoding(_: Before, entry: Entry) -> str | None:
     found = _UNENCODED.search(entry.target)
     return None if found is None else f"{json.dumps(found[0])} has to be percent-encoded in a target."
 
@@ -230,7 +225,7 @@ def _missing_encoding(_: History, entry: Entry) -> str | None:
 # Lists
 
 
-def _deep_offset(_: History, entry: Entry) -> str | None:
+def _deep_offset(_: Before, entry: Entry) -> str | None:
     if entry.operation not in LISTS:
         return None
     for text in entry.values("offset"):
@@ -242,16 +237,16 @@ def _deep_offset(_: History, entry: Entry) -> str | None:
 # Headers and bodies
 
 
-def _retired_header(_: History, entry: Entry) -> str | None:
+def _retired_header(_: Before, entry: Entry) -> str | None:
     found = next((name for name, _ in entry.data["request"]["headers"] if name.lower().startswith("x-vrap-")), None)
     return None if found is None else f"{found} is not read any more."
 
 
-def _body_on_get(_: History, entry: Entry) -> str | None:
+def _body_on_get(_: Before, entry: Entry) -> str | None:
     if entry.method not in ("GET", "HEAD") or not entry.has_body:
         return None
     size = entry.data["request"]["body"]["size"]
-    return f"{'Some' if size is None else size} bytes, which nobody reads."
+    return f"{size} bytes, which nobody reads." if size else None
 
 
 PAGE_FOR_ONE = "pageForOneResult"
@@ -259,43 +254,43 @@ PAGE_FOR_ONE = "pageForOneResult"
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "tokenForEachRequest", "A token for each request",
-        "three tokens in a row, the first two used once at most while they were valid",
+        "three tokens in a row on one connection, the first two used once each while they were valid",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), _token_per_request,
     ),
     Finding(
         "tokenRenewedEarly", "A token fetched long before the former one expires",
-        "a token issued while the former one, for the same scope, has more than half of its life left",
+        "a token for the scope of the former one, on its connection, when that has more than half of its hours left",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), _token_renewed_early,
     ),
     Finding(
         "retryBeforeRetryAfter", "A retry before Retry-After",
-        "the request of a 429 or 503 sent again before the seconds of its `Retry-After` are over",
+        "the request of a 429 or 503 sent again on its connection before the seconds of its `Retry-After` are over",
         "Wait as many seconds as `Retry-After` says.",
         ("E-26",), _before_retry_after,
     ),
     Finding(
         "unsafeRepetition", "A POST repeated that may make two resources",
-        "a POST without `id`, `key` and `version`, sent again after an answer that was lost or a 5xx",
+        "a POST without `id`, `key` and `version`, sent again after a lost answer, or after a 5xx on its connection",
         "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
         ("4.6-3", "4.6-4"), _unsafe_repetition,
     ),
     Finding(
         "staleVersionRepeated", "A 409 answered by the same version",
-        "a write with the version that was refused with 409 just before",
+        "a write with the version that was refused with 409 just before, on the same connection",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
         ("9-5", "9-8"), _stale_version_again,
     ),
     Finding(
         "refusedRequestRepeated", "A refused request repeated as it was",
-        "a request that was 400, 403, 405, 406, 413, 414 or 415, sent again without a change",
+        "a request that was 400, 403, 405, 413, 414 or 415, sent again at once on its connection, without a change",
         "Do not retry these: the same request gets the same answer.",
         (), _refused_again,
     ),
     Finding(
         "connectionForEachRequest", "A new connection for each request",
-        "three new connections in a row, each opened after the answer on the one before",
+        "five new connections in a row, each opened within 3 s after a success on the one before, which could be used",
         "Keep the connection open, and use one pool of connections for all requests.",
         ("H-20",), _new_connection_each,
     ),
@@ -325,7 +320,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         PAGE_FOR_ONE, "A page of 500 of which one result is used",
-        "a list with `limit=500` and many results, after which the client reads or writes one of them and moves on",
+        "three lists in a row with `limit=500` and many results, of each of which the client reads one again",
         "Ask for what is needed: by id, by key, or by a condition and a small `limit`.",
         ("4.12-4",), None,
     ),
@@ -349,8 +344,8 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "answerNotRead", "An answer that was not read",
-        "the client closed the connection before the answer was sent",
-        "Let time limits be longer than the slowest answer, and find out what a write did before it is repeated.",
+        "the client closed the connection within 0.1 s, before the answer was sent",
+        "Wait for answers for some seconds at least, and find out what a write did before it is repeated.",
         ("9-2",), _answer_not_read,
     ),
 )  # fmt: skip

@@ -1,13 +1,19 @@
-"""How a client dealt with what went wrong: it recovered, gave up, or made it worse. Judged by sequences."""
+"""How a client dealt with what went wrong: it recovered, gave up, or made it worse. Judged by chains of requests.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+A chain is a request that failed and what the client sent for the same aim afterwards, so one that is lost, then 409 and
+then succeeds has recovered from both. What makes it worse is said only of requests of which it is certain that one
+client sent both (:mod:`app.sandbox.analysis.history`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
-from app.sandbox.analysis.findings import makes_another
-from app.sandbox.journal.entries import BODIES_OF_RESOURCES, TOKEN_OPERATION, Entry, tolerantly
+from app.sandbox.analysis import repetitions
+from app.sandbox.journal.entries import BODIES_OF_RESOURCES, LISTS, TROUBLES, Entry, Past, tolerantly
 
 _HAMMERED = 5
 """Repetitions of a request within :data:`_HAMMERED_S` that make an outage worse."""
@@ -24,7 +30,7 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class Episode:
-    """A request that failed, and the same request sent again.
+    """A request that failed, and what was sent for the same aim afterwards.
 
     :param requests: numbers of the entries, the failed one first.
     :param reason: why the outcome is what it is.
@@ -41,133 +47,160 @@ class Episode:
 
 
 @dataclass(slots=True)
-class _Open:
-    """An episode that may go on."""
+class _Chain:
+    """Requests for one aim, the first of which failed."""
 
-    trouble: str
-    entries: list[Entry] = field(default_factory=list[Entry])
+    attempts: list[Entry]
     looked: int | None = None
-    """The number of the read by which the client found out whether the request had been carried out."""
+    """The number of the read by which the client found out whether a lost request had been carried out."""
+    is_over: bool = False
+    """Whether the last attempt had an answer that is no trouble."""
+
+    @property
+    def last(self) -> Entry:
+        return self.attempts[-1]
 
 
-def _same(trouble: str, first: Entry, entry: Entry) -> bool:
-    """Whether a request repeats the one that failed. After a 409 the body differs, by its version at least."""
-    if trouble == "409":
-        return first.place == entry.place
-    if first.operation == TOKEN_OPERATION:
-        return entry.operation == TOKEN_OPERATION
-    return first.call == entry.call
-
-
-def _looks(first: Entry, entry: Entry) -> bool:
-    """Whether a read shows what a write with a lost answer has done."""
-    if entry.method != "GET" or entry.status not in (200, 404) or entry.is_lost:
-        return False
-    if first.operation == "updateResourceById":
-        return entry.path == first.path
-    key = first.json.get("key") if first.operation in BODIES_OF_RESOURCES and isinstance(first.json, dict) else None
-    return key is not None and entry.decoded_path.endswith(f"/key={key}")
-
-
-def episodes(entries: Sequence[Entry]) -> list[Episode]:
+def episodes(entries: Sequence[Entry], again: Mapping[int, int]) -> list[Episode]:
     """All episodes of a journal, in the order in which they began.
 
-    A repetition belongs to the first episode that it repeats; requests that were sent before the failure was answered
-    repeat nothing.
-
-    :param entries: in the order of their numbers.
+    :param entries: in the order of their numbers. Those under way are passed over: they may still become anything.
+    :param again: which entry is for certain sent again after which, by their numbers.
     """
-    running: list[_Open] = []
-    done: list[tuple[_Open, bool]] = []
+    chains: list[_Chain] = []
     for entry in entries:
-        for each in running:
-            if each.trouble == "lost" and tolerantly(partial(_looks, each.entries[0], entry), False, entry):
-                each.looked = entry.number
-        trouble = entry.trouble
-        repeated = next(
-            (
-                each
-                for each in running
-                if _same(each.trouble, each.entries[0], entry) and entry.follows(each.entries[0])
-            ),
-            None,
-        )
-        if repeated is not None:
-            repeated.entries.append(entry)
-            if trouble is None:
-                running.remove(repeated)
-                done.append((repeated, True))
-        elif trouble is not None:
-            running.append(_Open(trouble, [entry]))
-    done += [(each, False) for each in running]
-    done.sort(key=lambda each: each[0].entries[0].number)
-    return [_judged(each, ended=ended) for each, ended in done]
+        if not entry.is_under_way:
+            _follow(chains, entry)
+    return [episode for chain in chains for episode in _judged(chain, again)]
 
 
-def _judged(episode: _Open, *, ended: bool) -> Episode:
-    numbers = [entry.number for entry in episode.entries]
-    worse = _WORSE[episode.trouble](episode) or _hammered(episode)
+def _follow(chains: list[_Chain], entry: Entry) -> None:
+    running = [chain for chain in chains if not chain.is_over]
+    for chain in running:
+        if chain.last.is_lost and tolerantly(partial(_looks, chain.last, entry), False, entry):
+            chain.looked = entry.number
+    same = [chain for chain in running if chain.last.aim == entry.aim and entry.may_follow(chain.last)]
+    if not same:
+        if entry.trouble is not None:
+            chains.append(_Chain([entry]))
+        return
+    on_its_connection = [chain for chain in same if chain.last.connection == entry.connection]
+    chosen = (on_its_connection or same)[0]
+    chosen.attempts.append(entry)
+    if entry.trouble is None:
+        chosen.is_over = True
+        # One success is enough for all that wanted just the same.
+        for chain in same:
+            if chain is not chosen and chain.last.call == entry.call:
+                chain.attempts.append(entry)
+                chain.is_over = True
+
+
+_READS = ("GET", "HEAD")
+
+
+def _looks(lost: Entry, entry: Entry) -> bool:
+    """Whether a read shows what a write with a lost answer has done."""
+    if lost.method in _READS or entry.began <= lost.began or entry.is_lost or entry.status not in (200, 304, 404):
+        return False
+    if entry.method not in _READS and entry.operation not in LISTS:
+        return False
+    ids, key = _named(lost)
+    if any(entry.path.lower().endswith(f"/{each}") or f'"id":"{each}"' in entry.answer_text for each in ids):
+        return True
+    if key is not None and (
+        entry.decoded_path.endswith(f"/key={key}") or any(key in value for _, value in entry.parameters)
+    ):
+        return True
+    return not ids and key is None and entry.operation in LISTS
+
+
+def _named(lost: Entry) -> tuple[list[str], str | None]:
+    """The ids and the key by which a client can look for what a write has done: those that it sent, or was told."""
+    if lost.operation in BODIES_OF_RESOURCES:
+        named, key = lost.named
+    else:
+        named, key = lost.path.rpartition("/")[2], None
+    told = lost.answer_json.get("id") if isinstance(lost.answer_json, dict) else None
+    return [each.lower() for each in (named, told) if isinstance(each, str)], key if isinstance(key, str) else None
+
+
+# What became of it
+
+
+def _judged(chain: _Chain, again: Mapping[int, int]) -> list[Episode]:
+    """An episode for each trouble that the chain has met."""
+    found: list[Episode] = []
+    for trouble in TROUBLES:
+        first = next((at for at, entry in enumerate(chain.attempts) if entry.trouble == trouble), None)
+        if first is not None:
+            found.append(_episode(chain, trouble, first, again))
+    return sorted(found, key=lambda each: each.requests[0])
+
+
+def _episode(chain: _Chain, trouble: str, first: int, again: Mapping[int, int]) -> Episode:
+    attempts = chain.attempts[first:]
+    numbers = [entry.number for entry in attempts]
+    worse = _worse(trouble, attempts, again)
     if worse is not None:
-        return Episode(episode.trouble, numbers, Outcome.MADE_WORSE, worse)
-    times = len(episode.entries) - 1
-    if episode.looked is not None and not times:
+        return Episode(trouble, numbers, Outcome.MADE_WORSE, worse)
+    times, last = len(attempts) - 1, chain.last
+    if chain.is_over:
+        outcome = Outcome.GAVE_UP if last.status is None or last.status >= 500 else Outcome.RECOVERED
+        again_ = "" if not times else f"Sent again {_times(times)}, it was {last.status}."
+        return Episode(trouble, numbers, outcome, again_)
+    if trouble == "lost" and last.is_lost and chain.looked is not None:
         reason = "It was not sent again; the client read what had become of it."
-        return Episode(episode.trouble, [*numbers, episode.looked], Outcome.RECOVERED, reason)
-    if not ended:
-        reason = "It was not sent again." if not times else f"It was sent again {_times(times)}, and failed each time."
-        return Episode(episode.trouble, numbers, Outcome.GAVE_UP, reason)
-    last = episode.entries[-1]
-    if (last.status or 0) >= 400:
-        return Episode(episode.trouble, numbers, Outcome.GAVE_UP, f"Sent again, it was {last.status}.")
-    return Episode(episode.trouble, numbers, Outcome.RECOVERED, f"Sent again {_times(times)}, it was {last.status}.")
+        return Episode(trouble, [*numbers, chain.looked], Outcome.RECOVERED, reason)
+    done = _carried_out_before(chain.attempts) if last.status == 409 else None
+    if done is not None and trouble in ("lost", "409"):
+        reason = f"It was 409, since request {done} had been carried out: there was nothing more to do."
+        return Episode(trouble, numbers, Outcome.RECOVERED, reason)
+    reason = "It was not sent again." if not times else f"It was sent again {_times(times)}, and failed each time."
+    return Episode(trouble, numbers, Outcome.GAVE_UP, reason)
+
+
+def _carried_out_before(attempts: Sequence[Entry]) -> int | None:
+    """The lost request that was carried out with the version that the last one was refused with."""
+    last = attempts[-1]
+    for entry in attempts:
+        if entry.is_lost and entry.was_carried_out and entry.version is not None and entry.version == last.version:
+            return entry.number
+    return None
 
 
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _hammered(episode: _Open) -> str | None:
-    """Whether it was repeated as fast as it could be."""
-    begun = [entry.began for entry in episode.entries]
-    for first, last in zip(begun, begun[_HAMMERED:], strict=False):
-        if last - first < _HAMMERED_S:
-            return f"It was sent again {_HAMMERED} times within {last - first:.2f} s."
+# What makes it worse
+
+
+def _worse(trouble: str, attempts: Sequence[Entry], again: Mapping[int, int]) -> str | None:
+    chain: list[float] = []
+    """When requests began of which each was for certain sent again after the one before."""
+    for before, entry in pairwise(attempts):
+        if again.get(entry.number) != before.number:
+            chain = []
+            continue
+        chain = chain or [before.began]
+        chain.append(entry.began)
+        if len(chain) > _HAMMERED and chain[-1] - chain[-1 - _HAMMERED] < _HAMMERED_S:
+            return f"It was sent again {_HAMMERED} times within {chain[-1] - chain[-1 - _HAMMERED]:.2f} s."
+        worse = _WORSE[trouble](before.past(), entry) if before.trouble == trouble else None
+        if worse is not None:
+            return worse
     return None
 
 
-def _worse_401(episode: _Open) -> str | None:
-    first, *others = episode.entries
-    ends = [entry.headers.get("authorization") for entry in others if entry.status == 401]
-    if ends and ends[0] == first.headers.get("authorization"):
-        return "It was sent again with the token that had been refused."
-    return None
+def _two(before: Past, entry: Entry) -> str | None:
+    return repetitions.unsafe(before, entry) if before.was_carried_out and entry.was_carried_out else None
 
 
-def _worse_409(episode: _Open) -> str | None:
-    for before, entry in zip(episode.entries, episode.entries[1:], strict=False):
-        if entry.repeats_refused_version(before):
-            return f"Version {entry.version} was sent again."
-    return None
-
-
-def _worse_wait(episode: _Open) -> str | None:
-    for before, entry in zip(episode.entries, episode.entries[1:], strict=False):
-        if entry.came_before_retry_after(before):
-            return f"It was sent again before Retry-After: {before.retry_after} was over."
-    return _worse_repetition(episode)
-
-
-def _worse_repetition(episode: _Open) -> str | None:
-    first, *others = episode.entries
-    if others and makes_another(first) and first.was_carried_out and any(entry.was_carried_out for entry in others):
-        return "It had been carried out, and was carried out again: there are two resources."
-    return None
-
-
-_WORSE: dict[str, Callable[[_Open], str | None]] = {
-    "401": _worse_401,
-    "409": _worse_409,
-    "429": _worse_wait,
-    "503": _worse_wait,
-    "lost": _worse_repetition,
+_WORSE: Mapping[str, Callable[[Past, Entry], str | None]] = {
+    "401": repetitions.same_token,
+    "409": repetitions.stale,
+    "429": lambda before, entry: repetitions.early(before, entry) or _two(before, entry),
+    "503": lambda before, entry: repetitions.early(before, entry) or _two(before, entry),
+    "lost": _two,
 }

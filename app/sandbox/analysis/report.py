@@ -21,15 +21,16 @@ def report(project_key: str, entries: Sequence[Entry], total: int) -> dict[str, 
     :param entries: the journal, in the order of its numbers.
     :param total: how many requests there were, also those that are no longer kept.
     """
+    observed = observe(entries)
     return {
         "projectKey": project_key,
-        "requests": {"total": total, "kept": len(entries)},
+        "requests": {"total": total, "kept": len(entries), "underWay": sum(entry.is_under_way for entry in entries)},
         "specification": _specification(entries),
         "notations": _notations(entries),
         "operations": _counted("operationId", Counter(entry.operation or "none" for entry in entries)),
         "statuses": _counted("status", Counter(str(entry.status or "none") for entry in entries)),
-        "recovery": _recovery(episodes(entries)),
-        "findings": _findings(observe(entries).found),
+        "recovery": _recovery(episodes(entries, observed.again)),
+        "findings": _findings(observed.found),
     }
 
 

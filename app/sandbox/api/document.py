@@ -114,8 +114,9 @@ _OPERATIONS = (
     _Operation("delete", f"{_ONE}/rules", "endRules", "Faults", "End all rules", "As an empty list does."),
     _Operation(
         "get", f"{_ONE}/requests", "listRequests", "Journal", "List requests",
-        f"The last {KEPT:,} requests, newest first. With `Accept: text/event-stream` each as it is answered, as an"
-        " event `request`, and an event `finding` for what a later request shows of an earlier one.",
+        f"The last {KEPT:,} requests, newest first, numbered by their arrival. With `Accept: text/event-stream` each as"
+        " an event `request`, once more as an event `ended` if it was under way then, and an event `finding` for what"
+        " a later request shows of an earlier one.",
         answer="EntryPage", media_types=("application/json", "text/event-stream"),
         parameters=("limit", "offset", "status", "operationId", "method", "Last-Event-ID"),
     ),
@@ -170,7 +171,7 @@ _PARAMETERS: Mapping[str, Document] = {
     "Last-Event-ID": {
         "in": "header",
         "schema": {"type": "string"},
-        "description": "the last event that a stream has had",
+        "description": "the id of the last event that a stream has had: a number, and those under way, with commas",
     },
 }
 

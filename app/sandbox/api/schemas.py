@@ -183,6 +183,10 @@ SCHEMAS: Mapping[str, Document] = {
                 ("requests", "perSeconds"),
             ),
             "expireTokens": {"type": "boolean"},
+            "conflict": {
+                "type": "boolean",
+                "description": "another writer changes the resource just before a write that expects a version",
+            },
             "matched": {"type": "integer", "minimum": 0, "readOnly": True},
             "acted": {"type": "integer", "minimum": 0, "readOnly": True},
         }
@@ -194,8 +198,15 @@ SCHEMAS: Mapping[str, Document] = {
     "Entry": _object(
         {
             "number": {"type": "integer", "minimum": 1},
-            "startedAt": _TIME,
-            "durationMs": {"type": "number"},
+            "startedAt": {**_TIME, "description": "when it arrived; entries are numbered by it"},
+            "endedAt": {
+                "type": ["string", "null"],
+                "format": "date-time",
+                "description": "when its answer had been sent, or its connection had ended",
+            },
+            "answeredMs": {"type": ["number", "null"], "description": "until its answer began to be sent"},
+            "durationMs": {"type": ["number", "null"], "description": "until it ended"},
+            "underWay": {"type": "boolean", "description": "it has not ended; what follows may still change"},
             "clientId": _OPTIONAL_TEXT,
             "operationId": _OPTIONAL_TEXT,
             "request": _object(
@@ -229,7 +240,12 @@ SCHEMAS: Mapping[str, Document] = {
                 "description": "what was done on order",
                 "properties": {
                     "name": _OPTIONAL_TEXT,
-                    "number": {"type": ["integer", "null"]},
+                    "number": {"type": ["integer", "null"], "description": "of the last rule that acted"},
+                    "all": {
+                        "type": "array",
+                        "description": "the rules that acted, in their order",
+                        "items": _object({"name": _OPTIONAL_TEXT, "number": {"type": "integer"}}, ("name", "number")),
+                    },
                     "prefer": _OPTIONAL_TEXT,
                     "does": {"type": "array", "items": {"type": "string"}},
                     "phase": _OPTIONAL_TEXT,
@@ -252,7 +268,7 @@ SCHEMAS: Mapping[str, Document] = {
             },
             "clientGone": {
                 "type": "boolean",
-                "description": "the client had closed the connection before it was answered",
+                "description": "the client had closed the connection before it was answered, or while the answer waited",
             },
             "projectTime": {"type": ["string", "null"], "description": "the project's time, if it is not the real one"},
             "repeats": {
@@ -261,13 +277,13 @@ SCHEMAS: Mapping[str, Document] = {
             },
             "findings": {"type": "array", "items": ref("Finding"), "description": "what should not be so"},
         },
-        ("number", "startedAt", "durationMs", "request", "response", "findings"),
+        ("number", "startedAt", "endedAt", "durationMs", "underWay", "request", "response", "findings"),
     ),
     "Finding": _object(_FINDING, tuple(_FINDING)),
     "Report": _object(
         {
             "projectKey": KEY,
-            "requests": _object({"total": _COUNT, "kept": _COUNT}, ("total", "kept")),
+            "requests": _object({"total": _COUNT, "kept": _COUNT, "underWay": _COUNT}, ("total", "kept", "underWay")),
             "specification": _object(
                 {
                     "exercised": _COUNT,

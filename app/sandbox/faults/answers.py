@@ -30,6 +30,9 @@ _CODES = {
 }
 """The code of the platform for a status; others are ``General`` from 500 on, else ``InvalidInput``."""
 
+_OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
+"""The same for the token endpoint."""
+
 _DRIPPED_S_AT_MOST = 600.0
 """How long a dripping answer lasts at most; then its connection is closed."""
 
@@ -46,23 +49,27 @@ def error_answer(
     retry_after_s: int | None = None,
     current_version: int | None = None,
     realm: str = "",
+    is_oauth: bool = False,
 ) -> Response:
     """An error with any status from 400 to 599.
 
     :param current_version: for a 409.
     :param realm: for the challenge of a 401.
+    :param is_oauth: whether it is an answer of the token endpoint (RFC 6749, section 5.2).
     """
     text = message or f"Ordered in the sandbox: {_phrase(status)}."
-    code = code or _CODES.get(status, "General" if status >= 500 else "InvalidInput")
+    codes = {**_CODES, **_OAUTH_CODES} if is_oauth else _CODES
+    code = code or codes.get(status, "General" if status >= 500 else "InvalidInput")
     fault: dict[str, Any] = {"code": code, "message": text}
     if code == "ConcurrentModification":
         fault["currentVersion"] = 1 if current_version is None else current_version
     body: dict[str, Any] = {"statusCode": status, "message": text, "errors": [fault]}
-    if status in (401, 403):
+    if is_oauth or status in (401, 403):
         body |= {"error": code, "error_description": text}
     answer = json_answer(json.dumps(body, separators=(",", ":")), status)
     if status == 401:
-        answer.headers["WWW-Authenticate"] = f'Bearer realm="{realm}", error="invalid_token"'
+        challenge = f'Basic realm="{realm}"' if is_oauth else f'Bearer realm="{realm}", error="invalid_token"'
+        answer.headers["WWW-Authenticate"] = challenge
     if retry_after_s is not None:
         answer.headers["Retry-After"] = str(retry_after_s)
     return answer

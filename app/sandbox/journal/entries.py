@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import blake2b
+from math import inf
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
 
-from app.sandbox.journal.store import UNREADABLE
-
-TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
+from app.sandbox.journal.store import UNREADABLE, Kept
+from app.sandbox.rules.rules import TOKEN_OPERATION
 
 BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
 """The operations whose body is a resource."""
@@ -29,8 +29,16 @@ TROUBLES = ("401", "409", "429", "503", "lost")
 _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 """What a rule does to a connection so that the client has no whole answer."""
 
-_EARLY_S = 0.05
-"""A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
+_MADE_UP = frozenset(("status", "prefer", "limit", "expireTokens", "body"))
+"""What is done on order by which the status of an answer is not that of the service."""
+
+_WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
+
+_CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
+"""Headers that differ between a request and its repetition."""
+
+_PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
+"""Headers that proxies add."""
 
 _LIKE_ANY: Mapping[str, Any] = json.loads(UNREADABLE)
 """All members of an entry."""
@@ -57,23 +65,24 @@ class Past:
     """What later requests are compared with: an entry without its texts, so that thousands take little memory."""
 
     number: int
+    call: bytes
+    aim: bytes
+    headers: bytes
     status: int | None
     began: float
-    duration_ms: float
+    answered: float
+    ended: float
     version: Any
     trouble: str | None
     is_lost: bool
+    is_ordered: bool
     was_carried_out: bool
-    does: tuple[str, ...]
     retry_after: int | None
     user_agent: str | None
-    closes: bool
-    """Whether the answer says that the connection is closed."""
-
-    @property
-    def ended(self) -> float:
-        """When its answer was sent, in seconds since 1970."""
-        return self.began + self.duration_ms / 1000
+    token: str | None
+    authorization: str | None
+    connection: int | None
+    keeps_connection: bool
 
 
 _REMEMBERED_CHARACTERS = 200
@@ -90,9 +99,13 @@ class Entry:
 
     data: Mapping[str, Any]
     stored: str = ""
+    began: float = 0.0
+    """When the request arrived, in seconds since 1970."""
+    ended: float = 0.0
+    """When it ended, likewise: its answer had been sent, or its connection had ended. Infinite: it is under way."""
 
     @classmethod
-    def read(cls, number: int, text: str) -> "Entry":
+    def read(cls, kept: Kept, text: str) -> "Entry":
         """An entry from the JSON text in which it is stored; a text that is none gives :data:`UNREADABLE`."""
         try:
             data = json.loads(text)
@@ -100,7 +113,8 @@ class Entry:
                 raise ValueError("members are missing")
         except (ValueError, LookupError, AttributeError, RecursionError):
             data, text = _LIKE_ANY, UNREADABLE
-        return cls({"number": number, **data}, text)
+        ended = inf if kept.ended_us is None else kept.ended_us / 1e6
+        return cls({"number": kept.number, **data}, text, kept.position[0] / 1e6, ended)
 
     @property
     def number(self) -> int:
@@ -130,53 +144,48 @@ class Entry:
         """The raw path."""
         return self.target.partition("?")[0]
 
-    @cached_property
-    def began(self) -> float:
-        """When the request arrived, in seconds since 1970."""
-        return datetime.fromisoformat(self.data["startedAt"]).timestamp()
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it had not ended when the journal was read."""
+        return self.ended == inf
 
     @property
-    def duration_ms(self) -> float:
-        return self.data["durationMs"]
-
-    @property
-    def ended(self) -> float:
-        """When its answer was sent, in seconds since 1970."""
-        return self.began + self.duration_ms / 1000
+    def answered(self) -> float:
+        """When its answer was decided, in seconds since 1970: its client had no part of it before."""
+        after_ms = self.data["answeredMs"]
+        return self.ended if after_ms is None else self.began + after_ms / 1000
 
     def past(self) -> Past:
         """What is remembered of it."""
-        version, user_agent = self.version, self.user_agent
+        version = self.version
         return Past(
-            self.number,
-            self.status,
-            self.began,
-            self.duration_ms,
-            None if isinstance(version, str) and len(version) > _REMEMBERED_CHARACTERS else version,
-            self.trouble,
-            self.is_lost,
-            self.was_carried_out,
-            self.does,
-            self.retry_after,
-            user_agent,
-            self.answer_headers.get("connection", "").lower() == "close",
+            number=self.number,
+            call=self.call,
+            aim=self.aim,
+            headers=self.header_hash,
+            status=self.status,
+            began=self.began,
+            answered=self.answered,
+            ended=self.ended,
+            version=None if isinstance(version, str) and len(version) > _REMEMBERED_CHARACTERS else version,
+            trouble=self.trouble,
+            is_lost=self.is_lost,
+            is_ordered=self.is_ordered,
+            was_carried_out=self.was_carried_out,
+            retry_after=self.retry_after,
+            user_agent=self.user_agent,
+            token=self.token,
+            authorization=self.headers.get("authorization", "")[:_REMEMBERED_CHARACTERS],
+            connection=self.connection,
+            keeps_connection=self.keeps_connection,
         )
 
-    def follows(self, before: "Entry | Past") -> bool:
-        """Whether the client may have sent this after it had the answer to another request.
+    def may_follow(self, before: "Entry | Past") -> bool:
+        """Whether the client may have sent this because of what became of another request.
 
-        An answer is there a little before the service is done with it, and times are cut to milliseconds, so what
-        began in the second half of the other request counts as later.
+        It may give a request up at any time, and other answers it has at the earliest when they are decided.
         """
-        return self.began > before.began + before.duration_ms / 2000 - 0.001
-
-    def came_before_retry_after(self, before: "Entry | Past") -> bool:
-        """Whether another request was answered with ``Retry-After``, and this came before those seconds were over."""
-        return before.retry_after is not None and self.began - before.ended + _EARLY_S < before.retry_after
-
-    def repeats_refused_version(self, before: "Entry | Past") -> bool:
-        """Whether another request was 409, and this expects the same version."""
-        return before.status == 409 and self.version is not None and self.version == before.version
+        return self.began > (before.began if before.is_lost else before.answered)
 
     @property
     def project_time(self) -> float:
@@ -196,6 +205,33 @@ class Entry:
         """The beginning of the User-Agent."""
         text = self.headers.get("user-agent")
         return None if text is None else text[:_REMEMBERED_CHARACTERS]
+
+    @property
+    def token(self) -> str | None:
+        """The id of its token, if that was valid."""
+        token = self.data["token"]
+        return None if token is None else token["id"]
+
+    @property
+    def connection(self) -> int | None:
+        """The number of its connection."""
+        connection = self.data["connection"]
+        return None if connection is None else connection["number"]
+
+    @property
+    def is_first_on_connection(self) -> bool:
+        """Whether its connection is new."""
+        connection = self.data["connection"]
+        return connection is not None and connection["request"] == 1
+
+    @property
+    def keeps_connection(self) -> bool:
+        """Whether its client wants to use the connection again, as HTTP/1.1 has it; False behind a proxy."""
+        return (
+            self.data["request"]["httpVersion"] == "HTTP/1.1"
+            and self.headers.get("connection", "").lower() in ("", "keep-alive")
+            and _PROXIES.isdisjoint(self.headers)
+        )
 
     @cached_property
     def query(self) -> tuple[tuple[str, str], ...]:
@@ -247,9 +283,29 @@ class Entry:
         return _hash_of(self.method, self.target, self.text)
 
     @cached_property
-    def place(self) -> bytes:
-        """A hash of method and path: the same for an update that is repeated with another version."""
-        return _hash_of(self.method, self.path)
+    def aim(self) -> bytes:
+        """A hash of what a request is to achieve: the same for a write that is repeated with another version.
+
+        A write aims at a resource if its path, its id or its key names one; other requests at their own repetition.
+        """
+        if self.operation == TOKEN_OPERATION:
+            return _hash_of(TOKEN_OPERATION)
+        if self.operation in _WRITES_BY_ID:
+            return _hash_of(self.method, self.path)
+        if self.operation in BODIES_OF_RESOURCES and (named := self.named) != (None, None):
+            return _hash_of(self.method, self.path, *map(repr, named))
+        return self.call
+
+    @property
+    def named(self) -> tuple[Any, Any]:
+        """The id and the key in a body that is a resource."""
+        body = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+        return body.get("id"), body.get("key")
+
+    @cached_property
+    def header_hash(self) -> bytes:
+        """A hash of the request's headers without those that differ by themselves."""
+        return _hash_of(*(f"{name}:{value}" for name, value in self.headers.items() if name not in _CHANGING))
 
     # The answer
 
@@ -266,6 +322,11 @@ class Entry:
     def does(self) -> tuple[str, ...]:
         """What was done on order."""
         return () if self.data["rule"] is None else tuple(self.data["rule"]["does"])
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the sandbox made the status up, so that it says nothing of what the project holds."""
+        return not _MADE_UP.isdisjoint(self.does)
 
     @property
     def is_lost(self) -> bool:

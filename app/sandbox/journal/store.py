@@ -16,7 +16,10 @@ BYTES_KEPT = 16 * 1024 * 1024
 UNREADABLE = json.dumps(
     {
         "startedAt": "1970-01-01T00:00:00.000Z",
+        "endedAt": "1970-01-01T00:00:00.000Z",
+        "answeredMs": 0,
         "durationMs": 0,
+        "underWay": False,
         "clientId": None,
         "operationId": None,
         "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
@@ -32,41 +35,51 @@ UNREADABLE = json.dumps(
 )
 """What an entry has that could not be made, or that cannot be read."""
 
+_LINES: LiteralString = """(
+    SELECT split_part(k.line, ' ', 1)::bigint AS arrived_us, split_part(k.line, ' ', 2)::bigint AS place,
+        nullif(split_part(k.line, ' ', 3), '')::bigint AS ended_us,
+        nullif(split_part(k.line, ' ', 4), '')::int AS status,
+        nullif(split_part(k.line, ' ', 5), '') AS operation_id, split_part(k.line, ' ', 6) AS method, e.line AS entry
+    FROM string_to_table(%(keys)s, E'\\n') WITH ORDINALITY k (line, number)
+    JOIN string_to_table(%(entries)s, E'\\n') WITH ORDINALITY e (line, number) ON e.number = k.number) l"""
+"""Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
+long as all the rest."""
+
 # One statement, so that the count and the entries always fit together.
-_ADD: LiteralString = """
+_ADD: LiteralString = f"""
 WITH counted AS (
     INSERT INTO sandbox_request_count AS c (project_key, requests)
     VALUES (%(project_key)s, %(count)s::bigint)
     ON CONFLICT (project_key) DO UPDATE SET requests = c.requests + excluded.requests
     RETURNING requests
 )
-INSERT INTO sandbox_request (project_key, ended_us, place, status, operation_id, method, entry)
-SELECT %(project_key)s, split_part(k.line, ' ', 1)::bigint, split_part(k.line, ' ', 2)::bigint,
-    nullif(split_part(k.line, ' ', 3), '')::int, nullif(split_part(k.line, ' ', 4), ''), split_part(k.line, ' ', 5),
-    e.line
-FROM counted c, string_to_table(%(keys)s, E'\\n') WITH ORDINALITY k (line, number)
-JOIN string_to_table(%(entries)s, E'\\n') WITH ORDINALITY e (line, number) ON e.number = k.number
+INSERT INTO sandbox_entry (project_key, arrived_us, place, ended_us, status, operation_id, method, entry)
+SELECT %(project_key)s, l.arrived_us, l.place, l.ended_us, l.status, l.operation_id, l.method, l.entry
+FROM counted c, {_LINES}
 ON CONFLICT DO NOTHING"""
-"""Entries come as lines of one text each for keys and entries: psycopg escapes each element of an array, which took as
-long as all the rest."""
+
+_RENEW: LiteralString = f"""
+UPDATE sandbox_entry r SET ended_us = l.ended_us, status = l.status, entry = l.entry
+FROM {_LINES}
+WHERE r.project_key = %(project_key)s AND r.arrived_us = l.arrived_us AND r.place = l.place"""
 
 _RANKED: LiteralString = """
     SELECT r.*, row_number() OVER newest AS rank, sum(octet_length(r.entry)) OVER newest AS bytes
-    FROM sandbox_request r WHERE r.project_key = %(project_key)s
-    WINDOW newest AS (ORDER BY r.ended_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING)"""
+    FROM sandbox_entry r WHERE r.project_key = %(project_key)s
+    WINDOW newest AS (ORDER BY r.arrived_us DESC, r.place DESC ROWS UNBOUNDED PRECEDING)"""
 """The entries of a project with their rank, the newest first, and the bytes of all entries up to them. The length of an
 entry is known without reading it."""
 
 _IS_KEPT: LiteralString = "(r.rank <= %(kept)s::bigint AND (r.rank = 1 OR r.bytes <= %(bytes_kept)s::bigint))"
 
 _FORGET: LiteralString = f"""
-DELETE FROM sandbox_request f
-WHERE f.project_key = %(project_key)s AND (f.ended_us, f.place) <= (
-    SELECT r.ended_us, r.place FROM ({_RANKED}) r WHERE NOT {_IS_KEPT} ORDER BY r.rank LIMIT 1)"""
+DELETE FROM sandbox_entry f
+WHERE f.project_key = %(project_key)s AND (f.arrived_us, f.place) <= (
+    SELECT r.arrived_us, r.place FROM ({_RANKED}) r WHERE NOT {_IS_KEPT} ORDER BY r.rank LIMIT 1)"""
 
 _NUMBERED: LiteralString = f"""
 SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
-    r.ended_us, r.place, r.status, r.operation_id, r.method, r.entry
+    r.arrived_us, r.place, r.ended_us, r.status, r.operation_id, r.method, r.entry
 FROM ({_RANKED}) r WHERE {_IS_KEPT}"""
 """The entries of a project that are kept, with their numbers."""
 
@@ -76,7 +89,7 @@ _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s:
     AND (%(number)s::numeric IS NULL OR r.number = %(number)s::numeric)"""
 
 _LISTED: LiteralString = f"""
-SELECT l.number, l.ended_us, l.place, octet_length(l.entry) AS size, l.is_wanted,
+SELECT l.number, l.arrived_us, l.place, l.ended_us, octet_length(l.entry) AS size, l.is_wanted,
     CASE WHEN l.is_wanted AND l.nth BETWEEN %(offset)s::bigint + 1 AND %(offset)s::bigint + %(limit)s::bigint
         THEN l.entry END AS entry
 FROM (
@@ -87,37 +100,42 @@ FROM (
 ORDER BY l.number"""
 """One statement, so that a page and its total fit together. The texts of the page only are read."""
 
-_BETWEEN: LiteralString = """
-SELECT r.ended_us, r.place, r.entry FROM sandbox_request r
-WHERE r.project_key = %(project_key)s
-    AND (r.ended_us, r.place) >= (%(first_us)s::bigint, %(first_place)s::bigint)
-    AND (r.ended_us, r.place) <= (%(last_us)s::bigint, %(last_place)s::bigint)"""
+_TEXTS: LiteralString = """
+SELECT r.arrived_us, r.place, r.entry FROM sandbox_entry r
+JOIN unnest(%(arrivals)s::bigint[], %(places)s::bigint[]) w (arrived_us, place)
+    ON w.arrived_us = r.arrived_us AND w.place = r.place
+WHERE r.project_key = %(project_key)s"""
 
 _AFTER: LiteralString = f"""
-SELECT r.number, r.entry FROM ({_NUMBERED}) r
-WHERE r.number > %(after)s::bigint AND r.ended_us <= %(ended_by_us)s::bigint ORDER BY r.number LIMIT 200"""
+SELECT r.number, r.arrived_us, r.place, r.ended_us, octet_length(r.entry) AS size, true, r.entry FROM ({_NUMBERED}) r
+WHERE r.number > %(after)s::bigint AND r.arrived_us <= %(arrived_by_us)s::bigint ORDER BY r.number LIMIT 200"""
+
+_ENDED: LiteralString = """
+SELECT r.arrived_us, r.place, r.ended_us, r.entry FROM sandbox_entry r
+JOIN unnest(%(arrivals)s::bigint[], %(places)s::bigint[]) w (arrived_us, place)
+    ON w.arrived_us = r.arrived_us AND w.place = r.place
+WHERE r.project_key = %(project_key)s AND r.ended_us <= %(ended_by_us)s::bigint"""
 
 _LAST: LiteralString = "SELECT requests FROM sandbox_request_count WHERE project_key = %(project_key)s"
 
-_DELETE: LiteralString = "DELETE FROM sandbox_request WHERE project_key = %(project_key)s"
+_DELETE: LiteralString = "DELETE FROM sandbox_entry WHERE project_key = %(project_key)s"
 
 _DELETE_COUNT: LiteralString = "DELETE FROM sandbox_request_count WHERE project_key = %(project_key)s"
-
-Numbered = tuple[int, str]
-"""The number of an entry and its JSON text, an object without the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry to be added.
+    """An entry to be written.
 
-    :param ended_us: microseconds since 1970.
-    :param place: distinguishes entries that end at the same time.
+    :param arrived_us: microseconds since 1970.
+    :param place: distinguishes entries that arrive at the same time.
+    :param ended_us: likewise; None: it is under way.
     :param entry: in ASCII, and without line breaks.
     """
 
-    ended_us: int
+    arrived_us: int
     place: int
+    ended_us: int | None
     status: int | None
     operation_id: str | None
     method: str
@@ -130,21 +148,21 @@ def add(connection: Connection, project_key: str, rows: Sequence[Row], count: in
     :param rows: the entries that are written: the last ``count``, or fewer if some of them would be deleted at once.
     :param count: how many requests the number of the project's requests grows by.
     """
-    connection.execute(
-        _ADD,
-        {
-            "project_key": project_key,
-            "count": count,
-            "keys": "\n".join(
-                [
-                    f"{row.ended_us} {row.place} {'' if row.status is None else row.status} {row.operation_id or ''}"
-                    f" {row.method}"
-                    for row in rows
-                ]
-            ),
-            "entries": "\n".join([row.entry for row in rows]),
-        },
-    )
+    connection.execute(_ADD, {"project_key": project_key, "count": count, **_lines(rows)})
+
+
+def renew(connection: Connection, project_key: str, rows: Sequence[Row]) -> None:
+    """Write entries again that were written while they were under way. Those that were deleted since stay deleted."""
+    connection.execute(_RENEW, {"project_key": project_key, **_lines(rows)})
+
+
+def _lines(rows: Sequence[Row]) -> dict[str, str]:
+    keys = [
+        f"{row.arrived_us} {row.place} {'' if row.ended_us is None else row.ended_us}"
+        f" {'' if row.status is None else row.status} {row.operation_id or ''} {row.method}"
+        for row in rows
+    ]
+    return {"keys": "\n".join(keys), "entries": "\n".join([row.entry for row in rows])}
 
 
 def forget(connection: Connection, project_key: str) -> None:
@@ -178,13 +196,14 @@ ALL = Narrowing()
 
 
 Position = tuple[int, int]
-"""Where an entry stands for good: when it ended, and its place among those that ended at the same time."""
+"""Where an entry stands for good: when it arrived, and its place among those that arrived at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """An entry that is kept.
 
+    :param ended_us: microseconds since 1970; None: it is under way.
     :param size: bytes of its text.
     :param is_wanted: whether the narrowing leaves it.
     :param entry: its text, if it is on the page that was asked for.
@@ -192,6 +211,7 @@ class Kept:
 
     number: int
     position: Position
+    ended_us: int | None
     size: int
     is_wanted: bool
     entry: str | None
@@ -206,26 +226,41 @@ def listed(
     :param offset: how many wanted entries are before the page.
     """
     parameters = {**narrowing.parameters(project_key), "limit": limit, "offset": offset}
-    rows = connection.execute(_LISTED, parameters).fetchall()
-    return [Kept(row[0], (row[1], row[2]), row[3], bool(row[4]), row[5]) for row in rows]
+    return [_kept(row) for row in connection.execute(_LISTED, parameters).fetchall()]
 
 
-def texts(connection: Connection, project_key: str, first: Position, last: Position) -> dict[Position, str]:
-    """The texts of the entries between two positions, both included. Those that are not kept any more may be absent."""
-    bounds = {"first_us": first[0], "first_place": first[1], "last_us": last[0], "last_place": last[1]}
-    rows = connection.execute(_BETWEEN, {"project_key": project_key, **bounds}).fetchall()
+def _kept(row: tuple[Any, ...]) -> Kept:
+    number, arrived_us, place, ended_us, size, is_wanted, entry = row
+    return Kept(number, (arrived_us, place), ended_us, size, bool(is_wanted), entry)
+
+
+def texts(connection: Connection, project_key: str, positions: Sequence[Position]) -> dict[Position, str]:
+    """The texts of some entries. Those that are not kept any more may be absent."""
+    rows = connection.execute(_TEXTS, {"project_key": project_key, **_places(positions)}).fetchall()
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def after(connection: Connection, project_key: str, number: int, ended_by_us: int) -> list[Numbered]:
-    """The next entries after a number, in the order of their numbers.
+def ended(
+    connection: Connection, project_key: str, positions: Sequence[Position], ended_by_us: int
+) -> dict[Position, tuple[int, str]]:
+    """Those of some entries that have ended until a time: when, and their texts."""
+    parameters = {"project_key": project_key, "ended_by_us": ended_by_us, **_places(positions)}
+    rows = connection.execute(_ENDED, parameters).fetchall()
+    return {(row[0], row[1]): (row[2], row[3]) for row in rows}
 
-    :param ended_by_us: later answers are left for the next time: other workers may still have earlier ones to write.
+
+def _places(positions: Sequence[Position]) -> dict[str, list[int]]:
+    return {"arrivals": [each[0] for each in positions], "places": [each[1] for each in positions]}
+
+
+def after(connection: Connection, project_key: str, number: int, arrived_by_us: int) -> list[Kept]:
+    """The next entries after a number, with their texts, in the order of their numbers.
+
+    :param arrived_by_us: later ones are left for the next time: other workers may still have earlier ones to write.
     """
     bounds = {"kept": KEPT, "bytes_kept": BYTES_KEPT}
-    parameters = {"project_key": project_key, **bounds, "after": number, "ended_by_us": ended_by_us}
-    rows = connection.execute(_AFTER, parameters).fetchall()
-    return [(row[0], row[1]) for row in rows]
+    parameters = {"project_key": project_key, **bounds, "after": number, "arrived_by_us": arrived_by_us}
+    return [_kept(row) for row in connection.execute(_AFTER, parameters).fetchall()]
 
 
 def last_number(connection: Connection, project_key: str) -> int:

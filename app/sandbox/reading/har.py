@@ -22,7 +22,8 @@ def archive(entries: Iterable[ReadEntry], base_url: str) -> str:
 
 
 def _entry(number: int, entry: dict[str, Any], base_url: str) -> dict[str, Any]:
-    duration: float = entry["durationMs"]
+    duration: float = entry["durationMs"] or 0.0
+    waited: float = min(entry["answeredMs"] or 0.0, duration)
     connection = entry["connection"]
     made: dict[str, Any] = {
         "startedDateTime": entry["startedAt"],
@@ -30,8 +31,9 @@ def _entry(number: int, entry: dict[str, Any], base_url: str) -> dict[str, Any]:
         "request": _request(entry["request"], base_url),
         "response": _response(entry["response"], entry["request"]["httpVersion"]),
         "cache": {},
-        "timings": {"send": 0, "wait": duration, "receive": 0},
+        "timings": {"send": 0, "wait": waited, "receive": duration - waited},
         "_number": number,
+        "_underWay": entry["underWay"],
         "_operationId": entry["operationId"],
         "_clientId": entry["clientId"],
         "_rule": entry["rule"],

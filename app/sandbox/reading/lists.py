@@ -7,12 +7,14 @@ a list reads the texts that it shows, and those that were added since the last o
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from json import dumps
+from math import inf
 from threading import Lock
 
 from app.database.pool import Database
 from app.sandbox.analysis.findings import Found
-from app.sandbox.analysis.observer import Observer
+from app.sandbox.analysis.observer import Observer, beside
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import Entry
 from app.sandbox.journal.store import ALL, KEPT, UNREADABLE, Kept, Narrowing, Position
@@ -44,7 +46,7 @@ class _Seen:
 
 
 class Reading:
-    """What is known of one journal: its entries up to a number, looked at in their order."""
+    """What is known of one journal: the entries that have ended, looked at in the order of their ends."""
 
     def __init__(self) -> None:
         self._begin()
@@ -53,10 +55,13 @@ class Reading:
         self.observer = Observer()
         self._seen: dict[int, _Seen] = {}
         self._last = 0
+        """The highest number that was looked at."""
+        self._ended_us = 0
+        """The end of the last one."""
         self._observed = 0
 
     def unseen(self, kept: Sequence[Kept]) -> list[Kept]:
-        """The entries that have to be looked at.
+        """The entries that have ended and have to be looked at, in the order of their ends.
 
         If another entry stands at a number now, since a worker wrote it late or the journal was deleted, or if entries
         came and went that were not looked at, all of them have to be.
@@ -68,23 +73,33 @@ class Reading:
         for number in [number for number in self._seen if number < first]:
             del self._seen[number]
         stands = all(by_number.get(number) == seen.position for number, seen in self._seen.items())
-        if not stands or first > self._last + 1 or self._observed > _OBSERVED_AT_MOST:
+        new = self._not_seen(kept)
+        is_late = any((each.ended_us or 0) < self._ended_us for each in new)
+        if not stands or is_late or first > self._last + 1 or self._observed > _OBSERVED_AT_MOST:
             self._begin()
-        return [each for each in kept if each.number > self._last]
+            new = self._not_seen(kept)
+        return sorted(new, key=lambda each: (each.ended_us or 0, each.number))
 
-    def look(self, unseen: Sequence[Kept], texts: Texts) -> None:
-        """Look at the next entries. One without a text is gone, and is passed over."""
+    def _not_seen(self, kept: Sequence[Kept]) -> list[Kept]:
+        return [each for each in kept if each.ended_us is not None and each.number not in self._seen]
+
+    def look(self, unseen: Sequence[Kept], texts: Texts, others: frozenset[int] = frozenset()) -> None:
+        """Look at the next entries. One without a text is gone, and is passed over.
+
+        :param others: the numbers of those that ended while others were under way.
+        """
         for each in unseen:
             text = texts.get(each.position)
-            if each.number <= self._last or text is None:
+            if each.number in self._seen or text is None:
                 continue
-            entry = Entry.read(each.number, text)
-            observation = self.observer.feed(entry)
+            entry = Entry.read(each, text)
+            observation = self.observer.feed(entry, beside=each.number in others)
             self._seen[each.number] = _Seen(each.position, observation.repeats, entry.stored is text)
             for found in observation.found:
                 if found.number in self._seen:
                     self._seen[found.number].found.append(found)
-            self._last = each.number
+            self._last = max(self._last, each.number)
+            self._ended_us = each.ended_us or 0
             self._observed += 1
 
     def shown(self, kept: Sequence[Kept]) -> list[ReadEntry]:
@@ -93,11 +108,24 @@ class Reading:
         shown: list[ReadEntry] = []
         for each in kept:
             if each.entry is not None:
-                seen = self._seen[each.number]
+                seen = self._seen.get(each.number)
+                if seen is None:  # it is under way
+                    text = Entry.read(each, each.entry).stored
+                    shown.append((each.number, with_findings(each.number, text, [], None)))
+                    continue
                 found = seen.found + [found for found in at_the_end if found.number == each.number]
                 text = each.entry if seen.is_readable else UNREADABLE
                 shown.append((each.number, with_findings(each.number, text, found, seen.repeats)))
         return shown
+
+
+def beside_others(kept: Sequence[Kept]) -> frozenset[int]:
+    """The numbers of those requests that ended while another one was under way.
+
+    :param kept: a journal, in the order of its numbers.
+    """
+    are_beside = beside([(each.position[0], inf if each.ended_us is None else each.ended_us) for each in kept])
+    return frozenset(each.number for each, is_beside in zip(kept, are_beside, strict=True) if is_beside)
 
 
 class Readings:
@@ -118,7 +146,8 @@ class Readings:
         with lock:  # who asks meanwhile needs the same entries looked at
             with self._database.connection(project_key) as connection:
                 kept = journal_store.listed(connection, project_key, narrowing, limit, offset)
-            look_at_all(self._database, project_key, reading.unseen(kept), reading.look)
+            look = partial(reading.look, others=beside_others(kept))
+            look_at_all(self._database, project_key, reading.unseen(kept), look)
             size = sum(0 if each.entry is None else len(each.entry) for each in kept)
             shown = computed(lambda: reading.shown(kept), size)
         return shown, sum(each.is_wanted for each in kept)
@@ -139,8 +168,8 @@ def look_at_all(
         texts: dict[Position, str] = {each.position: each.entry for each in together if each.entry is not None}
         if len(texts) < len(together):
             with database.connection(project_key) as connection:
-                stored = journal_store.texts(connection, project_key, together[0].position, together[-1].position)
-            texts = {**stored, **texts}
+                missing = [each.position for each in together if each.entry is None]
+                texts |= journal_store.texts(connection, project_key, missing)
         size = sum(each.size for each in together)
         computed(lambda together=together, texts=texts: look(together, texts), size)
 
@@ -160,7 +189,7 @@ def _portions(entries: Sequence[Kept]) -> Iterator[list[Kept]]:
 
 def entries_of(kept: Sequence[Kept]) -> list[Entry]:
     """The entries that have a text, for analysis."""
-    return [Entry.read(each.number, each.entry) for each in kept if each.entry is not None]
+    return [Entry.read(each, each.entry) for each in kept if each.entry is not None]
 
 
 def with_findings(number: int, entry: str, found: Sequence[Found], repeats: int | None) -> str:

@@ -1,27 +1,32 @@
 """The journal as it is written: a stream of events (the WHATWG's server-sent events).
 
-``request`` is an entry with what was found in it; ``finding`` is something that a later entry has shown of it.
+``request`` is an entry with what was found in it, ``ended`` the same entry again if it was under way then, and
+``finding`` something that a later entry has shown of it.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 from threading import Lock
 from time import monotonic, time
 
 from app import errors
 from app.database.pool import Database
 from app.http.connections import Connections
-from app.sandbox.analysis.observer import Observer
+from app.sandbox.analysis.observer import Observation, Observer
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import Entry
-from app.sandbox.reading.lists import Reading, look_at_all, with_findings
+from app.sandbox.journal.store import Kept, Position
+from app.sandbox.reading.lists import Reading, beside_others, look_at_all, with_findings
 
 STREAMS_AT_MOST = 50
 """Streams of one process."""
 
 _LOOK_S = 0.1
-_LAG_S = 0.25
-"""The age of an entry that is streamed: all workers have written what they answered before."""
+_LAG_S = 0.28
+"""The age of an entry that is streamed: all workers have written what arrived at them before."""
 _SIGN_OF_LIFE_S = 10.0
 
 
@@ -54,11 +59,11 @@ class Streams:
         self._lock = Lock()
 
     def events(
-        self, project_key: str, after: int | None, is_gone: Callable[[], bool], exists: Callable[[], bool]
+        self, project_key: str, known: "Known | None", is_gone: Callable[[], bool], exists: Callable[[], bool]
     ) -> "Events":
         """Each entry as an event, as soon as it is written. The stream counts as open until it is closed.
 
-        :param after: the number of the last entry that the reader has; None: those from now on.
+        :param known: what the reader has; None: it wants to know what comes from now on.
         :param is_gone: whether the reader has gone.
         :param exists: whether the project is still there.
         :raises ApiError: 503 if there are too many streams.
@@ -68,57 +73,139 @@ class Streams:
                 raise errors.over_capacity(f"At most {STREAMS_AT_MOST} streams of a process can be open.")
             self._open += 1
         try:
-            if after is None:
+            if known is None:
                 with self._database.connection(project_key) as connection:
-                    after = journal_store.last_number(connection, project_key)
+                    known = Known(journal_store.last_number(connection, project_key))
         except BaseException:
             self._closed()
             raise
-        return Events(self._events(project_key, after, is_gone, exists), self._closed)
+        return Events(self._events(project_key, known, is_gone, exists), self._closed)
 
     def _closed(self) -> None:
         with self._lock:
             self._open -= 1
 
     def _events(
-        self, project_key: str, after: int, is_gone: Callable[[], bool], exists: Callable[[], bool]
+        self, project_key: str, known: "Known", is_gone: Callable[[], bool], exists: Callable[[], bool]
     ) -> Generator[bytes]:
         yield b"retry: 1000\n\n"
         alive_at = monotonic()
-        observer = self._observer(project_key, after)
+        reader = self._reader(project_key, known)
         while not self._connections.is_stopping and not is_gone() and exists():
             with self._database.connection(project_key) as connection:
-                ended_by_us = round((time() - _LAG_S) * 1e6)
-                found = journal_store.after(connection, project_key, after, ended_by_us)
-                if not found and after > (last := journal_store.last_number(connection, project_key)):
-                    after = last  # the journal was deleted, and its numbers began again
-                    observer = Observer()
-            for after, entry in found:
-                yield from _events_of(observer, after, entry)
-            if found:
+                until_us = round((time() - _LAG_S) * 1e6)
+                ended = journal_store.ended(connection, project_key, list(reader.open), until_us) if reader.open else {}
+                found = journal_store.after(connection, project_key, reader.after, until_us)
+                if not found and reader.after > (last := journal_store.last_number(connection, project_key)):
+                    reader = _Reader(last)  # the journal was deleted, and its numbers began again
+            events = reader.read(ended, found, until_us)
+            if events:
                 alive_at = monotonic()
+                yield from events
                 continue
             if monotonic() - alive_at > _SIGN_OF_LIFE_S:
                 alive_at = monotonic()
                 yield b": still there\n\n"
             self._connections.pause(_LOOK_S)
 
-    def _observer(self, project_key: str, after: int) -> Observer:
-        """An observer that has seen the entries that the reader has."""
+    def _reader(self, project_key: str, known: "Known") -> "_Reader":
+        """A reader that has seen the entries that its client has."""
         with self._database.connection(project_key) as connection:
             kept = journal_store.listed(connection, project_key, limit=0)
         reading = Reading()
-        look_at_all(self._database, project_key, [each for each in kept if each.number <= after], reading.look)
-        return reading.observer
+        look = partial(reading.look, others=beside_others(kept))
+        seen = [each for each in kept if each.number <= known.after]
+        ended = [each for each in seen if each.ended_us is not None and each.number not in known.open]
+        look_at_all(self._database, project_key, reading.unseen(ended), look)
+        latest_us = max((each.ended_us or 0 for each in ended), default=0)
+        open_ = {each.position: each for each in seen if each.number in known.open}
+        return _Reader(known.after, reading.observer, open_, latest_us)
 
 
-def _events_of(observer: Observer, number: int, entry: str) -> Generator[bytes]:
-    read = Entry.read(number, entry)
-    observation = observer.feed(read)
-    own = [each for each in observation.found if each.number == number]
-    text = with_findings(number, read.stored, own, observation.repeats)
-    yield f"id: {number}\nevent: request\ndata: {text}\n\n".encode()
-    for each in observation.found:
-        if each.number != number:
-            data = json.dumps({"number": each.number, "finding": each.described()})
-            yield f"event: finding\ndata: {data}\n\n".encode()
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the reader of a stream has: all entries up to a number, some of them under way."""
+
+    after: int
+    open: frozenset[int] = frozenset()
+
+    @classmethod
+    def read(cls, text: str) -> "Known | None":
+        """From the id of an event: the number, and those of entries under way, with commas; None for any other text."""
+        numbers = text.split(",")
+        if not all(each.isascii() and each.isdecimal() and len(each) <= 18 for each in numbers):
+            return None
+        after, *others = map(int, numbers)
+        return cls(after, frozenset(others))
+
+
+class _Reader:
+    """What the client of a stream has been told.
+
+    :param after: the highest number.
+    :param open_: the entries that were under way when they were told.
+    :param latest_us: the latest end of the others.
+    """
+
+    def __init__(
+        self,
+        after: int,
+        observer: Observer | None = None,
+        open_: Mapping[Position, Kept] | None = None,
+        latest_us: int = 0,
+    ) -> None:
+        self.after = self._told = after
+        self.open = dict(open_ or {})
+        self._observer = observer or Observer()
+        self._latest_us = latest_us
+
+    def read(self, ended: Mapping[Position, tuple[int, str]], new: Sequence[Kept], until_us: int) -> list[bytes]:
+        """The next events.
+
+        :param ended: those of the open ones that have ended, with their ends and texts.
+        :param new: the entries that follow, in the order of their numbers.
+        :param until_us: only what had ended by then is told as ended: others may still have to be written before it.
+        """
+        told: list[tuple[Kept, str]] = []
+        for each in new:
+            if each.ended_us is not None and each.ended_us > until_us:
+                break
+            self.after = each.number
+            if each.ended_us is None:
+                self.open[each.position] = each
+            told.append((each, "request"))
+        for position, (ended_us, text) in ended.items():
+            each = replace(self.open.pop(position), ended_us=ended_us, entry=text)
+            told.append((each, "ended"))
+        events: dict[int, tuple[str, str]] = {}
+        later: list[bytes] = []
+        for each, event in sorted(told, key=lambda one: (one[0].ended_us or inf, one[0].number)):
+            read = Entry.read(each, each.entry or "")
+            observation = Observation((), None)
+            if each.ended_us is not None:
+                observation = self._observer.feed(read, beside=self._is_beside(each, new))
+                self._latest_us = max(self._latest_us, each.ended_us)
+            own = [found for found in observation.found if found.number == each.number]
+            text = with_findings(each.number, read.stored, own, observation.repeats)
+            events[each.number] = event, text
+            for found in observation.found:
+                if found.number != each.number:
+                    data = json.dumps({"number": found.number, "finding": found.described()})
+                    later.append(f"event: finding\ndata: {data}\n\n".encode())
+        return [self._event(number, *events[number]) for number in sorted(events)] + later
+
+    def _event(self, number: int, event: str, text: str) -> bytes:
+        """An event whose id is what its reader knows with it."""
+        if event == "request":
+            self._told = number
+        open_ = sorted(each.number for each in self.open.values() if each.number <= self._told)
+        id_ = ",".join(map(str, [self._told, *open_]))
+        return f"id: {id_}\nevent: {event}\ndata: {text}\n\n".encode()
+
+    def _is_beside(self, each: Kept, new: Sequence[Kept]) -> bool:
+        """Whether another request was under way when it ended."""
+        ended_us = each.ended_us or 0
+        if self._latest_us > ended_us:
+            return True
+        others = [*self.open.values(), *new]
+        return any(one.position[0] < ended_us and (one.ended_us is None or one.ended_us > ended_us) for one in others)

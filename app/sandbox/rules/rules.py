@@ -44,6 +44,8 @@ STALL_MS = 60_000
 DRIP_MS = 100
 """The time between two bytes of ``drip`` if the rule has no ``delayMs``."""
 
+TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
 _WITHOUT_ANSWER = ("close", "reset", "garbage")
@@ -68,6 +70,19 @@ class Limit:
 
     requests: int
     per_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What rules look at in a request.
+
+    :param path: the raw path below the project, with its slash.
+    """
+
+    operation_id: str | None
+    method: str
+    path: str
+    client_id: str | None
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,7 @@ class Rule:
     body: str | None
     limit: Limit | None
     expire_tokens: bool
+    conflict: bool
 
     @property
     def label(self) -> str:
@@ -109,16 +125,17 @@ class Rule:
         except re2.error:
             return False  # stored when larger ones were taken
 
-    def matches(self, operation_id: str | None, method: str, path: str, client_id: str | None) -> bool:
-        """Whether all of its conditions hold for a request.
-
-        :param path: the raw path below the project, with its slash.
-        """
+    def matches(self, sent: Sent) -> bool:
+        """Whether all of its conditions hold for a request. A request for a token has to be named by its operation."""
+        if self.operation_ids is None:
+            if sent.operation_id == TOKEN_OPERATION:
+                return False
+        elif sent.operation_id not in self.operation_ids:
+            return False
         return (
-            (self.operation_ids is None or operation_id in self.operation_ids)
-            and (self.method is None or method == self.method)
-            and (self.client is None or client_id == self.client)
-            and self._matches_path(path)
+            (self.method is None or sent.method == self.method)
+            and (self.client is None or sent.client_id == self.client)
+            and self._matches_path(sent.path)
         )
 
     @property
@@ -154,6 +171,7 @@ class Rule:
             *(["status"] if self.status is not None else []),
             *(["limit"] if self.limit is not None else []),
             *(["expireTokens"] if self.expire_tokens else []),
+            *(["conflict"] if self.conflict else []),
             *([self.connection] if self.connection is not None else []),
             *(["body"] if self.body is not None else []),
         ]
@@ -268,6 +286,7 @@ def _rule_check(operation_ids: frozenset[str]) -> Check:
             "body": one_of(*BODIES),
             "limit": _check_limit,
             "expireTokens": check_boolean,
+            "conflict": check_boolean,
         }
     )
 
@@ -281,7 +300,7 @@ def _rule_check(operation_ids: frozenset[str]) -> Check:
     return check
 
 
-_EFFECTS = ("status", "delayMs", "jitterMs", "connection", "body", "limit", "expireTokens")
+_EFFECTS = ("status", "delayMs", "jitterMs", "connection", "body", "limit", "expireTokens", "conflict")
 
 
 def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -295,6 +314,12 @@ def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
             found[name] = [f"It is an answer of its own, and {other} is another one."]
         elif rule.get("phase") == "after":
             found["phase"] = [f"{name} acts before a request is carried out."]
+    if rule.get("conflict"):
+        answer = next((name for name in ("status", "limit", "expireTokens") if rule.get(name)), None)
+        if rule.get("phase") == "after":
+            found["phase"] = ["conflict acts before a request is carried out."]
+        elif answer is not None or rule.get("connection") in _WITHOUT_ANSWER:
+            found["conflict"] = [f"It needs the service's own answer, and {answer or 'connection'} is another one."]
     for name in ("code", "message", "retryAfter"):
         if name in rule and "status" not in rule and not (name == "message" and alone):
             found[name] = ["It needs a status."]
@@ -387,4 +412,5 @@ def _made(number: int, source: dict[str, Any]) -> Rule:
         body=source.get("body"),
         limit=None if limit is None else Limit(limit["requests"], limit["perSeconds"]),
         expire_tokens=source.get("expireTokens", False),
+        conflict=source.get("conflict", False),
     )

@@ -96,11 +96,12 @@ export const projects = {
   },
 };
 
-/** The events of a journal, from the one after `last`; ends when the service closes the stream. */
-export async function* events(key, last, signal) {
+/** The events of a journal, from those behind `entries`, newest first; ends when the service closes the stream. */
+export async function* events(key, entries, signal) {
+  const open = entries.filter((entry) => entry.underWay).map((entry) => entry.number);
   const answer = await send("GET", `${of(key)}/requests`, {
     accept: "text/event-stream",
-    headers: { "Last-Event-ID": String(last) },
+    headers: { "Last-Event-ID": [entries[0]?.number ?? 0, ...open].join(",") },
     signal,
   });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

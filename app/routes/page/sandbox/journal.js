@@ -40,13 +40,14 @@ async function follow(project, setJournal, signal) {
         entries = await projects.entries(project, signal);
         set({ state: "live", entries });
       }
-      for await (const { event, data } of events(project, entries[0]?.number ?? 0, signal)) {
+      for await (const { event, data } of events(project, entries, signal)) {
         tries = 0;
         if (event === "open") set({ state: "live", entries });
         else if (event === "request" && data.number <= (entries[0]?.number ?? 0)) {
           entries = null; // the journal was deleted, and its numbers began again
           break;
         } else if (event === "request") entries = [data, ...entries].slice(0, KEPT);
+        else if (event === "ended") entries = entries.map((entry) => entry.number === data.number ? data : entry);
         else if (event === "finding") entries = entries.map((entry) => entry.number === data.number
           ? { ...entry, findings: [...entry.findings, data.finding] } : entry);
         if (event !== "open") soon(() => set({ state: "live", entries }));

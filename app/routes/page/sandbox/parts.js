@@ -39,6 +39,7 @@ export function time(text) {
 }
 
 export function milliseconds(number) {
+  if (number === null) return "under way";
   return number >= 1000 ? `${(number / 1000).toFixed(2)} s` : `${number.toFixed(number < 10 ? 1 : 0)} ms`;
 }
 

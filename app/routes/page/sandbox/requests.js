@@ -30,7 +30,7 @@ function NoRequests({ project }) {
     <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
 }
 
-const groupOf = (entry) => (entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
+const groupOf = (entry) => (entry.underWay ? "under way" : entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
 
 const operationOf = (entry) => entry.operationId ?? "none";
 
@@ -138,7 +138,7 @@ function Detail({ entry, before }) {
       ${response
         ? html`<${Message} title="Answer" first="${request.httpVersion} ${response.status}" firstBefore=${before?.response && `${before.request.httpVersion} ${before.response.status}`}
             message=${response} before=${before?.response} />`
-        : html`<section class="side"><h4>Answer</h4><p class="soft">${entry.clientGone ? "The client had closed the connection." : "None: the connection ended without one."}</p></section>`}
+        : html`<section class="side"><h4>Answer</h4><p class="soft">${entry.underWay ? "The request is under way." : entry.clientGone ? "The client had closed the connection." : "None: the connection ended without one."}</p></section>`}
     </div>
     <dl class="about">
       <div><dt>Client</dt><dd>${entry.clientId ?? "unknown"}</dd></div>

@@ -1,0 +1,63 @@
+"""What is wrong with a request that a client sends again, given the one before: for findings and for the report.
+
+Whoever asks knows for certain that it is the same client (:mod:`app.sandbox.analysis.history`).
+"""
+
+from typing import Any, cast
+
+from app.sandbox.journal.entries import Entry, Past
+
+_EARLY_S = 0.05
+"""A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
+
+
+def early(before: Past, entry: Entry) -> str | None:
+    """It came before the seconds of ``Retry-After`` were over."""
+    waited_s = entry.began - before.answered
+    if before.status not in (429, 503) or before.retry_after is None or waited_s + _EARLY_S >= before.retry_after:
+        return None
+    asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
+    return f"{asked}; this one came {max(0.0, waited_s):.2f} s later."
+
+
+def unsafe(before: Past, entry: Entry) -> str | None:
+    """It makes a second resource, or may make one, since the first request may have been carried out."""
+    if not makes_another(entry):
+        return None
+    if not (before.is_lost or ((before.status or 0) >= 500 and before.was_carried_out)):
+        return None
+    if before.was_carried_out:
+        return f"Request {before.number} was the same and was carried out: there are two resources."
+    return f"Request {before.number} was the same, and the client cannot know that it was not carried out."
+
+
+def makes_another(entry: Entry) -> bool:
+    """Whether the request makes one more resource each time that it is carried out."""
+    if entry.operation != "createOrUpdateResource" or not isinstance(entry.json, dict):
+        return False
+    return not {"id", "key", "version"} & cast("dict[str, Any]", entry.json).keys() and "if-match" not in entry.headers
+
+
+def stale(before: Past, entry: Entry) -> str | None:
+    """It sends the version that was refused just before. A 409 that the sandbox made up refused none."""
+    if before.status != 409 or before.is_lost or before.is_ordered or before.aim != entry.aim:
+        return None
+    if entry.version is None or entry.version != before.version:
+        return None
+    return f"Request {before.number} sent version {entry.version} and was 409."
+
+
+def refused(before: Past, entry: Entry) -> str | None:
+    """It is a request that was refused for what it is, without a change."""
+    if before.status not in (400, 403, 405, 413, 414, 415) or entry.status != before.status:
+        return None
+    if before.is_ordered or entry.is_ordered or (before.call, before.headers) != (entry.call, entry.header_hash):
+        return None
+    return f"Request {before.number} was the same, and was {before.status}."
+
+
+def same_token(before: Past, entry: Entry) -> str | None:
+    """It is refused with the token that was refused before."""
+    if before.status == entry.status == 401 and before.authorization == entry.headers.get("authorization"):
+        return "It was sent again with the token that had been refused."
+    return None

@@ -1,0 +1,72 @@
+"""What the sandbox reads from a request: where it went, what it names, and how it came over the wire."""
+
+from contextlib import suppress
+from typing import Any, cast
+
+from flask import Request, current_app
+from gunicorn.http.errors import ParseException
+
+from app import errors
+from app.http.bodies import read_body
+from app.http.connections import ConnectionRecord
+from app.identity.server import Credentials, read_credentials, read_parameters
+from app.sandbox.journal.exchange import BODY_BYTES_KEPT, BODY_BYTES_NOTED, HttpMessage
+from app.values import strict_json
+
+TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
+
+
+def target_of(request: Request) -> str:
+    """The target as it was sent."""
+    environ = request.environ
+    return environ.get("RAW_URI") or environ.get("REQUEST_URI") or request.full_path
+
+
+def path_below(target: str) -> str:
+    """The raw path behind the project, with its slash."""
+    # An absolute target may be anything behind its scheme, such as half of an IPv6 address.
+    path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
+    path = path.partition("?")[0].partition("#")[0]
+    return "/" + path[1:].partition("/")[2]
+
+
+def head_of(request: Request, connection: ConnectionRecord | None) -> HttpMessage:
+    """A request whose body has not been read."""
+    return HttpMessage(tuple(request.headers) if connection is None or not connection.head else connection.head, b"", 0)
+
+
+def read_whole(request: Request, message: HttpMessage) -> None:
+    """Read what is left of the body, and note it."""
+    if request.content_length or "Transfer-Encoding" in request.headers:
+        try:
+            body = read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
+            message.body, message.size = body[:BODY_BYTES_NOTED], len(body)
+        except (errors.ApiError, ParseException, OSError):
+            message.size = None
+
+
+def json_members(request: Request) -> dict[str, Any]:
+    """The members of a body that is a JSON object; none for any other body, or a large one."""
+    with suppress(errors.ApiError, strict_json.InvalidJson, ParseException, OSError):
+        body = strict_json.decode(read_body(request, BODY_BYTES_KEPT) or b"null")
+        if isinstance(body, dict):
+            return cast("dict[str, Any]", body)
+    return {}
+
+
+def version_sent(request: Request) -> float | None:
+    """The version that a request expects, in its body or its query."""
+    version = json_members(request).get("version")
+    if isinstance(version, int | float) and not isinstance(version, bool):
+        return version
+    text = request.args.get("version", "")
+    with suppress(ValueError):
+        return int(text)
+    return None
+
+
+def credentials_of(request: Request) -> Credentials | None:
+    """The client that a token request names, and the secret that it shows."""
+    with suppress(errors.ApiError, ParseException, OSError):
+        return read_credentials(request.headers.get("Authorization"), read_parameters(request))
+    return None
