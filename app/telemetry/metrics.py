@@ -50,6 +50,7 @@ SANDBOX_ORDER_KINDS = (
     "limit",
     "expireTokens",
     "conflict",
+    "headers",
     "body",
     "close",
     "reset",

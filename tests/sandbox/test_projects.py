@@ -19,7 +19,6 @@ TABLES = (
     "sandbox_ids",
     "sandbox_rule_count",
     "sandbox_request_count",
-    "sandbox_request",
     "sandbox_entry",
 )
 

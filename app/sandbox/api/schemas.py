@@ -268,7 +268,7 @@ SCHEMAS: Mapping[str, Document] = {
             },
             "clientGone": {
                 "type": "boolean",
-                "description": "the client had closed the connection before it was answered, or while the answer waited",
+                "description": "the client had closed the connection before its answer, or while that waited",
             },
             "projectTime": {"type": ["string", "null"], "description": "the project's time, if it is not the real one"},
             "repeats": {

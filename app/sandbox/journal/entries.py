@@ -286,14 +286,15 @@ class Entry:
     def aim(self) -> bytes:
         """A hash of what a request is to achieve: the same for a write that is repeated with another version.
 
-        A write aims at a resource if its path, its id or its key names one; other requests at their own repetition.
+        A write aims at the resource that its path, id or key names, or at the unnamed one. A POST without a name
+        and all other requests aim at what they are.
         """
         if self.operation == TOKEN_OPERATION:
             return _hash_of(TOKEN_OPERATION)
         if self.operation in _WRITES_BY_ID:
             return _hash_of(self.method, self.path)
-        if self.operation in BODIES_OF_RESOURCES and (named := self.named) != (None, None):
-            return _hash_of(self.method, self.path, *map(repr, named))
+        if self.operation in BODIES_OF_RESOURCES and (self.named != (None, None) or self.method != "POST"):
+            return _hash_of(self.method, self.path, *map(repr, self.named))
         return self.call
 
     @property

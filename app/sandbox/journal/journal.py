@@ -23,7 +23,7 @@ from app.telemetry.lasting_threads import keep_running
 
 FLUSH_INTERVAL_S = 0.2
 
-YOUNG_S = 0.05
+YOUNG_S = 0.1
 """A request that is under way for less than this is not written yet: most end before, and are written once."""
 
 _FORGOTTEN_AFTER = 250

@@ -25,7 +25,7 @@ STREAMS_AT_MOST = 50
 """Streams of one process."""
 
 _LOOK_S = 0.1
-_LAG_S = 0.28
+_LAG_S = 0.33
 """The age of an entry that is streamed: all workers have written what arrived at them before."""
 _SIGN_OF_LIFE_S = 10.0
 
