@@ -63,6 +63,7 @@ test: install-dev
 	$(BIN)/lint-imports
 	$(BIN)/fawltydeps --detailed
 	$(BIN)/hadolint Dockerfile
+	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing
 
 dist: install-dev

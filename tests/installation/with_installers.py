@@ -90,7 +90,7 @@ def test_the_service_runs_in_an_empty_folder_once_it_is_installed(installation: 
 def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
     archives: tuple[Path, Path], place: Path, folder: Path
 ) -> None:
-    """Beside the service, with pip: the example of its README under pytest, and the command against the service."""
+    """Beside the service, with pip: the examples of both READMEs under pytest, and the command against the service."""
     account, python = ordinary_user()
     wheels = [f"{archives[1]}[embedded]", f"{build(place / 'archives' / 'testkit', of='testkit')[1]}[pytest]"]
     environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
@@ -98,7 +98,7 @@ def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
     try:
         subprocess.run([python, "-m", "venv", str(environment)], check=True)
         pip = [str(environment / "bin/python"), "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt")]
-        subprocess.run([*pip, *wheels], cwd="/", check=True)
+        subprocess.run([*pip, *wheels, "httpx"], cwd="/", check=True)
         service = Installation([str(environment / "bin/sample-resource")], home, account)
         tests = Installation([str(environment / "bin/python"), "-m", "pytest", "-q"], home, account)
         kit = Installation([str(environment / "bin/sample-resource-conformance")], home, account)
@@ -110,7 +110,9 @@ def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
             re.MULTILINE | re.DOTALL,
         )
         (folder / "test_client.py").write_text(example)
-        assert "1 passed" in tests.done(folder, PATH=f"{environment / 'bin'}:{os.defpath}")
+        (readme,) = re.findall(r"test_my_client\.py <<'EOF'\n(.*?)^EOF$", (ROOT / "README.md").read_text(), re.M | re.S)
+        (folder / "test_my_client.py").write_text(readme)
+        assert "2 passed" in tests.done(folder, PATH=f"{environment / 'bin'}:{os.defpath}")
         with service.serving(folder, SANDBOX="on") as running:
             url = f"http://127.0.0.1:{running.port}"
             assert "No clause fails." in kit.done(folder, "--url", url, "--sandbox", "--profile", "core")
