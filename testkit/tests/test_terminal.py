@@ -5,7 +5,7 @@ from io import StringIO
 from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
 from sample_resource_testkit.reports.terminal import ProgressLine, as_text
-from sample_resource_testkit.verdict import Failure, Verdict
+from sample_resource_testkit.verdict import OF_SERVERS, Failure, Verdict
 
 
 def clause(number: str, outcome: Outcome, level: str = "must", cases: int = 1) -> ClauseResult:
@@ -16,7 +16,10 @@ def clause(number: str, outcome: Outcome, level: str = "must", cases: int = 1) -
 
 def verdict(*results: ClauseResult, **more: object) -> Verdict:
     failures = {
-        result.clause.number: tuple(Failure(case.name, "this", "that") for case in result.cases)
+        result.clause.number: tuple(
+            Failure(case.name, "not this", (("case", case.name), ("expected", "this"), ("got", "that")))
+            for case in result.cases
+        )
         for result in results
         if result.outcome is Outcome.FAIL
     }
@@ -68,7 +71,7 @@ def test_colours_are_for_terminals() -> None:
 
 def test_progress_is_one_line_that_goes_away() -> None:
     stream = StringIO()
-    line = ProgressLine(stream, shown=True)
+    line = ProgressLine(stream, OF_SERVERS, shown=True)
     line(0, 4, None)
     line(4, 4, clause("1", Outcome.FAIL))
     line.end()
@@ -77,7 +80,7 @@ def test_progress_is_one_line_that_goes_away() -> None:
 
 def test_progress_is_not_for_logs() -> None:
     stream = StringIO()
-    line = ProgressLine(stream, shown=False)
+    line = ProgressLine(stream, OF_SERVERS, shown=False)
     line(1, 4, None)
     line.end()
     assert stream.getvalue() == ""

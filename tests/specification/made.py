@@ -1,8 +1,8 @@
-"""The files that are made from the specification, and what has to be in them."""
+"""The files that are made from the specification and the OpenAPI document, and what has to be in them."""
 
 from pathlib import Path
 
-from tests.specification import marks, page
+from tests.specification import marks, operations, page
 from tests.specification.clauses import CLAUSES, DATA, DOCUMENT, as_json
 
 
@@ -11,5 +11,6 @@ def files() -> dict[Path, str]:
     return {
         **dict.fromkeys(DATA, as_json(CLAUSES)),
         page.PAGE: page.made_from(DOCUMENT.read_text("utf-8")),
+        operations.DATA: operations.as_json(),
         marks.TABLE: marks.table(CLAUSES, marks.all_marks()),
     }

@@ -7,11 +7,10 @@ import secrets
 import string
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn, TypeVar
 
 from sample_resource_testkit.access import (
     Access,
@@ -24,7 +23,18 @@ from sample_resource_testkit.access import (
     token_transport,
 )
 from sample_resource_testkit.clauses import PROFILES, Clause, clauses
+from sample_resource_testkit.client import command
 from sample_resource_testkit.expected import BadList, read_expected
+from sample_resource_testkit.options import (
+    AS_EXPECTED,
+    NOT_AS_EXPECTED,
+    NOT_CHECKED,
+    Parser,
+    integer,
+    names,
+    target_file,
+    valid,
+)
 from sample_resource_testkit.outcomes import ClauseResult, Outcome, Skipped
 from sample_resource_testkit.registry import load_checks
 from sample_resource_testkit.reports.as_json import as_json
@@ -32,14 +42,11 @@ from sample_resource_testkit.reports.html import as_html
 from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import ProgressLine, as_text
 from sample_resource_testkit.runner import plan, run
-from sample_resource_testkit.verdict import Verdict, case_failures
+from sample_resource_testkit.verdict import OF_SERVERS, Verdict, case_failures
 from sample_resource_testkit.wire import Headers, NoAnswer, NotConnected, Origin, RawAnswer, Request, Transport
 from sample_resource_testkit.world import Server
 
 NAME = "sample-resource-conformance"
-
-AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
-"""Exit codes. The last one is also that of wrong options: nothing was checked then either."""
 
 _GREETINGS = 3
 """How often the first request is sent before the server counts as one that answers nothing."""
@@ -51,19 +58,22 @@ CLIENT_SECRET, TOKEN, and SANDBOX_TOKEN for a sandbox that needs one.
 Exit codes: 0 if no clause fails that is not in the file of expected failures, and none passes that is;
 1 otherwise; 2 if the server could not be reached, or an option is wrong.
 
+'%(prog)s client --help' says how a client is held against the specification.
+
 Examples:
   %(prog)s --url http://127.0.0.1:8000 --sandbox
   %(prog)s --url https://api.example.com --client-id ID --project a --second-project b --html report.html
   %(prog)s --url http://127.0.0.1:4010 --token x --project p --profile core,query --expected-failures known.txt
 """
 
-T = TypeVar("T")
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command, and exit with its code."""
+    """Run the command, and exit with its code. With ``client`` as its first word it judges clients."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["client"]:
+        command.main(given[1:])
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     try:
         code = _check(parser, options)
     except Unusable as error:
@@ -75,15 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose messages are not lost behind the usage of all options."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(NOT_CHECKED, f"{self.prog}: error: {message}\nTry '{self.prog} --help'.\n")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=NAME,
         description="Hold a server against the sample-resource specification, over HTTP alone.",
         epilog=_EPILOG,
@@ -91,21 +94,21 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--url", required=True, type=_valid(Origin.of), help="of the server; a path comes before all paths of requests")
-    add("--token-url", metavar="URL", type=_valid(_token_url), help="of the token endpoint (default: URL/oauth/token)")
+    add("--url", required=True, type=valid(Origin.of), help="of the server; a path comes before all paths of requests")
+    add("--token-url", metavar="URL", type=valid(_token_url), help="of the token endpoint (default: URL/oauth/token)")
     add("--client-id", metavar="ID", help="of a client that has all scopes of the project")
     add("--client-secret", metavar="SECRET", help="of this client (default: the variable CLIENT_SECRET)")
     add("--token", help="a bearer token, where there is no token endpoint (default: the variable TOKEN)")
     add("--sandbox", action="store_true", help="make projects with POST URL/sandbox/projects")
     add("--project", metavar="P", help="the project to work in; the command adds resources to it and removes none")
     add("--second-project", metavar="Q", help="another one, which the same client or token may use")
-    add("--profile", type=_names, action="extend", metavar="A,B", help=f"only these profiles of {', '.join(PROFILES)}")
-    add("--clause", type=_names, action="extend", metavar="N,M", help="only these clauses, as 4.10-3")
+    add("--profile", type=names, action="extend", metavar="A,B", help=f"only these profiles of {', '.join(PROFILES)}")
+    add("--clause", type=names, action="extend", metavar="N,M", help="only these clauses, as 4.10-3")
     add("--expected-failures", type=Path, metavar="FILE", help="clauses that may fail, one a line: number, any reason")
-    add("--junit", type=_target_file, metavar="FILE", help="write the report as JUnit XML")
-    add("--html", type=_target_file, metavar="FILE", help="write the report as one HTML page")
-    add("--json", type=_target_file, metavar="FILE", help="write the report as JSON")
-    add("--jobs", type=_number(1, 64), default=8, metavar="N", help="how many checks run at once (default: 8)")
+    add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
+    add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
+    add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
+    add("--jobs", type=integer(1, 64), default=8, metavar="N", help="how many checks run at once (default: 8)")
     add("--header", type=_header, action="append", default=[], metavar="'X: Y'", help="add a header to each request")
     add(
         "--rewrite-path",
@@ -115,40 +118,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="REGEX=TEXT",
         help="replace in the path of each request, for a server whose paths differ; TEXT may have \\1",
     )
-    add("--timeout", type=_number(1, 600), default=10, metavar="S", help="seconds for one request (default: 10)")
-    add("--seed", type=_number(0, 2**32), default=0, metavar="N", help="of the values that checks draw (default: 0)")
+    add("--timeout", type=integer(1, 600), default=10, metavar="S", help="seconds for one request (default: 10)")
+    add("--seed", type=integer(0, 2**32), default=0, metavar="N", help="of the values that checks draw (default: 0)")
     add("--version", action="version", version=f"%(prog)s {version('sample-resource-testkit')}")
     return parser
-
-
-def _valid(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """A reader of an option whose ValueError is the message for the user."""
-
-    def read(text: str) -> T:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
 
 
 def _token_url(text: str) -> str:
     Origin.of(text.partition("?")[0])
     return text
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _number(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is expected, and not {text!r}")
-        return int(text)
-
-    return read
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -171,14 +149,6 @@ def _rewrite(text: str) -> tuple[re.Pattern[str], str]:
     return compiled, replacement
 
 
-def _target_file(text: str) -> Path:
-    """A file that can be written; better told before the run than after it."""
-    path = Path(text)
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text} cannot be written")
-    return path
-
-
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     known, checks = clauses(), load_checks()
     selected = _selected(parser, options, known)
@@ -195,7 +165,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     chosen = plan(known, checks, selected)
     began = datetime.now(UTC)
     started = time.monotonic()
-    shown = ProgressLine(sys.stderr, shown=sys.stderr.isatty())
+    shown = ProgressLine(sys.stderr, OF_SERVERS, shown=sys.stderr.isatty())
     try:
         results = run(server, chosen, options.jobs, shown)
     finally:
@@ -327,9 +297,7 @@ def _verdict(
         for number, result in chosen.items()
         if result.outcome is Outcome.FAIL
     }
-    lines = "\n".join(
-        line for found in failures.values() for failure in found for line in (failure.curl, *failure.before)
-    )
+    lines = "\n".join(text for found in failures.values() for failure in found for _, _, text in failure.texts)
     used = set(re.findall(r"\$([A-Z][A-Z0-9_]*)", lines))
     origin = server.transport.origin
     return Verdict(

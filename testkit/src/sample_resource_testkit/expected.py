@@ -1,4 +1,4 @@
-"""The file of expected failures: the clauses of which it is known that a server fails them."""
+"""The file of expected failures: clauses that a server is known to fail, or scenarios of a client."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -8,9 +8,10 @@ class BadList(ValueError):
     """The file cannot be used; the message says why, with the line."""
 
 
-def read_expected(path: Path, known: Collection[str]) -> dict[str, str]:
+def read_expected(path: Path, known: Collection[str], item: str = "clause") -> dict[str, str]:
     """Read a file with a clause in each line: its number, and after a blank any reason. ``#`` begins a comment.
 
+    :param item: what the numbers are those of, for messages.
     :return: the reasons, by the numbers.
     :raises BadList: if the file cannot be read, names a clause twice, or one that does not exist.
     """
@@ -24,7 +25,7 @@ def read_expected(path: Path, known: Collection[str]) -> dict[str, str]:
         if not number:
             continue
         if number not in known:
-            raise BadList(f"{path}, line {position}: there is no clause {number}")
+            raise BadList(f"{path}, line {position}: there is no {item} {number}")
         if number in found:
             raise BadList(f"{path}, line {position}: {number} is listed twice")
         found[number] = reason.strip()

@@ -2,7 +2,7 @@
 
 The process that runs the tests holds a lock on a file as long as it lives; the kernel releases it also after a
 ``kill -9``. The keeper waits for that lock, so it needs no signal, no timeout and no list of process ids. It is a
-program: ``python -P keeper.py FOLDER``, where ``FOLDER`` is made by :func:`.plugin.run_folder`.
+program: ``python -P keeper.py FOLDER``, where ``FOLDER`` is made by :func:`.local_service.make_folder`.
 """
 
 import contextlib

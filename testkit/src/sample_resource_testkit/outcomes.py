@@ -13,6 +13,7 @@ class Outcome(StrEnum):
     PASS = "pass"  # noqa: S105 -- no password
     FAIL = "fail"
     SKIPPED = "skipped"
+    UNSUPPORTED = "unsupported"
     NOT_REACHABLE = "not reachable"
 
 
@@ -73,7 +74,7 @@ class ClauseResult:
     def outcome(self) -> Outcome:
         """One case that fails fails the clause; one that is not reachable leaves it open."""
         found = {case.outcome for case in self.cases}
-        for outcome in (Outcome.FAIL, Outcome.NOT_REACHABLE, Outcome.PASS):
+        for outcome in (Outcome.FAIL, Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.PASS):
             if outcome in found:
                 return outcome
         return Outcome.SKIPPED

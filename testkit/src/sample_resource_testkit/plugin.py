@@ -4,14 +4,7 @@
 asks for one of them.
 """
 
-import fcntl
-import json
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +12,7 @@ from typing import IO, Any
 
 import pytest
 
-from sample_resource_testkit import keeper
+from sample_resource_testkit import local_service
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer, told
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
@@ -27,13 +20,6 @@ URL_VARIABLE = "SAMPLE_RESOURCE_URL"
 
 TOKEN_VARIABLE = "SANDBOX_TOKEN"  # noqa: S105 -- the name of a variable
 """That server's SANDBOX_TOKEN, if it has one."""
-
-_STARTED_WITHIN_S = 200.0
-
-_MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
-
-_ROOM_BYTES = 2 << 30
-"""A database of tests needs some hundred megabytes. Containers often have 64 MB there, which is too little."""
 
 _FOLDER = pytest.StashKey[Path]()
 _LOCK = pytest.StashKey[IO[str]]()
@@ -61,9 +47,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if lock is None:
         return
     folder = config.stash[_FOLDER]
-    lock.close()
-    if not (folder / keeper.LOG).exists() and not (folder / keeper.STATE).exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    local_service.release(folder, lock)
 
 
 def run_folder(config: pytest.Config) -> Path:
@@ -72,58 +56,8 @@ def run_folder(config: pytest.Config) -> Path:
     if given is not None:
         return Path(given)
     if _FOLDER not in config.stash:
-        folder = Path(tempfile.mkdtemp(prefix="sample-resource-testkit-", dir=_fast_place()))
-        # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
-        folder.chmod(0o711)
-        lock = (folder / keeper.ALIVE).open("w")
-        fcntl.lockf(lock, fcntl.LOCK_EX)
-        config.stash[_FOLDER], config.stash[_LOCK] = folder, lock
+        config.stash[_FOLDER], config.stash[_LOCK] = local_service.make_folder()
     return config.stash[_FOLDER]
-
-
-def _fast_place() -> str | None:
-    """The folder of Linux that lies in memory, if there is room; else None, which is the folder for temporary files.
-
-    A new database is made of a thousand files, each of which PostgreSQL waits for until it is on the disk.
-    """
-    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
-        return None
-    return _MEMORY if shutil.disk_usage(_MEMORY).free >= _ROOM_BYTES else None
-
-
-def _started(folder: Path) -> str:
-    """The URL of the server of this run; the first process that asks starts it.
-
-    :raises SandboxError: if it does not start.
-    """
-    with (folder / "starting").open("w") as starting:
-        fcntl.lockf(starting, fcntl.LOCK_EX)
-        state = folder / keeper.STATE
-        if not state.exists():
-            _wait_for(
-                state,
-                subprocess.Popen(  # noqa: S603 -- this interpreter and a file of this package
-                    [sys.executable, "-P", str(keeper.__file__), str(folder)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                ),
-            )
-    told_state = json.loads(state.read_text())
-    if "error" in told_state:
-        raise SandboxError(told_state["error"])
-    return told_state["url"]
-
-
-def _wait_for(state: Path, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _STARTED_WITHIN_S
-    while not state.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SandboxError(f"the process that keeps the server has ended, or takes too long ({process.poll()})")
-        time.sleep(0.01)
-    # It outlives this run, so it is not waited for.
-    process.returncode = 0
 
 
 @pytest.fixture(scope="session")
@@ -136,7 +70,7 @@ def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
     if url:
         return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""))
     try:
-        return SandboxServer(_started(run_folder(request.config)))
+        return SandboxServer(local_service.started(run_folder(request.config)))
     except SandboxError as error:
         pytest.fail(str(error), pytrace=False)
 

@@ -2,35 +2,73 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sample_resource_testkit.clauses import LEVELS, PROFILES
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
 
-OUTCOMES = tuple(Outcome)
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The words of a report, which differ by what is judged.
+
+    :param command: that made the report.
+    :param item: what has an outcome, and ``items``, several of it.
+    :param group: what items are counted by, and ``groups``, all of them in the order of reports.
+    :param outcomes: that an item may have, in the order of reports.
+    :param source: what an item comes from.
+    :param levels: what each level means.
+    :param has_cases: whether an item has cases, each with an outcome of its own.
+    """
+
+    command: str
+    item: str
+    items: str
+    group: str
+    groups: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    source: str
+    levels: Mapping[str, str]
+    has_cases: bool = True
+
+
+OF_SERVERS = Terms(
+    command="sample-resource-conformance",
+    item="clause",
+    items="clauses",
+    group="profile",
+    groups=PROFILES,
+    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED, Outcome.NOT_REACHABLE),
+    source="Source",
+    levels={
+        "must": "what the interface, its platform or an RFC says",
+        "should": "what the service decided where they are silent",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A case that failed, told for a reader, without secrets.
 
-    :param curl: the request that shows the failure; empty if the case sent none.
-    :param answer: to that request.
-    :param before: the requests of the case before that one, as curl lines.
+    :param message: in one line.
+    :param facts: names and short texts, for all reports.
+    :param texts: long ones: a name for the terminal, a title, and the text.
+    :param members: the same for the JSON report.
     """
 
     name: str
-    expected: str
-    got: str
-    curl: str = ""
-    answer: str = ""
-    before: tuple[str, ...] = ()
+    message: str
+    facts: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str, str], ...] = ()
+    members: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a run has shown.
 
-    :param url: of the server.
+    :param url: of the server; for a client its name and version.
     :param results: of the clauses that were asked for, in the order of the specification.
     :param failures: of each clause that fails.
     :param expected: clauses that may fail, with reasons.
@@ -46,6 +84,7 @@ class Verdict:
     began: str = ""
     elapsed_s: float = 0.0
     version: str = ""
+    terms: Terms = OF_SERVERS
 
     @property
     def unexpected_failures(self) -> tuple[str, ...]:
@@ -86,17 +125,17 @@ class Verdict:
         )
 
     def rows(self) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-        """Profile, level, and the counts of each outcome in the order of ``OUTCOMES``, where there are clauses."""
-        for profile in PROFILES:
+        """Profile, level, and the counts of each outcome in the order of the terms, where there are clauses."""
+        for profile in self.terms.groups:
             for level in LEVELS:
-                counts = tuple(self.count(outcome, level, profile) for outcome in OUTCOMES)
+                counts = tuple(self.count(outcome, level, profile) for outcome in self.terms.outcomes)
                 if any(counts):
                     yield profile, level, counts
 
     def totals(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Level, and the counts of each outcome over all profiles."""
         for level in LEVELS:
-            yield level, tuple(self.count(outcome, level) for outcome in OUTCOMES)
+            yield level, tuple(self.count(outcome, level) for outcome in self.terms.outcomes)
 
 
 def case_failures(cases: list[CaseResult], hide: Callable[[str], str]) -> tuple[Failure, ...]:
@@ -106,14 +145,22 @@ def case_failures(cases: list[CaseResult], hide: Callable[[str], str]) -> tuple[
         if case.outcome is not Outcome.FAIL:
             continue
         shown = case.exchanges[case.shown] if case.exchanges else None
+        expected, got = hide(case.expected), hide(case.got)
+        curl = "" if shown is None else shown.curl(hide)
+        answer = "" if shown is None else hide(shown.told())
+        before = [exchange.curl(hide) for exchange in case.exchanges[: max(0, case.shown)]]
+        texts = (
+            ("before", "Requests of the case before it", "\n".join(before)),
+            ("request", "Request", curl),
+            ("answer", "Answer", answer),
+        )
         found.append(
             Failure(
                 name=case.name,
-                expected=hide(case.expected),
-                got=hide(case.got),
-                curl="" if shown is None else shown.curl(hide),
-                answer="" if shown is None else hide(shown.told()),
-                before=tuple(exchange.curl(hide) for exchange in case.exchanges[: max(0, case.shown)]),
+                message=f"expected {expected}, got {got}",
+                facts=(("case", case.name), ("expected", expected), ("got", got)),
+                texts=tuple(text for text in texts if text[2]),
+                members={"expected": expected, "got": got, "curl": curl, "answer": answer, "before": before},
             )
         )
     return tuple(found)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sample_resource_testkit.verdict import OUTCOMES, Verdict
+from sample_resource_testkit.verdict import Verdict
 
 
 def as_json(verdict: Verdict) -> str:
@@ -23,19 +23,21 @@ def _report(verdict: Verdict) -> dict[str, Any]:
         "checks": verdict.checks,
         "cases": verdict.cases,
         "shell": list(verdict.shell),
-        "summary": [
-            {
-                "profile": profile,
-                "level": level,
-                **{_member(name): count for name, count in zip(OUTCOMES, counts, strict=True)},
-            }
-            for profile, level, counts in verdict.rows()
-        ],
+        "summary": summary(verdict),
         "clauses": [_clause(verdict, number) for number in verdict.results],
     }
 
 
-def _member(outcome: str) -> str:
+def summary(verdict: Verdict) -> list[dict[str, Any]]:
+    """What is counted by group and level."""
+    outcomes = [member(name) for name in verdict.terms.outcomes]
+    return [
+        {verdict.terms.group: group, "level": level, **dict(zip(outcomes, counts, strict=True))}
+        for group, level, counts in verdict.rows()
+    ]
+
+
+def member(outcome: str) -> str:
     """An outcome as the name of a member: ``notReachable``."""
     first, *others = outcome.split()
     return first + "".join(word.title() for word in others)
@@ -51,9 +53,7 @@ def _clause(verdict: Verdict, number: str) -> dict[str, Any]:
         if case.reason:
             told["reason"] = case.reason
         if case.name in failures:
-            failure = failures[case.name]
-            told |= {"expected": failure.expected, "got": failure.got, "curl": failure.curl, "answer": failure.answer}
-            told["before"] = list(failure.before)
+            told |= failures[case.name].members
         cases.append(told)
     clause = result.clause
     told = {"number": number, "level": clause.level, "profile": clause.profile, "source": clause.source}

@@ -6,9 +6,15 @@ from importlib.resources import files
 
 from sample_resource_testkit.clauses import LEVELS
 from sample_resource_testkit.outcomes import ClauseResult, Outcome
-from sample_resource_testkit.verdict import OUTCOMES, Failure, Verdict
+from sample_resource_testkit.verdict import Failure, Verdict
 
-_CLASSES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.SKIPPED: "skip", Outcome.NOT_REACHABLE: "open"}
+_CLASSES = {
+    Outcome.PASS: "pass",
+    Outcome.FAIL: "fail",
+    Outcome.SKIPPED: "skip",
+    Outcome.UNSUPPORTED: "skip",
+    Outcome.NOT_REACHABLE: "open",
+}
 
 
 def as_html(verdict: Verdict) -> str:
@@ -23,7 +29,7 @@ def as_html(verdict: Verdict) -> str:
         f"<h1>{_headline(verdict)}</h1>",
         f'<p class="faint"><code>{escape(verdict.url)}</code>, held against the sample-resource specification by'
         f" sample-resource-testkit {escape(verdict.version)}, {escape(verdict.began.replace('T', ' ')[:16])} UTC:"
-        f" {verdict.checks:,} checks in {verdict.cases:,} cases of {len(verdict.results)} clauses,"
+        f" {_counts(verdict)},"
         f" {verdict.elapsed_s:.1f} s.</p>",
         _levels(verdict),
         _table(verdict),
@@ -35,20 +41,30 @@ def as_html(verdict: Verdict) -> str:
             parts.append('<h2>Variables of the curl lines</h2><p class="faint">Paste these first.</p>')
             parts.append(f"<pre>{escape(chr(10).join(verdict.shell))}</pre>")
         parts.append("</section>")
-    parts.append('<section aria-labelledby="clauses"><h2 id="clauses">All clauses</h2>')
-    parts.append(_filter())
+    parts.append('<section aria-labelledby="clauses"><h2 id="clauses">' + f"All {verdict.terms.items}</h2>")
+    parts.append(_filter(verdict))
     parts += [_clause(verdict, number) for number in verdict.results]
     parts.append("</section></body></html>")
     return "\n".join(parts) + "\n"
 
 
+def _counts(verdict: Verdict) -> str:
+    count = f"{len(verdict.results)} {verdict.terms.items}"
+    if not verdict.terms.has_cases:
+        return count
+    return f"{verdict.checks:,} checks in {verdict.cases:,} cases of {count}"
+
+
 def _headline(verdict: Verdict) -> str:
+    terms = verdict.terms
     if not verdict.failing:
-        return 'No clause <span class="is-pass">fails</span>' if not verdict.unexpected_passes else _passes(verdict)
+        return (
+            f'No {terms.item} <span class="is-pass">fails</span>' if not verdict.unexpected_passes else _passes(verdict)
+        )
     if not verdict.unexpected_failures:
-        return "No clause fails that was not expected to" if not verdict.unexpected_passes else _passes(verdict)
+        return f"No {terms.item} fails that was not expected to" if not verdict.unexpected_passes else _passes(verdict)
     count = len(verdict.unexpected_failures)
-    what, verb = ("clause", "fails") if count == 1 else ("clauses", "fail")
+    what, verb = (terms.item, "fails") if count == 1 else (terms.items, "fail")
     return f'{count} {what} <span class="is-fail">{verb}</span>'
 
 
@@ -58,13 +74,9 @@ def _passes(verdict: Verdict) -> str:
 
 def _levels(verdict: Verdict) -> str:
     """One card for each level: how much passes, and a bar."""
-    meaning = {
-        "must": "what the interface, its platform or an RFC says",
-        "should": "what the service decided where they are silent",
-    }
     cards: list[str] = []
     for level in LEVELS:
-        counts = {outcome: verdict.count(outcome, level) for outcome in OUTCOMES}
+        counts = {outcome: verdict.count(outcome, level) for outcome in verdict.terms.outcomes}
         total = sum(counts.values())
         if not total:
             continue
@@ -75,7 +87,7 @@ def _levels(verdict: Verdict) -> str:
         )
         told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
         cards.append(
-            f'<div class="level"><span class="faint">{level}: {meaning[level]}</span>'
+            f'<div class="level"><span class="faint">{level}: {verdict.terms.levels[level]}</span>'
             f"<b>{counts[Outcome.PASS]} of {total} pass</b>"
             f'<div class="bar" role="img" aria-label="{told}">{bar}</div><span class="faint">{told}</span></div>'
         )
@@ -83,21 +95,24 @@ def _levels(verdict: Verdict) -> str:
 
 
 def _table(verdict: Verdict) -> str:
-    head = "".join(f"<th scope='col'>{outcome}</th>" for outcome in OUTCOMES)
+    head = "".join(f"<th scope='col'>{outcome}</th>" for outcome in verdict.terms.outcomes)
     rows: list[str] = []
     for profile, level, counts in verdict.rows():
         cells = "".join(
             f'<td class="is-{_CLASSES[outcome]}">{count}</td>' if count else '<td class="zero">0</td>'
-            for outcome, count in zip(OUTCOMES, counts, strict=True)
+            for outcome, count in zip(verdict.terms.outcomes, counts, strict=True)
         )
         rows.append(f"<tr><td>{profile}</td><td>{level}</td>{cells}</tr>")
-    columns = f"<tr><th scope='col'>profile</th><th scope='col'>level</th>{head}</tr>"
+    columns = f"<tr><th scope='col'>{verdict.terms.group}</th><th scope='col'>level</th>{head}</tr>"
     table = f"<table><thead>{columns}</thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<h2>By profile</h2><div class="wide">{table}</div>'
+    return f'<h2>By {verdict.terms.group}</h2><div class="wide">{table}</div>'
 
 
-def _filter() -> str:
-    choices = [("all", "all", " checked"), *((_CLASSES[outcome], str(outcome), "") for outcome in OUTCOMES)]
+def _filter(verdict: Verdict) -> str:
+    choices = [
+        ("all", "all", " checked"),
+        *((_CLASSES[outcome], str(outcome), "") for outcome in verdict.terms.outcomes),
+    ]
     labels = "".join(
         f'<label><input type="radio" name="show" id="show-{name}"{checked}> {told}</label>'
         for name, told, checked in choices
@@ -111,13 +126,13 @@ def _clause(verdict: Verdict, number: str, *, is_open: bool = False) -> str:
     told = str(result.outcome)
     if result.outcome is Outcome.FAIL and number in verdict.expected:
         told = "fail, expected"
-    inside = [f'<p class="faint">Source: {escape(clause.source)}</p>']
+    inside = [f'<p class="faint">{verdict.terms.source}: {escape(clause.source)}</p>']
     if result.reason:
         inside.append(f"<p>{escape(result.reason)}</p>")
     if verdict.expected.get(number):
         inside.append(f"<p>Expected to fail: {escape(verdict.expected[number])}</p>")
     inside += [_failure(failure) for failure in verdict.failures.get(number, ())]
-    inside += _cases(result)
+    inside += _cases(verdict, result)
     return (
         f'<details class="d-{name}"{" open" if is_open else ""}><summary><span class="number">{escape(number)}</span>'
         f'<span class="kind">{clause.level}, {clause.profile}</span><span class="what">{_marked(clause.text)}</span>'
@@ -126,23 +141,15 @@ def _clause(verdict: Verdict, number: str, *, is_open: bool = False) -> str:
 
 
 def _failure(failure: Failure) -> str:
-    parts = [
-        f"<dl><dt>case</dt><dd>{escape(failure.name)}</dd><dt>expected</dt><dd>{escape(failure.expected)}</dd>"
-        f"<dt>got</dt><dd>{escape(failure.got)}</dd></dl>"
-    ]
-    if failure.curl:
-        parts.append(f'<p class="faint">Request</p><pre>{escape(failure.curl)}</pre>')
-    if failure.answer:
-        parts.append(f'<p class="faint">Answer</p><pre>{escape(failure.answer)}</pre>')
-    if failure.before:
-        lines = escape("\n".join(failure.before))
-        parts.append(f'<p class="faint">Requests of the case before it</p><pre>{lines}</pre>')
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in failure.facts)
+    parts = [f"<dl>{facts}</dl>"]
+    parts += [f'<p class="faint">{title}</p><pre>{escape(text)}</pre>' for _, title, text in failure.texts]
     return "".join(parts)
 
 
-def _cases(result: ClauseResult) -> list[str]:
+def _cases(verdict: Verdict, result: ClauseResult) -> list[str]:
     others = [case for case in result.cases if case.outcome is not Outcome.FAIL]
-    if not others:
+    if not others or not verdict.terms.has_cases:
         return []
     items = "".join(
         f'<li>{escape(case.name)}: <span class="is-{_CLASSES[case.outcome]}">{case.outcome}</span>'

@@ -1,9 +1,8 @@
-"""The report as JUnit XML, as CI systems read it: a suite for each profile, a test case for each case."""
+"""The report as JUnit XML, as CI systems read it: a suite for each profile or theme, a test case for each case."""
 
 import re
 from xml.etree import ElementTree
 
-from sample_resource_testkit.clauses import PROFILES
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
 from sample_resource_testkit.verdict import Failure, Verdict
 
@@ -16,8 +15,8 @@ def as_junit(verdict: Verdict) -> str:
     An expected failure, and a case that is not reachable, are skipped tests with their reason. A clause that is listed
     as an expected failure and passes is a failed test. A clause without checks is a skipped test.
     """
-    root = ElementTree.Element("testsuites", name="sample-resource-conformance", time=f"{verdict.elapsed_s:.3f}")
-    for profile in PROFILES:
+    root = ElementTree.Element("testsuites", name=verdict.terms.command, time=f"{verdict.elapsed_s:.3f}")
+    for profile in verdict.terms.groups:
         results = [result for result in verdict.results.values() if result.clause.profile == profile]
         if results:
             _suite(root, profile, results, verdict)
@@ -47,7 +46,7 @@ def _case(suite: ElementTree.Element, result: ClauseResult, case: CaseResult, ve
     test = _test(suite, result, case.name, case.elapsed_s)
     if case.outcome is Outcome.FAIL:
         failure = next(found for found in verdict.failures[number] if found.name == case.name)
-        message = _clean(f"expected {failure.expected}, got {failure.got}")
+        message = _clean(failure.message)
         if number in verdict.expected:
             reason = _clean(f"expected failure: {verdict.expected[number]}".removesuffix(": "))
             ElementTree.SubElement(test, "skipped", message=reason).text = message
@@ -68,8 +67,8 @@ def _test(suite: ElementTree.Element, result: ClauseResult, name: str, elapsed_s
 
 def _details(result: ClauseResult, failure: Failure) -> str:
     lines = [f"{result.clause.number} ({result.clause.level}): {result.clause.text}", ""]
-    lines += [f"before: {line}" for line in failure.before]
-    lines += [failure.curl, "", failure.answer]
+    for _, title, text in failure.texts:
+        lines += [f"{title}:", text, ""]
     return "\n".join(lines)
 
 

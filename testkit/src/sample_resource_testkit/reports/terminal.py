@@ -6,12 +6,18 @@ import time
 from typing import TextIO
 
 from sample_resource_testkit.outcomes import ClauseResult, Outcome
-from sample_resource_testkit.verdict import OUTCOMES, Failure, Verdict
+from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 _SHOWN_WHOLE = 20
 """How many failing clauses are told with requests and answers; of the others only what was expected."""
 
-_MARKS = {Outcome.PASS: "32", Outcome.FAIL: "31;1", Outcome.SKIPPED: "33", Outcome.NOT_REACHABLE: "35"}
+_MARKS = {
+    Outcome.PASS: "32",
+    Outcome.FAIL: "31;1",
+    Outcome.SKIPPED: "33",
+    Outcome.UNSUPPORTED: "33",
+    Outcome.NOT_REACHABLE: "35",
+}
 
 
 class Style:
@@ -28,8 +34,9 @@ class Style:
 class ProgressLine:
     """One line that says how far a run is; only on a terminal."""
 
-    def __init__(self, stream: TextIO, *, shown: bool) -> None:
+    def __init__(self, stream: TextIO, terms: Terms, *, shown: bool) -> None:
         self._stream = stream
+        self._terms = terms
         self._shown = shown
         self._failing = 0
         self._next = 0.0
@@ -44,9 +51,7 @@ class ProgressLine:
         self._next = now + 0.1
         width = 24
         full = width * done // max(1, cases)
-        failing = (
-            f", {self._failing} {'clause fails' if self._failing == 1 else 'clauses fail'}" if self._failing else ""
-        )
+        failing = f", {_fail(self._failing, self._terms)}" if self._failing else ""
         self._stream.write(f"\r\x1b[K[{'#' * full}{'.' * (width - full)}] {done} of {cases} cases{failing}")
         self._stream.flush()
 
@@ -81,13 +86,10 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
     first = failures[0]
     lines = [style.paint(f"FAIL {clause.number} ({clause.level}, {clause.profile})", _MARKS[Outcome.FAIL])]
     lines += textwrap.wrap(clause.text, _width(), initial_indent="  ", subsequent_indent="  ")
-    lines += [f"  case      {first.name}", f"  expected  {first.expected}", f"  got       {first.got}"]
-    if whole:
-        lines += [f"  before    {line}" for line in first.before]
-        lines += [f"  request   {first.curl}"] if first.curl else []
-        told = first.answer.splitlines()
+    lines += [f"  {name:<10}{text}".rstrip() for name, text in first.facts]
+    for label, _, text in first.texts if whole else ():
         lines += [
-            f"  {'answer  ' if not position else '        '}  {line}".rstrip() for position, line in enumerate(told)
+            f"  {label if not position else '':<10}{line}".rstrip() for position, line in enumerate(text.splitlines())
         ]
     if len(failures) > 1:
         names = ", ".join(failure.name for failure in failures[1:6])
@@ -99,7 +101,7 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
 def _others(verdict: Verdict, style: Style) -> list[str]:
     """What was not decided, by reasons, and what was expected otherwise."""
     lines: list[str] = []
-    for outcome in (Outcome.NOT_REACHABLE, Outcome.SKIPPED):
+    for outcome in (Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.SKIPPED):
         by_reason: dict[str, list[str]] = {}
         for number, result in verdict.results.items():
             if result.outcome is outcome:
@@ -116,32 +118,34 @@ def _others(verdict: Verdict, style: Style) -> list[str]:
 
 
 def _table(verdict: Verdict, style: Style) -> list[str]:
-    """Clauses by profile and level, and all of a level."""
-    head = f"{'':10} {'':7}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)
+    """What is counted by group and level, and all of a level."""
+    outcomes = verdict.terms.outcomes
+    head = f"{'':10} {'':7}" + "".join(f"{outcome:>15}" for outcome in outcomes)
     rows = [(f"{profile:10} {level:7}", counts) for profile, level, counts in verdict.rows()]
     sums = [(f"{'all':10} {level:7}", counts) for level, counts in verdict.totals() if any(counts)]
     lines = [style.paint(head, "1")]
     for name, counts in (*rows, *sums):
         cells = [
             style.paint(f"{count:>15}", _MARKS[outcome]) if count else f"{'-':>15}"
-            for outcome, count in zip(OUTCOMES, counts, strict=True)
+            for outcome, count in zip(outcomes, counts, strict=True)
         ]
         lines.append(name + "".join(cells))
     return lines
 
 
 def _conclusion(verdict: Verdict, style: Style) -> list[str]:
-    clauses = len(verdict.results)
-    lines = [
-        "",
-        f"{verdict.checks} checks in {verdict.cases} cases of {clauses} clauses against {verdict.url},"
-        f" {verdict.elapsed_s:.1f} s",
-    ]
+    terms, count = verdict.terms, len(verdict.results)
+    of = "" if not terms.has_cases else f"{verdict.checks} checks in {verdict.cases} cases of "
+    lines = ["", f"{of}{count} {terms.items} against {verdict.url}, {verdict.elapsed_s:.1f} s"]
     unexpected, passing = len(verdict.unexpected_failures), len(verdict.unexpected_passes)
     if verdict.is_as_expected:
-        told = "No clause fails" if not verdict.failing else "No clause fails that was not expected to"
+        told = f"No {terms.item} fails" if not verdict.failing else f"No {terms.item} fails that was not expected to"
         return [*lines, style.paint(f"{told}.", _MARKS[Outcome.PASS])]
-    parts = [f"{unexpected} {'clause fails' if unexpected == 1 else 'clauses fail'}"] if unexpected else []
+    parts = [_fail(unexpected, terms)] if unexpected else []
     if passing:
         parts.append(f"{passing} {'passes that was' if passing == 1 else 'pass that were'} expected to fail")
     return [*lines, style.paint(f"{', '.join(parts)}.", _MARKS[Outcome.FAIL])]
+
+
+def _fail(count: int, terms: Terms) -> str:
+    return f"1 {terms.item} fails" if count == 1 else f"{count} {terms.items} fail"

@@ -1,0 +1,1 @@
+"""Holds clients against the specification: drives an adapter, and judges what it sends and what it returns."""

@@ -1,0 +1,192 @@
+"""``--check``: goes through the protocol with an adapter, for its author. It judges the adapter, and not the client."""
+
+import contextlib
+from collections.abc import Callable
+from typing import TextIO
+
+from sample_resource_testkit.client.adapter import Adapter, AdapterFailed
+from sample_resource_testkit.client.done import Done
+from sample_resource_testkit.client.messages import Unsupported, Wrong
+from sample_resource_testkit.client.operations import Call, operations
+from sample_resource_testkit.client.runner import Cast, start
+from sample_resource_testkit.client.scripted import Reply
+from sample_resource_testkit.client.stage import Shared, Stage
+from sample_resource_testkit.options import AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED
+from sample_resource_testkit.sandbox import SandboxError
+
+ID = "01a2032c-47e7-7238-9557-4a15aa7b8370"
+
+Step = Callable[[Stage], None]
+
+
+def _knows_its_operations(stage: Stage) -> None:
+    unknown = sorted((stage.adapter.hello.operations or frozenset()) - operations().keys())
+    if unknown:
+        raise Wrong(f"hello lists operations that do not exist: {', '.join(unknown)}")
+
+
+def _opens_and_closes(stage: Stage) -> None:
+    stage.client().close()
+
+
+def _calls(stage: Stage) -> None:
+    made = stage.make({"arrayOfIntExample": [1]}, key="my-key")
+    done = stage.client().call("getResourceById", {"id": made["id"]})
+    _expect_result(done)
+    found = done.returned.result
+    if not isinstance(found, dict) or "objectTypeProperty" not in found:
+        raise done.wrong("result has to be the resource as a JSON object with the interface's names of members")
+
+
+def _expect_result(done: Done) -> None:
+    if done.returned.error is not None:
+        raise done.wrong("the call succeeded, and the adapter answered with an error")
+
+
+def _takes_null(stage: Stage) -> None:
+    arguments = {"limit": None, "where": None, "stringParameter": None}
+    _expect_result(stage.client().call("listResources", arguments))
+
+
+def _takes_unicode(stage: Stage) -> None:
+    text = '日本 😀 " \\ \u2028 e\u0301'
+    body = {"key": "unicode", "objectTypeProperty": {"arrayOfStringExample": [text]}}
+    done = stage.client().call("createOrUpdateResource", {}, body)
+    _expect_result(done)
+    found = done.returned.result
+    if not isinstance(found, dict) or found.get("objectTypeProperty", {}).get("arrayOfStringExample") != [text]:
+        raise done.wrong("a text came back changed: lines are UTF-8 in both directions")
+
+
+def _takes_long_lines(stage: Stage) -> None:
+    body = {"key": "long", "objectTypeProperty": {"arrayOfStringExample": ["0123456789" * 30_000]}}
+    _expect_result(stage.client().call("createOrUpdateResource", {}, body))
+
+
+def _answers_at_once(stage: Stage) -> None:
+    made = [stage.make() for _ in range(5)]
+    for done in stage.client().at_once(*(Call("getResourceById", {"id": each["id"]}) for each in made)):
+        _expect_result(done)
+
+
+def _existence(stage: Stage) -> None:
+    client = stage.client()
+    for wanted in (False, True):
+        done = client.call("checkResources")
+        if done.returned.result is not wanted:
+            raise done.wrong(f"the result of HEAD is {'true for 200' if wanted else 'false for 404'}")
+        stage.make()
+
+
+def _tells_errors(stage: Stage) -> None:
+    done = stage.client().call("getResourceById", {"id": ID})
+    error = done.returned.error
+    if error is None or error["kind"] != "http" or error.get("status") != 404:
+        raise done.wrong('a 404 is {"error": {"kind": "http", "status": 404, ...}}')
+
+
+def _tells_lost_connections(stage: Stage) -> None:
+    stage.script(Reply(wire="close"))
+    done = stage.client().call("getResourceById", {"id": ID})
+    if done.returned.error is None or done.returned.error["kind"] not in ("network", "other"):
+        raise done.wrong('a connection that is closed without an answer is {"error": {"kind": "network"}}')
+
+
+def _keeps_time(stage: Stage) -> None:
+    stage.script(Reply(wire="silent"))
+    done = stage.client(timeout_ms=1500).call("getResourceById", {"id": ID})
+    if done.returned.error is None:
+        raise done.wrong("a server that says nothing is an error after timeoutMs")
+    done.expect_in_time(1.5)
+
+
+def _refuses_unknown_operations(stage: Stage) -> None:
+    session = "check/unknown"
+    stage.adapter.open(session, stage.order())
+    try:
+        stage.adapter.begin(session, "noSuchOperation", {}, None, 1)()
+    except Unsupported:
+        stage.adapter.close(session)
+        return
+    raise Wrong('an operation that does not exist is answered by {"id": ..., "unsupported": "reason"}')
+
+
+def _gets_its_token(stage: Stage) -> None:
+    _expect_result(stage.client(own_token=True).call("listResources"))
+
+
+STEPS: dict[str, Step] = {
+    "hello names operations that exist": _knows_its_operations,
+    "open and close are answered": _opens_and_closes,
+    "a call is answered with the result as JSON": _calls,
+    "arguments that are null are absent": _takes_null,
+    "lines are UTF-8 in both directions": _takes_unicode,
+    "a line may have some hundred thousand characters": _takes_long_lines,
+    "calls that come at once are all answered": _answers_at_once,
+    "the result of HEAD is true or false": _existence,
+    "an error of HTTP has its kind and its status": _tells_errors,
+    "a lost connection is an error": _tells_lost_connections,
+    "a call ends at its time limit": _keeps_time,
+    "an operation that does not exist is unsupported": _refuses_unknown_operations,
+    "without a token the client gets one, or open is unsupported": _gets_its_token,
+}
+
+
+def check(cast: Cast, out: TextIO) -> int:
+    """Go through the protocol, and print what holds and what does not.
+
+    :return: the exit code of the command.
+    """
+    try:
+        adapter = start(cast)
+    except OSError as error:
+        out.write(f"{cast.command[0]} cannot be started: {error.strerror or error}\n")
+        return NOT_CHECKED
+    except AdapterFailed as error:
+        out.write(f"no   hello is answered: {error}\n")
+        return NOT_AS_EXPECTED
+    hello = adapter.hello
+    features = ", ".join(sorted(hello.features)) or "no features"
+    out.write(f"ok   hello is answered: {hello.client} {hello.version}, {features}\n")
+    faults = 0
+    for text, step in STEPS.items():
+        complaint, adapter = _try(step, adapter, cast)
+        faults += complaint is not None and not complaint.startswith("unsupported: ")
+        mark = "ok" if complaint is None else "--" if complaint.startswith("unsupported: ") else "no"
+        out.write(f"{mark:4} {text}{'' if complaint is None else f': {complaint}'}\n")
+        out.flush()
+        if adapter is None:
+            return NOT_AS_EXPECTED
+    ends = adapter.ends_by_itself()
+    out.write(f"{'ok' if ends else 'no'}   it ends when its input ends{'' if ends else ': it had to be killed'}\n")
+    faults += not ends
+    out.write(f"\n{'It keeps to the protocol.' if not faults else f'{faults} of {len(STEPS) + 2} do not hold.'}\n")
+    return NOT_AS_EXPECTED if faults else AS_EXPECTED
+
+
+def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[str | None, Adapter | None]:
+    """What is wrong with a step, if anything; and the adapter for the next one, or None if there is none any more."""
+    stage = cast.stage("check", adapter, Shared(), lambda _: None)
+    complaint: str | None = None
+    try:
+        step(stage)
+        stage.close_sessions()
+    except Unsupported as unsupported:
+        complaint = f"unsupported: {unsupported}"
+    except Wrong as wrong:
+        shown = [
+            f"\n       {name}: {text}" for name, text in (("call", wrong.call), ("answer", wrong.returned)) if text
+        ]
+        complaint = wrong.reason + "".join(shown)
+    except AdapterFailed as failed:
+        log = "".join(f"\n       | {line}" for line in adapter.log.splitlines()[-12:])
+        complaint = f"{failed}{log}"
+        adapter.kill()
+        try:
+            adapter = start(cast)
+        except (AdapterFailed, OSError) as error:
+            return f"{complaint}\n       and it does not start again: {error}", None
+    finally:
+        with contextlib.suppress(SandboxError):
+            stage.end()
+    return complaint, adapter

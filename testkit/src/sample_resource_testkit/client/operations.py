@@ -1,0 +1,169 @@
+"""The operations of the interface, and the request that a call of one should become."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote, urlencode
+
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+
+FAMILIES = {"var.<name>": "var", "text.<language>": "text"}
+"""Parameters that are named by a pattern, and the argument that has them as an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter, or a field of a form.
+
+    :param place: ``path``, ``query``, ``header`` or ``form``.
+    :param kind: ``text``, ``integer``, ``number``, ``boolean``, ``json`` (an object as its text), ``list`` (a pair for
+        each text) or ``family`` (named by a pattern).
+    """
+
+    name: str
+    place: str
+    kind: str
+
+    @property
+    def argument(self) -> str:
+        """Its name in a call."""
+        return FAMILIES.get(self.name, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the OpenAPI document.
+
+    :param body: the media type of its body; None if it has none.
+    :param fields: of a form.
+    """
+
+    id: str
+    method: str
+    path: str
+    parameters: tuple[Parameter, ...]
+    body: str | None
+    fields: tuple[Parameter, ...]
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    """All operations below a project, by their operationIds."""
+    listed = json.loads((files(__package__ or "") / "operations.json").read_text(encoding="utf-8"))
+    return {
+        item["id"]: Operation(
+            item["id"],
+            item["method"],
+            item["path"],
+            tuple(_parameter(each) for each in item["parameters"]),
+            item["body"],
+            tuple(_parameter(each) for each in item["fields"]),
+        )
+        for item in listed
+    }
+
+
+def _parameter(item: Mapping[str, str]) -> Parameter:
+    return Parameter(item["name"], item["in"], item["kind"])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of an operation, as an adapter gets it.
+
+    :param arguments: parameters by their names, a repeatable one as a list, those of a pattern as an object.
+    :param body: None for none.
+    """
+
+    operation: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    body: Any = None
+
+    def told(self) -> str:
+        """The call for a reader."""
+        parts = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items()]
+        if self.body is not None:
+            parts.append(f"body={json.dumps(self.body, ensure_ascii=False)}")
+        return f"{self.operation}({', '.join(parts)})"
+
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The request that a call should become. It may be spelt in other ways: see :mod:`.meaning`.
+
+    :param segments: of the path, without percent-encoding.
+    :param query: pairs, without percent-encoding.
+    :param kinds: of the pairs in query and form, by their names, where they are not texts.
+    :param headers: that the call asks for.
+    :param body: a JSON value, pairs of a form, or None; ``media_type`` says which.
+    """
+
+    method: str
+    segments: tuple[str, ...]
+    query: Pairs
+    kinds: Mapping[str, str]
+    headers: Mapping[str, str]
+    media_type: str | None
+    body: Any
+
+    def told(self) -> str:
+        """The request for a reader, spelt in the usual way."""
+        target = "/".join(("", *(quote(segment, safe="=~") for segment in self.segments)))
+        if self.query:
+            target += f"?{urlencode(self.query, quote_via=quote)}"
+        lines = [f"{self.method} {target}", *(f"{name}: {value}" for name, value in self.headers.items())]
+        if self.media_type is not None:
+            text = urlencode(self.body) if self.media_type == FORM else json.dumps(self.body, ensure_ascii=False)
+            lines += [f"Content-Type: {self.media_type}", "", text]
+        return "\n".join(lines)
+
+
+def expected(call: Call, project: str) -> Expected:
+    """The request that a call should become."""
+    operation = operations()[call.operation]
+    arguments = {name: value for name, value in call.arguments.items() if value is not None}
+    query: list[tuple[str, str]] = []
+    headers: dict[str, str] = {}
+    path = {"projectKey": project}
+    kinds: dict[str, str] = {}
+    for parameter in operation.parameters:
+        if parameter.argument not in arguments:
+            continue
+        value = arguments.pop(parameter.argument)
+        if parameter.place == "path":
+            path[parameter.name] = value
+        elif parameter.place == "header":
+            headers[parameter.name] = value
+        else:
+            kinds[parameter.name] = parameter.kind
+            query += pairs(parameter, value)
+    if arguments:
+        raise ValueError(f"{call.operation} has no {', '.join(arguments)}")
+    media_type, body = operation.body, call.body
+    if media_type == FORM:
+        form: list[tuple[str, str]] = []
+        for parameter in operation.fields:
+            value = (body or {}).get(parameter.argument)
+            if value is not None:
+                kinds[parameter.name] = parameter.kind
+                form += pairs(parameter, value)
+        media_type, body = (None, None) if body is None else (FORM, tuple(form))
+    segments = tuple(segment.format_map(path) for segment in operation.path.removeprefix("/").split("/"))
+    return Expected(operation.method, segments, tuple(query), kinds, headers, media_type, body)
+
+
+def pairs(parameter: Parameter, value: Any) -> Iterator[tuple[str, str]]:
+    """The names and values of a query or a form that an argument becomes."""
+    if parameter.kind == "family":
+        for name, given in value.items():
+            for item in given if isinstance(given, list) else [given]:
+                yield f"{parameter.argument}.{name}", item
+        return
+    for item in value if isinstance(value, list) and parameter.kind == "list" else [value]:
+        yield parameter.name, item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)

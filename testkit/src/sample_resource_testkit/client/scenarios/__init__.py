@@ -1,0 +1,1 @@
+"""The scenarios, by theme."""

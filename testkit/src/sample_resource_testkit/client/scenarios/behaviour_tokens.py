@@ -1,0 +1,186 @@
+"""Behaviour: how a client deals with tokens."""
+
+from urllib.parse import parse_qs
+
+from sample_resource_testkit.client.operations import Call
+from sample_resource_testkit.client.registry import scenario
+from sample_resource_testkit.client.stage import Stage
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@scenario("C-do-1", "the client asks for its token itself, with client_credentials, and the call succeeds", "A-15")
+def asks_for_a_token(stage: Stage) -> None:
+    made = stage.make()
+    done = stage.client(own_token=True).call("getResourceById", {"id": made["id"]}).expect_success()
+    tokens = stage.tokens()
+    done.expect(len(tokens) >= 1, "no token was asked for")
+    sent = tokens[0]
+    types = sent.header("Content-Type")
+    if len(types) != 1 or types[0].partition(";")[0].strip().lower() != FORM:
+        raise done.wrong(
+            f"the Content-Type of the request for a token is {types or 'missing'}, and not {FORM}", sent=sent
+        )
+    form = {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
+    grant = form.get("grant_type")
+    if sent.method != "POST" or grant != ["client_credentials"]:
+        raise done.wrong(f"the request for a token is a {sent.method} with grant_type {grant}", sent=sent)
+
+
+@scenario("C-do-2", "the request for a token asks for the scope that was given", "A-18", needs="C-do-1")
+def asks_for_its_scope(stage: Stage) -> None:
+    scope = f"view_test:{stage.project.key}"
+    done = stage.client(own_token=True, scope=scope).call("listResources").expect_success()
+    sent = stage.tokens()[0]
+    form = {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
+    found = form.get("scope", [""])[0].split()
+    if found != [scope]:
+        raise done.wrong(f"the scope that is asked for is {found}, and not {scope}", wanted=f"scope={scope}", sent=sent)
+
+
+@scenario("C-do-3", "the secret stands in no target, and in no request but those for a token", "A-22", needs="C-do-1")
+def keeps_its_secret(stage: Stage) -> None:
+    done = stage.client(own_token=True).call("listResources").expect_success()
+    for sent in stage.all_requests():
+        shown = sent.target if sent.operation == "getToken" else f"{sent.target} {sent.headers} {sent.body!r}"
+        if "(redacted)" in sent.target or "client_secret" in shown or stage.project.client_secret in shown:
+            raise done.wrong("the secret of the client stands where it can be read", sent=sent)
+
+
+@scenario("C-do-4", "one token is used for many calls, one after the other", "A-17", level="should", needs="C-do-1")
+def keeps_its_token(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    done = [client.call("listResources", {"limit": 1}).expect_success() for _ in range(5)]
+    count = len(stage.tokens())
+    done[-1].expect(count == 1, f"{count} tokens were asked for, and one is good for two days")
+
+
+@scenario("C-do-5", "calls at the same time use one token", "A-17", level="should", needs="C-do-4")
+def shares_its_token(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    done = client.at_once(*(Call("listResources", {"limit": count}) for count in range(1, 9)))
+    for each in done:
+        each.expect_success()
+    count = len(stage.tokens())
+    done[-1].expect(count == 1, f"{count} tokens were asked for by calls at the same time, and one would do")
+
+
+@scenario("C-do-6", "a token that was given is used, and no other is asked for", "A-1")
+def uses_the_given_token(stage: Stage) -> None:
+    made = stage.make()
+    client = stage.client()
+    done = [client.call("getResourceById", {"id": made["id"]}).expect_success() for _ in range(2)]
+    done[-1].expect(not stage.tokens(), "a token was asked for, though one was given")
+
+
+@scenario("C-do-7", "a token that was given and is refused is not replaced, and the call is a 401", "A-3")
+def does_not_replace_the_given_token(stage: Stage) -> None:
+    token = stage.project.new_token("view_test")
+    client = stage.client(token=token)
+    client.call("listResources").expect_success()
+    stage.rules({"expireTokens": True, "times": {"first": 1}, "match": {"operationId": "listResources"}})
+    before = len(stage.tokens())
+    done = client.call("listResources").expect_error("http", status=401)
+    done.expect(len(stage.tokens()) == before, "a token was asked for, though one was given")
+
+
+@scenario(
+    "C-do-8",
+    "a refused token is replaced, and the call succeeds",
+    "A-3",
+    level="should",
+    feature="token-refresh",
+    needs="C-do-4",
+)
+def replaces_a_refused_token(stage: Stage) -> None:
+    made = stage.make()
+    client = stage.client(own_token=True)
+    client.call("getResourceById", {"id": made["id"]}).expect_success().expect_requests(1)
+    stage.rules({"expireTokens": True, "times": {"first": 1}})
+    done = client.call("getResourceById", {"id": made["id"]}).expect_success()
+    count = len(stage.tokens())
+    done.expect(count == 2, f"{count} tokens were asked for in all, and two would do").expect_requests(2)
+
+
+@scenario(
+    "C-do-9",
+    "a token that expired by the clock of the service is replaced",
+    "A-3 A-17",
+    level="should",
+    feature="token-refresh",
+    needs="C-do-8",
+)
+def replaces_an_expired_token(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    client.call("listResources").expect_success()
+    stage.project.clock(offset_seconds=172_860)
+    client.call("listResources").expect_success()
+
+
+@scenario(
+    "C-do-10",
+    "if the new token is refused too, the call is a 401, and no more tokens are asked for",
+    "A-3",
+    level="should",
+    feature="token-refresh",
+    needs="C-do-8",
+)
+def gives_up(stage: Stage) -> None:
+    stage.rules({"status": 401, "code": "invalid_token"})
+    done = stage.client(own_token=True).call("listResources").expect_error("http", status=401)
+    count = len(stage.tokens())
+    done.expect(count <= 2, f"{count} tokens were asked for by one call")
+    done.expect(len(done.sent) <= 2, f"the call was sent {len(done.sent)} times with refused tokens")
+
+
+@scenario(
+    "C-do-11",
+    "calls whose token is refused at the same time share a new one",
+    "A-3",
+    level="should",
+    feature="token-refresh",
+    needs="C-do-5 C-do-8",
+)
+def shares_the_new_token(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    client.call("listResources").expect_success()
+    stage.project.clock(offset_seconds=172_860)
+    done = client.at_once(*(Call("listResources", {"limit": count}) for count in range(1, 7)))
+    for each in done:
+        each.expect_success()
+    count = len(stage.tokens())
+    done[-1].expect(count == 2, f"{count - 1} new tokens were asked for by calls at the same time, and one would do")
+
+
+@scenario(
+    "C-do-12",
+    "a write whose token is refused is sent again with the new one, and made once",
+    "A-14",
+    level="should",
+    feature="token-refresh",
+    needs="C-do-8",
+)
+def writes_again(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    client.call("listResources").expect_success()
+    stage.rules({"expireTokens": True, "times": {"first": 1}})
+    body = {"key": "once", "objectTypeProperty": {"arrayOfIntExample": [7]}}
+    client.call("createOrUpdateResource", {}, body).expect_result()
+
+
+@scenario("C-do-13", "a missing scope is not answered by a new token", "A-6", needs="C-do-1")
+def does_not_renew_for_a_scope(stage: Stage) -> None:
+    client = stage.client(own_token=True, scope=f"view_test:{stage.project.key}")
+    done = client.call("createOrUpdateResource", {}, {"objectTypeProperty": {}}).expect_error("http", status=403)
+    count = len(stage.tokens())
+    done.expect(count == 1 and len(done.sent) == 1, f"{count} tokens and {len(done.sent)} requests for a 403")
+
+
+@scenario("C-do-14", "two clients of one program use their own projects and tokens", "2.1-4 A-8")
+def two_projects(stage: Stage) -> None:
+    second = stage.second_project()
+    made = stage.make()
+    first, other = stage.client(), stage.client(project=second)
+    first.call("getResourceById", {"id": made["id"]}).expect_success()
+    other.call("getResourceById", {"id": made["id"]}).expect_error("http", status=404)
+    first.call("getResourceById", {"id": made["id"]}).expect_success()

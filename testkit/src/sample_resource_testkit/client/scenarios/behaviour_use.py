@@ -1,0 +1,169 @@
+"""Behaviour: connections, pages, and what the sandbox finds in the requests of a client."""
+
+import time
+from typing import Any
+
+from sample_resource_testkit.client.messages import Sent
+from sample_resource_testkit.client.operations import Call
+from sample_resource_testkit.client.registry import scenario
+from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE
+from sample_resource_testkit.client.scenarios.requests_values import QUOTES, UNICODE
+from sample_resource_testkit.client.scenarios.sending import ID
+from sample_resource_testkit.client.scripted import Reply
+from sample_resource_testkit.client.stage import Session, Stage
+
+
+@scenario("C-do-43", "the connection is kept for calls one after the other", "H-20", level="should")
+def keeps_its_connection(stage: Stage) -> None:
+    client = stage.client()
+    done = [client.call("listResources", {"limit": 1}).expect_success() for _ in range(5)]
+    count = len({sent.connection for sent in stage.requests()})
+    done[-1].expect(count == 1, f"5 calls used {count} connections, and one is enough")
+
+
+@scenario("C-do-44", "the connection is kept after an error too", "H-20", level="should", needs="C-do-43 C-err-6")
+def keeps_its_connection_after_errors(stage: Stage) -> None:
+    client = stage.client()
+    done = [client.call("getResourceById", {"id": ID}).expect_error("http", status=404) for _ in range(4)]
+    count = len({sent.connection for sent in stage.requests()})
+    done[-1].expect(count == 1, f"4 calls that were answered 404 used {count} connections, and one is enough")
+
+
+@scenario("C-do-45", "a connection that the server ends after an answer is replaced", "H-20")
+def replaces_a_connection(stage: Stage) -> None:
+    stage.script(Reply(body=RESOURCE, headers={"Connection": "close"}, closes=True))
+    client = stage.client()
+    for _ in range(3):
+        client.call("getResourceById", {"id": ID}).expect_known(RESOURCE)
+
+
+@scenario("C-do-46", "a connection that has ended while nobody used it is replaced", "H-20")
+def replaces_an_idle_connection(stage: Stage) -> None:
+    stage.script(Reply(body=RESOURCE, closes=True))
+    client = stage.client()
+    for _ in range(3):
+        client.call("getResourceById", {"id": ID}).expect_known(RESOURCE)
+        time.sleep(0.3)
+
+
+@scenario("C-do-47", "a call sends one request, and nothing beside it", "4-1", level="should")
+def sends_one_request(stage: Stage) -> None:
+    made = stage.make()
+    client = stage.client()
+    for call in (
+        Call("getResourceById", {"id": made["id"]}),
+        Call("checkResources"),
+        Call("updateResourceById", {"id": made["id"]}, {"version": 1, "actions": [{"action": "doSomeThing"}]}),
+        Call("deleteResourceById", {"id": made["id"]}),
+    ):
+        client.call(call.operation, call.arguments, call.body).expect_success().expect_requests(1)
+
+
+def _walk(client: Session, between: Any) -> list[str]:
+    """The ids of all resources, page by page by the last id; between the pages another writer is at work."""
+    found: list[str] = []
+    last = "00000000-0000-0000-0000-000000000000"
+    for _ in range(20):
+        arguments = {"where": ["id > :last"], "var": {"last": last}, "sort": ["id"], "limit": 3, "withTotal": False}
+        done = client.call("listResourcesSorted", arguments).expect_success()
+        page = [result["id"] for result in done.returned.result["results"]]
+        if not page:
+            break
+        found += page
+        last = page[-1]
+        between()
+    return found
+
+
+@scenario("C-do-48", "a walk by the last id sees each resource once while others write", "4.12-17 4.12-21")
+def walks_by_id(stage: Stage) -> None:
+    always = [stage.make({"arrayOfIntExample": [count]})["id"] for count in range(8)]
+    passing = [stage.make() for _ in range(3)]
+
+    def between() -> None:
+        stage.make()
+        if passing:
+            stage.write("DELETE", f"/{passing.pop()['id']}")
+
+    client = stage.client()
+    found = _walk(client, between)
+    seen = [each for each in found if each in always]
+    client.call("listResources", {"limit": 1}).expect(
+        sorted(seen) == sorted(always),
+        f"{len(always)} resources were always there, and the walk saw {len(seen)} of them",
+    )
+
+
+@scenario("C-do-49", "a walk by offset sees all resources in the order of sort", "4.12-5 4.12-17")
+def walks_by_offset(stage: Stage) -> None:
+    for count in range(7):
+        stage.make(key=f"key-{count}")
+    client = stage.client()
+    found: list[str] = []
+    for offset in (0, 3, 6):
+        arguments = {"sort": ["key desc"], "limit": 3, "offset": offset}
+        done = client.call("listResourcesSorted", arguments).expect_success()
+        found += [result["key"] for result in done.returned.result["results"]]
+    wanted = [f"key-{count}" for count in reversed(range(7))]
+    client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")
+
+
+# What the sandbox finds
+
+
+def _found(stage: Stage, about: str = "") -> tuple[str, Sent] | None:
+    """The first finding of the sandbox whose title has some words, and the request that it is about."""
+    for sent in stage.all_requests():
+        for title in sent.findings:
+            if about in title:
+                return title, sent
+    return None
+
+
+@scenario(
+    "C-do-50", "the sandbox finds nothing in a day's work of the client", "4-1", level="should", needs="C-do-4 C-do-43"
+)
+def a_days_work(stage: Stage) -> None:
+    client = stage.client(own_token=True)
+    draft = {"key": "days-work", "objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfStringExample": ["dog"]}}
+    made = client.call("createOrUpdateResource", {}, draft).expect_success().returned.result
+    client.call("getResourceByKey", {"key": "days-work"}).expect_success()
+    client.call("listResources", {"arrayOfString": ["dog"], "withTotal": True}).expect_success()
+    client.call("searchResources", {"text": {"en": "dog"}, "fuzzy": True}).expect_success()
+    update = {"version": made["version"], "actions": [{"action": "doSomeThing"}]}
+    client.call("updateResourceById", {"id": made["id"]}, update).expect_success()
+    client.call("checkResources").expect_success()
+    last = client.call("deleteResourceById", {"id": made["id"], "version": 2}).expect_success()
+    found = _found(stage)
+    if found is not None:
+        raise last.wrong(f"the sandbox finds: {found[0]}", sent=found[1])
+
+
+@scenario("C-do-51", "characters are percent-encoded where it is needed, and only there", "2.1-6 4-12", level="should")
+def encodes_what_is_needed(stage: Stage) -> None:
+    client = stage.client()
+    client.call("getResourceByKey", {"key": "a-b_c9~.x"})
+    client.call("listResources", {"stringParameter": "a-b_c.d~e"})
+    last = client.call("listResources", {"stringParameter": f"{QUOTES} {UNICODE}"})
+    found = _found(stage, "percent-encoding")
+    if found is not None:
+        raise last.wrong(f"the sandbox finds: {found[0]}", sent=found[1])
+
+
+@scenario("C-do-52", "no header that the platform no longer reads is sent", "4-1", level="should")
+def no_former_headers(stage: Stage) -> None:
+    done = stage.client().call("listResources").expect_success()
+    for sent in done.sent:
+        former = [name for name, _ in sent.headers if name.lower().startswith("x-vrap-")]
+        done.expect(not former, f"the header {', '.join(former)} is sent, which the platform no longer reads")
+
+
+@scenario("C-do-53", "no header that may stand once is sent twice", "H-22")
+def no_header_twice(stage: Stage) -> None:
+    made = stage.make()
+    body = {"id": made["id"], "objectTypeProperty": {}}
+    done = stage.client().call("createOrUpdateResource", {"If-Match": '"1"'}, body).expect_success()
+    for sent in done.sent:
+        names = [name.lower() for name, _ in sent.headers]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        done.expect(not twice, f"{', '.join(twice)} is sent more than once")

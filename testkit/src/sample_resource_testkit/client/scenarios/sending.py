@@ -1,0 +1,87 @@
+"""How a scenario of requests is written: the calls, each of which has to become the request that it means."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sample_resource_testkit.client.operations import Call
+from sample_resource_testkit.client.registry import scenario
+from sample_resource_testkit.client.stage import Stage
+
+ID = "01a2032c-47e7-7238-9557-4a15aa7b8370"
+"""An id that no resource has: what is looked at is the request."""
+
+KEY = "my-key"
+
+
+def drawn_text(stage: Stage, length: int = 24) -> str:
+    """A text of any characters: of ASCII, its controls, and of all planes; never U+0000 or a lone surrogate."""
+    kinds = (lambda: stage.random.randint(0x20, 0x7E),) * 3 + (
+        lambda: stage.random.randint(1, 0x1F),
+        lambda: stage.random.randint(0x80, 0xD7FF),
+        lambda: stage.random.randint(0x10000, 0x1FAFF),
+    )
+    return "".join(chr(stage.random.choice(kinds)()) for _ in range(length))
+
+
+def drawn_number(stage: Stage) -> float:
+    """A double of any size."""
+    return stage.random.uniform(-1, 1) * 10.0 ** stage.random.randint(-30, 30)
+
+
+def drawn(number: str, text: str, of: str, calls: Callable[[Stage], list[Call]], needs: str = "") -> None:
+    """Register a scenario of calls whose values are drawn by the seed of the run."""
+    scenario(number, text, of, needs=needs)(lambda stage: _send(stage, calls(stage)))
+
+
+def sends(number: str, text: str, of: str, *calls: Call, level: str = "must", needs: str = "") -> None:
+    """Register a scenario: each of the calls becomes one request that means the same, and nothing else.
+
+    :param of: numbers of clauses.
+    """
+    scenario(number, text, of, level=level, needs=needs)(_play(calls))
+
+
+def _play(calls: tuple[Call, ...]) -> Callable[[Stage], None]:
+    return lambda stage: _send(stage, calls)
+
+
+def _send(stage: Stage, calls: Iterable[Call]) -> None:
+    stage.share()
+    client = stage.client()
+    for call in calls:
+        client.call(call.operation, call.arguments, call.body).expect_request(stage.project.key).expect_requests(1)
+
+
+def listing(**arguments: Any) -> Call:
+    """A call of the list."""
+    return Call("listResources", arguments)
+
+
+def sorted_listing(**arguments: Any) -> Call:
+    """A call of the sorted list."""
+    return Call("listResourcesSorted", arguments)
+
+
+def searching(**arguments: Any) -> Call:
+    """A call of the search."""
+    return Call("searchResources", arguments)
+
+
+def by_form(**fields: Any) -> Call:
+    """A call of the search by a form."""
+    return Call("searchProductProjections", {}, fields)
+
+
+def creating(object_type: Any, **members: Any) -> Call:
+    """A call of create or update."""
+    return Call("createOrUpdateResource", {}, {**members, "objectTypeProperty": object_type})
+
+
+def updating(*actions: Any, version: Any = 1) -> Call:
+    """A call of update by id."""
+    return Call("updateResourceById", {"id": ID}, {"version": version, "actions": list(actions)})
+
+
+def recording(record: Any, one: str = "one", two: str = "two", **arguments: Any) -> Call:
+    """A call of the POST with all options."""
+    return Call("postWithAllOptions", {"uriParameterOne": one, "uriParameterTwo": two, **arguments}, record)

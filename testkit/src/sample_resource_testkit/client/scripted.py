@@ -1,0 +1,216 @@
+"""A server of a few lines, for answers that the service never gives: each is scripted by a scenario, byte by byte."""
+
+import contextlib
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sample_resource_testkit.client.messages import Sent
+
+_SILENT_S = 60.0
+"""How long a connection stays silent at most; it ends when the scenario does."""
+
+_BACKLOG = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer.
+
+    :param body: a text or bytes as they are, any other value as JSON.
+    :param headers: beside Content-Type and Content-Length, which they replace; None leaves one out.
+    :param wire: how it is sent. ``whole``; ``cut``: half of the body, then the connection is closed; ``chunked``, and
+        ``chunked-cut`` without its end; ``drip``: byte by byte; ``close``: nothing is said; ``reset``; ``garbage``: no
+        HTTP; ``silent``: nothing is said and the connection stays; ``head``: the head, and then
+        nothing; ``head-cut``: half of the head, then the connection is closed.
+    :param delay_s: before it.
+    :param closes: whether the connection is closed after the answer without having said so.
+    """
+
+    status: int = 200
+    body: Any = b""
+    headers: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    wire: str = "whole"
+    delay_s: float = 0.0
+    closes: bool = False
+
+    @property
+    def content(self) -> bytes:
+        """The body as it is sent."""
+        if isinstance(self.body, bytes):
+            return self.body
+        return (self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)).encode()
+
+    def head(self) -> bytes:
+        """Status line and headers."""
+        headers: dict[str, str | None] = {"Content-Type": "application/json; charset=utf-8"}
+        if self.wire.startswith("chunked"):
+            headers["Transfer-Encoding"] = "chunked"
+        else:
+            headers["Content-Length"] = str(len(self.content))
+        headers |= self.headers
+        lines = [
+            f"HTTP/1.1 {self.status} X",
+            *(f"{name}: {value}" for name, value in headers.items() if value is not None),
+        ]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+
+Script = Sequence[Reply]
+
+
+class Scripted:
+    """The server. Requests to the token endpoint and all others are answered by scripts of their own.
+
+    Of a script each reply is used once, and the last one for all further requests.
+    """
+
+    def __init__(self, replies: Script, tokens: Script = ()) -> None:
+        self._replies = list(replies)
+        self._tokens = list(tokens) or [
+            Reply(
+                body={"access_token": "scripted", "token_type": "Bearer", "expires_in": 172800, "scope": "view_test:p"}
+            )
+        ]
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._connections: list[socket.socket] = []
+        self.received: list[Sent] = []
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """End the server and all connections."""
+        self._ended.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for connection in self._connections:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        for number in range(10_000):
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._connections.append(connection)
+            threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
+
+    def _serve(self, connection: socket.socket, number: int) -> None:
+        with contextlib.suppress(OSError, ValueError), connection, connection.makefile("rb") as reader:
+            while line := reader.readline():
+                method, target, *_ = line.decode("latin-1").split(" ")
+                began = time.time()
+                headers = _headers(reader)
+                body = _body(reader, {name.lower(): value for name, value in headers})
+                reply = self._next(target)
+                self._record(reply, number, method, target, headers, body, began)
+                if not self._answer(connection, reply, method):
+                    return
+
+    def _next(self, target: str) -> Reply:
+        script = self._tokens if target.partition("?")[0].endswith("/oauth/token") else self._replies
+        with self._lock:
+            return script.pop(0) if len(script) > 1 else script[0]
+
+    def _record(
+        self,
+        reply: Reply,
+        connection: int,
+        method: str,
+        target: str,
+        headers: tuple[tuple[str, str], ...],
+        body: bytes,
+        began: float,
+    ) -> None:
+        answered = reply.wire not in ("close", "reset", "garbage", "silent", "head-cut")
+        is_token = target.partition("?")[0].endswith("/oauth/token")
+        sent = Sent(
+            number=len(self.received) + 1,
+            operation="getToken" if is_token else "",
+            method=method,
+            target=target,
+            headers=headers,
+            body=body,
+            began=began,
+            ended=began + reply.delay_s,
+            status=reply.status if answered else None,
+            answer_headers=tuple((name, str(value)) for name, value in reply.headers.items() if value is not None),
+            answer=reply.content.decode("utf-8", "backslashreplace") if answered else f"no answer ({reply.wire})",
+            connection=connection,
+        )
+        with self._lock:
+            self.received.append(sent)
+
+    def _answer(self, connection: socket.socket, reply: Reply, method: str) -> bool:
+        """Send a reply; False if the connection ends with it."""
+        if self._ended.wait(reply.delay_s):
+            return False
+        body, head = reply.content, reply.head()
+        if method == "HEAD" or reply.status in (204, 304):
+            connection.sendall(head)
+            return not reply.closes
+        if reply.wire == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif reply.wire == "garbage":
+            connection.sendall(b"\x00\x01 no HTTP at all\r\n\r\n")
+        elif reply.wire in ("silent", "head"):
+            connection.sendall(head if reply.wire == "head" else b"")
+            self._ended.wait(_SILENT_S)
+        elif reply.wire == "head-cut":
+            connection.sendall(head[: len(head) // 2])
+        elif reply.wire == "cut":
+            connection.sendall(head + body[: len(body) // 2])
+        elif reply.wire == "drip":
+            return self._drip(connection, head + body)
+        elif reply.wire in ("chunked", "chunked-cut"):
+            middle = len(body) // 2
+            connection.sendall(head + _chunk(body[:middle]))
+            if reply.wire == "chunked":
+                connection.sendall(_chunk(body[middle:]) + b"0\r\n\r\n")
+                return True
+        elif reply.wire == "whole":
+            connection.sendall(head + body)
+            return not reply.closes
+        return False
+
+    def _drip(self, connection: socket.socket, data: bytes) -> bool:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for position in range(len(data)):
+            connection.sendall(data[position : position + 1])
+            if self._ended.wait(0.002):
+                return False
+        return True
+
+
+def _chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def _headers(reader: Any) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    while (line := reader.readline().decode("latin-1").rstrip("\r\n")) != "":
+        name, _, value = line.partition(":")
+        found.append((name, value.strip()))
+    return tuple(found)
+
+
+def _body(reader: Any, headers: dict[str, str]) -> bytes:
+    if headers.get("transfer-encoding", "").lower() != "chunked":
+        return reader.read(int(headers.get("content-length", "0")))
+    parts: list[bytes] = []
+    while size := int(reader.readline().split(b";")[0], 16):
+        parts.append(reader.read(size))
+        reader.readline()
+    _headers(reader)
+    return b"".join(parts)

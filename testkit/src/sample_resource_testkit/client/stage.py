@@ -1,0 +1,329 @@
+"""What a scenario works with: a project of its own, the client, what it sent, and what can be expected of it."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from typing import Any
+
+from sample_resource_testkit.client.adapter import Adapter
+from sample_resource_testkit.client.done import Done
+from sample_resource_testkit.client.messages import Sent, Unsupported
+from sample_resource_testkit.client.operations import Call
+from sample_resource_testkit.client.scripted import Reply, Scripted
+from sample_resource_testkit.outcomes import NotReachable
+from sample_resource_testkit.sandbox import SandboxProject, SandboxServer
+
+MARK = "conformance-kit"
+"""The correlation id of requests that the kit sends itself begins so; they are not those of the client."""
+
+_JOURNAL, _SHARED_JOURNAL = 200, 20
+"""How many requests are read: more than a scenario sends, or one call of a scenario."""
+
+_MADE_UP = {
+    "projectKey": "scripted",
+    "clientId": "client-of-a-script",
+    "clientSecret": "secret-of-a-script",
+    "scope": "manage_test:scripted view_test:scripted",
+    "accessToken": "token-of-a-script",
+}
+"""A project that is on no server."""
+
+RestsOn = Callable[[str], str | None]
+
+
+@dataclass(slots=True)
+class Shared:
+    """A project for scenarios that look at requests alone, one after the other: what it holds makes no difference.
+
+    :param seen: the number of the last request of the scenarios before.
+    """
+
+    project: SandboxProject | None = None
+    seen: int = 0
+
+
+class Session:
+    """One client of the adapter."""
+
+    def __init__(self, stage: "Stage", name: str, timeout_ms: int) -> None:
+        self._stage = stage
+        self._name = name
+        self._limit_s = timeout_ms / 1000
+        self._is_open = True
+
+    def call(self, operation: str, arguments: Mapping[str, Any] | None = None, body: Any = None) -> Done:
+        """Call an operation, and wait for what comes of it."""
+        return self.at_once(Call(operation, arguments or {}, body))[0]
+
+    def at_once(self, *calls: Call) -> list[Done]:
+        """Make calls at the same time. An adapter may answer them one after the other."""
+        stage = self._stage
+        before = stage.seen
+        for call in calls:
+            stage.look_for(call.operation)
+        waits = [
+            stage.adapter.begin(self._name, call.operation, call.arguments, call.body, self._limit_s) for call in calls
+        ]
+        return [
+            Done(call, wait(), lambda: stage.requests(after=before)) for call, wait in zip(calls, waits, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Close the client, if it is still open."""
+        if self._is_open:
+            self._is_open = False
+            self._stage.adapter.close(self._name)
+
+
+class Stage:
+    """The world of one scenario.
+
+    :param number: of the scenario; names its sessions.
+    :param rests_on: why an operation cannot be used, if it cannot.
+    :param timeout_ms: the time limit of calls, where the scenario does not say another.
+    :param shared: the project that it may share with others.
+    :param removes: whether its project is removed at its end; else the whole service is, at the end of the run.
+    :param seed: of :attr:`random`.
+    :param trace: gets each request of the client when it is read.
+    :ivar random: chance that repeats: its seed is that of the run with the number of the scenario.
+    """
+
+    def __init__(
+        self,
+        number: str,
+        adapter: Adapter,
+        server: SandboxServer,
+        rests_on: RestsOn,
+        *,
+        shared: Shared,
+        timeout_ms: int = 10_000,
+        removes: bool = True,
+        seed: int = 0,
+        trace: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.random = Random(f"{seed}/{number}")  # noqa: S311 -- values of tests
+        self._timeout_ms = timeout_ms
+        self._shared = shared
+        self._uses_shared = False
+        self._removes = removes
+        self._trace = trace
+        self.adapter = adapter
+        self.number = number
+        self._server = server
+        self._rests_on = rests_on
+        self._project: SandboxProject | None = None
+        self._is_made = False
+        self._scripted: Scripted | None = None
+        self._sessions: list[Session] = []
+        self.seen = 0
+        self.sent: list[Sent] = []
+
+    @property
+    def project(self) -> SandboxProject:
+        """The project of this scenario; one that is made up, if a script answers in place of the service."""
+        if self._project is None:
+            made_up = self._scripted is not None
+            self._project = SandboxProject(self._server, _MADE_UP) if made_up else self._server.make_project()
+            self._is_made = not made_up
+        return self._project
+
+    def share(self) -> None:
+        """Use the project that is shared: the scenario looks at requests alone."""
+        if self._shared.project is None:
+            self._shared.project = self._server.make_project()
+        self._project, self.seen, self._uses_shared = self._shared.project, self._shared.seen, True
+
+    def look_for(self, operation: str) -> None:
+        """See that the client has an operation.
+
+        :raises Unsupported: if it has not.
+        :raises NotReachable: if its plain call fails.
+        """
+        listed = self.adapter.hello.operations
+        if listed is not None and operation not in listed:
+            raise Unsupported(f"the client has no {operation}")
+        reason = self._rests_on(operation)
+        if reason is not None:
+            raise NotReachable(reason)
+
+    # What is given
+
+    def make(self, object_type: Any = None, **members: Any) -> dict[str, Any]:
+        """A resource of the project, made by the kit."""
+        draft = {"objectTypeProperty": object_type or {}, **members}
+        return self.write("POST", "", draft)
+
+    def update(self, resource: Mapping[str, Any], *actions: Mapping[str, Any]) -> dict[str, Any]:
+        """Another writer changes a resource: the kit."""
+        body = {"version": resource["version"], "actions": list(actions) or [{"action": "doSomeThing"}]}
+        return self.write("POST", f"/{resource['id']}", body)
+
+    def write(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        """A request of the kit, for the collection and a path below it.
+
+        :raises NotReachable: if the service refuses.
+        """
+        headers = {
+            "Authorization": f"Bearer {self.project.token}",
+            "Content-Type": "application/json",
+            "X-Correlation-ID": f"{MARK}/{self.number}",
+        }
+        data = None if body is None else json.dumps(body).encode()
+        status, answer = self._server.send(method, f"/{self.project.key}/resource{path}", data, headers)
+        if status >= 400:
+            raise NotReachable(f"the service answered {status} to what the scenario is given: {answer.decode()}")
+        return json.loads(answer) if answer else {}
+
+    def rules(self, *rules: Mapping[str, Any]) -> None:
+        """Order faults of the sandbox."""
+        self.project.rules(rules)
+
+    def script(self, *replies: Reply, tokens: Sequence[Reply] = ()) -> None:
+        """Answer by a script: clients that are opened from now on use a server of it instead of the service."""
+        if self._scripted is not None:
+            self._scripted.close()
+        self._scripted = Scripted(replies, tokens)
+        self.seen = 0
+
+    def stop_script(self) -> None:
+        """End the server of the script, so that connections to it are refused."""
+        if self._scripted is not None:
+            self._scripted.close()
+
+    def client(
+        self,
+        *,
+        own_token: bool = False,
+        token: str | None = None,
+        scope: str | None = None,
+        url: str | None = None,
+        timeout_ms: int | None = None,
+        project: SandboxProject | None = None,
+    ) -> Session:
+        """A client of the adapter.
+
+        :param own_token: whether it gets its token itself; else it is given one.
+        :param token: the one that it is given, instead of one that is good.
+        :raises Unsupported: if the adapter has no such client.
+        """
+        name = f"{self.number}/{len(self._sessions) + 1}"
+        order = self.order(
+            own_token=own_token, token=token, scope=scope, url=url, timeout_ms=timeout_ms, project=project
+        )
+        self.adapter.open(name, order)
+        session = Session(self, name, order["timeoutMs"])
+        self._sessions.append(session)
+        return session
+
+    def order(
+        self,
+        *,
+        own_token: bool = False,
+        token: str | None = None,
+        scope: str | None = None,
+        url: str | None = None,
+        timeout_ms: int | None = None,
+        project: SandboxProject | None = None,
+    ) -> dict[str, Any]:
+        """What a client is opened with, as :meth:`client` says."""
+        of = project or self.project
+        base = url or (self._scripted.url if self._scripted is not None else of.server_url)
+        return {
+            "url": base,
+            "projectKey": of.key,
+            "clientId": of.client_id,
+            "clientSecret": of.client_secret,
+            "tokenUrl": f"{base}/oauth/token",
+            "scope": scope or of.scope,
+            "token": None if own_token else token or of.token,
+            "timeoutMs": timeout_ms or self._timeout_ms,
+        }
+
+    def populated(self, resources: int) -> SandboxProject:
+        """A project with made-up resources; the sandbox removes it after its time."""
+        return self._server.make_project(ttlSeconds=60, resources=resources)
+
+    def read(self, path: str, project: SandboxProject) -> Any:
+        """What the service answers the kit to a GET below the collection of a project."""
+        headers = {"Authorization": f"Bearer {project.token}", "X-Correlation-ID": f"{MARK}/{self.number}"}
+        _, answer = self._server.send("GET", f"/{project.key}/resource{path}", None, headers)
+        return json.loads(answer)
+
+    def second_project(self) -> SandboxProject:
+        """Another project; the sandbox removes it after its time."""
+        return self._server.make_project(ttlSeconds=60)
+
+    # What was sent
+
+    def requests(self, after: int = 0) -> list[Sent]:
+        """The requests of the client, oldest first, without those for tokens."""
+        return [each for each in self.all_requests() if each.operation != "getToken" and each.number > after]
+
+    def tokens(self) -> list[Sent]:
+        """The requests of the client for tokens, oldest first."""
+        return [each for each in self.all_requests() if each.operation == "getToken"]
+
+    def all_requests(self) -> list[Sent]:
+        """All requests of the client, oldest first."""
+        if self._scripted is not None:
+            self.sent = list(self._scripted.received)
+        else:
+            limit = _SHARED_JOURNAL if self._uses_shared else _JOURNAL
+            page = self._server.order("GET", f"/sandbox/projects/{self.project.key}/requests?limit={limit}")
+            self.sent = [sent for sent in map(_of_entry, reversed(page["results"])) if not _is_kits(sent)]
+        if self._trace is not None:
+            for each in self.sent:
+                if each.number > self.seen:
+                    self._trace(self.number, f"{each.told()}\n{each.answer_told()}")
+        self.seen = max((each.number for each in self.sent), default=self.seen)
+        return self.sent
+
+    def close_sessions(self) -> None:
+        """Close all clients."""
+        for session in self._sessions:
+            session.close()
+
+    def end(self) -> None:
+        """Remove what was made for the scenario."""
+        if self._uses_shared:
+            self.all_requests()
+            self._shared.seen = self.seen
+        if self._scripted is not None:
+            self._scripted.close()
+        if self._project is not None and self._is_made and self._removes:
+            self._project.remove()
+
+
+def _is_kits(sent: Sent) -> bool:
+    return any(value.startswith(MARK) for value in sent.header("X-Correlation-ID"))
+
+
+def _of_entry(entry: Mapping[str, Any]) -> Sent:
+    """A request as the journal of the sandbox has it."""
+    request, response = entry["request"], entry.get("response")
+    began = datetime.fromisoformat(entry["startedAt"].replace("Z", "+00:00")).timestamp()
+    return Sent(
+        number=entry["number"],
+        operation=entry.get("operationId") or "",
+        method=request["method"],
+        target=request["target"],
+        headers=tuple((name, value) for name, value in request["headers"]),
+        body=_content(request),
+        began=began,
+        ended=began + (entry.get("durationMs") or 0) / 1000,
+        status=None if response is None else response["status"],
+        answer_headers=() if response is None else tuple((name, value) for name, value in response["headers"]),
+        answer="" if response is None else _content(response).decode("utf-8", "backslashreplace"),
+        connection=(entry.get("connection") or {}).get("number"),
+        findings=tuple(finding.get("title", "") for finding in entry.get("findings", ())),
+    )
+
+
+def _content(message: Mapping[str, Any]) -> bytes:
+    body = message.get("body") or {}
+    if "base64" in body:
+        return base64.b64decode(body["base64"])
+    return str(body.get("text", "")).encode()

@@ -1,0 +1,138 @@
+"""Faults in what is repeated, named by a pattern, left out or added in queries, forms and headers."""
+
+from typing import Any
+
+from client_faults.planting import arguments_changed, around, fault, pairs_changed
+
+
+def of_lists(change: Any) -> Any:
+    return lambda adapter: arguments_changed(
+        adapter, lambda _, value: change(value) if isinstance(value, list) else value
+    )
+
+
+fault("only the last of repeated values is sent", "C-req-31 C-req-32 C-req-55 C-req-57")(
+    of_lists(lambda value: value[-1:])
+)
+
+
+@fault("repeated parameters get brackets", "C-req-31 C-req-32 C-req-55 C-req-57")
+def _(adapter: Any) -> None:
+    def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        names = [name for name, _ in found]
+        return [(f"{name}[]" if names.count(name) > 1 else name, value) for name, value in found]
+
+    pairs_changed(adapter, changed)
+
+
+def renamed(**prefixes: str) -> Any:
+    def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        made = []
+        for name, value in found:
+            head, dot, rest = name.partition(".")
+            made.append((prefixes[head].format(rest) if dot and head in prefixes else name, value))
+        return made
+
+    return lambda adapter: pairs_changed(adapter, changed)
+
+
+fault("languages are written with an underscore", "C-req-40 C-req-54 C-req-111 C-req-112")(renamed(text="text_{}"))
+
+
+def of_families(change: Any) -> Any:
+    """Change the objects of var and text as a whole."""
+
+    def plant(adapter: Any) -> None:
+        def changed(former: Any, arguments: Any) -> Any:
+            return former(
+                {
+                    name: change(value) if isinstance(value, dict) and name in ("var", "text") else value
+                    for name, value in arguments.items()
+                }
+            )
+
+        around(adapter, "pairs", changed)
+
+    return plant
+
+
+def _one_of_each(value: Any) -> Any:
+    return {name: given[0] if isinstance(given, list) else given for name, given in value.items()}
+
+
+def dropped(*names: str) -> Any:
+    """Leave arguments out of query and form."""
+    return lambda adapter: around(
+        adapter,
+        "pairs",
+        lambda former, arguments: former({name: value for name, value in arguments.items() if name not in names}),
+    )
+
+
+fault("withTotal is not sent", "C-req-42")(dropped("withTotal"))
+
+
+@fault("a parameter is misspelt", "C-req-33 C-req-102 C-req-103")
+def _(adapter: Any) -> None:
+    pairs_changed(
+        adapter,
+        lambda found: [
+            ("arrayOfStringsWithDescription" if name == "arrayOfStringWithDescription" else name, value)
+            for name, value in found
+        ],
+    )
+
+
+# Forms
+
+
+@fault("the fields of a form are sent in the query", "C-req-54")
+def _(adapter: Any) -> None:
+    async def changed(former: Any, self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
+        if operation == "searchProductProjections" and body:
+            path += ("&" if "?" in path else "?") + adapter.encoded(adapter.pairs(body))
+            body = {}
+        return await former(self, method, path, headers, operation, body)
+
+    former = adapter.Client.answer
+    adapter.Client.answer = lambda self, *args: changed(former, self, *args)
+
+
+# Headers
+
+
+def of_header(name: str, change: Any) -> Any:
+    def changed(former: Any, arguments: Any) -> Any:
+        made = former(arguments)
+        return (
+            {key: value for key, value in {**made, name: change(made[name])}.items() if value} if name in made else made
+        )
+
+    return lambda adapter: around(adapter, "headers_of", changed)
+
+
+fault("Prefer is not sent", "C-req-93 C-req-113 C-req-114")(of_header("Prefer", lambda _: None))
+
+
+def authorized(make: Any) -> Any:
+    def plant(adapter: Any) -> None:
+        adapter.Client.authorization = lambda _, token: make(token)
+
+    return plant
+
+
+fault("the token is not sent", "C-req-15")(authorized(lambda _: {}))
+
+
+# Methods and paths
+
+
+def operation_changed(name: str, method: str | None = None, path: str | None = None) -> Any:
+    def plant(adapter: Any) -> None:
+        former = adapter.OPERATIONS[name]
+        adapter.OPERATIONS[name] = (method or former[0], former[1] if path is None else path)
+
+    return plant
+
+
+fault("a key without key=", "C-req-6")(operation_changed("getResourceByKey", path="/{key}"))

@@ -1,0 +1,120 @@
+"""What means the same, and what does not."""
+
+from typing import Any
+
+import pytest
+from sample_resource_testkit.client.meaning import known, loads, of_request, of_value
+from sample_resource_testkit.client.messages import Sent
+from sample_resource_testkit.client.operations import Call, expected
+
+JSON = (("Content-Type", "application/json; charset=UTF-8"),)
+
+
+def sent(target: str, method: str = "GET", headers: tuple[tuple[str, str], ...] = (), body: bytes = b"") -> Sent:
+    return Sent(1, "", method, target, headers, body, 0.0, 0.0, 200)
+
+
+def difference(call: Call, *request: Any) -> str | None:
+    return of_request(expected(call, "p"), sent(*request))
+
+
+LIST = Call("listResources", {"arrayOfString": ["a", "b c"], "limit": 20, "withTotal": True, "floatParameter": 1e21})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "arrayOfString=a&arrayOfString=b%20c&limit=20&withTotal=true&floatParameter=1e21",
+        "floatParameter=1000000000000000000000.0&withTotal=true&arrayOfString=%61&limit=2e1&arrayOfString=b+c&",
+    ],
+)
+def test_requests_that_are_spelt_differently_mean_the_same(query: str) -> None:
+    assert difference(LIST, f"/p/resource?{query}") is None
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (
+            "/p/resource?limit=20&withTotal=true&floatParameter=1e21&arrayOfString=b+c&arrayOfString=a",
+            'has arrayOfString with ["b c", "a"], and not ["a", "b c"]',
+        ),
+        (
+            "/p/resource?limit=20&withTotal=true&floatParameter=1e21&arrayOfString=a,b c",
+            "the query has arrayOfString once and not 2 times",
+        ),
+        ("/p/resource?arrayOfString=a&arrayOfString=b+c", "the query lacks limit"),
+        ("/p/resource?arrayOfString=a&arrayOfString=b+c&limit=21", 'limit with "21", and not "20"'),
+        ("/p/resource?arrayOfString=a&arrayOfString=b+c&limit=20&withTotal=True", 'withTotal with "True"'),
+        ("/p/resource?limt=1", "the query lacks limit"),
+        ("/q/resource", "the segment 'q' of the path means 'q', and not 'p'"),
+        ("/p/resource/", "the path has 3 segments and not 2"),
+    ],
+)
+def test_requests_that_mean_something_else_are_told_apart(target: str, told: str) -> None:
+    found = difference(LIST, target)
+    assert found is not None
+    assert told in found
+
+
+def test_what_a_call_does_not_have_may_not_be_there() -> None:
+    call = Call("listResources")
+    assert difference(call, "/p/resource?x=1") == "the query has x='1', though the call does not have it"
+    assert "header Prefer is there" in (difference(call, "/p/resource", "GET", (("Prefer", "a"),)) or "")
+    assert difference(call, "/p/resource", "GET", (), b"{}") == "there is a body, though the call has none"
+    assert difference(call, "/p/resource", "POST") == "the method is POST and not GET"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "told"),
+    [
+        (JSON, b'{"version": 1.0, "actions": []}', None),
+        ((("content-type", "application/json"),), b'{"actions": [], "version": 1}', None),
+        ((), b'{"version": 1, "actions": []}', "the Content-Type is missing"),
+        ((("Content-Type", "application/json; charset=latin-1"),), b"{}", "the charset"),
+        (JSON, b'{"version": "1", "actions": []}', 'version is "1", and not 1'),
+        (JSON, b'{"version": true, "actions": []}', "version is true, and not 1"),
+        (JSON, b'{"version": 1}', "actions is missing"),
+        (JSON, b'{"version": 1, "actions": [], "key": null}', "key is null, and should be absent"),
+        (JSON, b'{"version": 1, "version": 1, "actions": []}', "a name stands twice"),
+        (JSON, b"", "the body is empty"),
+        (JSON, b"\xff", "the body is no UTF-8"),
+    ],
+)
+def test_bodies_mean_what_their_values_are(headers: tuple[tuple[str, str], ...], body: bytes, told: str | None) -> None:
+    call = Call("updateResourceById", {"id": "a b"}, {"version": 1, "actions": []})
+    found = difference(call, "/p/resource/a%20b", "POST", headers, body)
+    assert found is None if told is None else told in str(found)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        (1.0, 1, None),
+        (2**53 + 1, 2**53 + 1, None),
+        (float(2**53), 2**53 + 1, "the value is 9007199254740992.0, and not 9007199254740993"),
+        (10**21, 1e21, None),
+        (True, 1, "the value is true, and not 1"),
+        ({"a": None}, {}, None),
+        ({"a": None}, {"a": 1}, "a is missing"),
+        ({"a": [1, 2]}, {"a": [1]}, "a has 2 items and not 1"),
+        ([1, 3], [1, 2], "[1] is 3, and not 2"),
+        ({"createdAt": "2016-01-01T00:00:00Z"}, {"createdAt": "2016-01-01T00:00:00.000Z"}, None),
+        ({"createdAt": "2016-01-01T00:00:00+00:00"}, {"createdAt": "2016-01-01T00:00:00.000Z"}, None),
+        ({"createdAt": "2016-01-01T01:00:00+01:00"}, {"createdAt": "2016-01-01T00:00:00.000Z"}, "createdAt is"),
+        ({"createdAt": "2016-01-01T00:00:00.001Z"}, {"createdAt": "2016-01-01T00:00:00.000Z"}, "createdAt is"),
+        ({"key": "2016-01-01T00:00:00Z"}, {"key": "2016-01-01T00:00:00.000Z"}, "key is"),
+    ],
+)
+def test_results_mean_what_the_answer_said(found: Any, wanted: Any, told: str | None) -> None:
+    difference = of_value(found, wanted, result=True)
+    assert difference is None if told is None else told in str(difference)
+
+
+def test_members_that_nobody_asked_for_are_left_out() -> None:
+    assert known({"a": 1, "b": [{"c": 1, "d": 2}]}, {"a": 2, "b": [{"c": 3}]}) == {"a": 1, "b": [{"c": 1}]}
+
+
+def test_nan_is_no_json() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        loads("[NaN]")

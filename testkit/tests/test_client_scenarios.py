@@ -1,0 +1,98 @@
+"""The scenarios for clients: their numbers and clauses, and the reference adapter, which passes them."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sample_resource_testkit.client.scenarios as package
+from client_faults import FAULTS, MODULES
+from sample_resource_testkit.client.operations import Call, expected, operations
+from sample_resource_testkit.client.registry import BASICS, scenario, scenarios
+from sample_resource_testkit.client.runner import Cast, Result, run, with_needs
+from sample_resource_testkit.client.scenarios.requests_operations import ALONE, TOGETHER, optional
+from sample_resource_testkit.outcomes import Outcome
+from sample_resource_testkit.sandbox import SandboxServer
+
+KIT = Path(__file__).parents[1]
+PLANTED = (sys.executable, str(Path(__file__).with_name("planted_adapter.py")))
+
+KNOWN = scenarios()
+
+PART = [number for place, number in enumerate(KNOWN) if place % 4 == 1]
+"""Of the scenarios that the reference adapter passes in ``make test``; ``make adapters`` takes all."""
+
+FAULTS_TRIED = list(FAULTS.values())[3::40]
+
+
+def played(server: SandboxServer, numbers: list[str], *fault: str) -> dict[str, Result]:
+    """What becomes of scenarios and of those that they rest on with the reference adapter, and a fault in it."""
+    return run(Cast((*PLANTED, *fault), server, timeout_s=20, removes=False), with_needs(KNOWN, numbers), jobs=3)
+
+
+def test_there_are_enough_scenarios_of_each_theme() -> None:
+    themes = Counter(each.theme for each in KNOWN.values())
+    assert themes["requests"] >= 60
+    assert themes["answers"] >= 40
+    assert themes["errors"] >= 30
+    assert themes["behaviour"] >= 30
+
+
+def test_each_scenario_says_what_is_true_of_a_right_client() -> None:
+    texts = [each.text for each in KNOWN.values()]
+    assert len(set(texts)) == len(texts)
+    assert [text for text in texts if text.endswith(".") or len(text) > 170] == []
+
+
+def test_the_scenarios_call_each_operation_with_each_parameter() -> None:
+    assert BASICS.keys() == operations().keys()
+    for operation in operations():
+        assert set(optional(operation)) <= ALONE.keys() & TOGETHER.keys()
+
+
+def test_a_number_that_is_taken_or_a_clause_that_does_not_exist_is_refused() -> None:
+    for number, clauses in (("C-req-1", "4.1-1"), ("C-req-x", "4.1-1"), ("C-req-9999", "4.99-1"), ("C-req-9999", "")):
+        with pytest.raises(ValueError, match="C-req-"):
+            scenario(number, "a text", clauses)(lambda _: None)
+
+
+def test_all_modules_of_scenarios_and_faults_are_loaded() -> None:
+    for folder, prefix in ((Path(package.__file__).parent, ""), (Path(__file__).parent / "client_faults", "")):
+        for path in folder.glob("*.py"):
+            assert len(path.read_text().splitlines()) <= 450, f"{prefix}{path.name}"
+    assert len(MODULES) == len(list((Path(__file__).parent / "client_faults").glob("*.py"))) - 2
+
+
+def test_the_reference_adapter_passes_a_part_of_the_scenarios(sample_resource: SandboxServer) -> None:
+    found = played(sample_resource, PART)
+    assert {number: result.reason for number, result in found.items() if result.outcome is not Outcome.PASS} == {}
+
+
+@pytest.mark.parametrize("fault", FAULTS_TRIED, ids=lambda fault: fault.name)
+def test_a_planted_fault_fails_the_scenarios_that_speak_of_it(fault: "object", sample_resource: SandboxServer) -> None:
+    name, numbers = getattr(fault, "name", ""), list(getattr(fault, "scenarios", ()))
+    found = played(sample_resource, numbers, name)
+    assert {number for number, result in found.items() if result.outcome is Outcome.FAIL} == set(numbers)
+
+
+def test_each_fault_is_spoken_of() -> None:
+    assert [fault.name for fault in FAULTS.values() if not fault.scenarios] == []
+    spoken = {number for fault in FAULTS.values() for number in fault.scenarios}
+    assert spoken <= KNOWN.keys()
+
+
+def test_a_call_is_told_with_its_arguments() -> None:
+    assert Call("listResources", {"limit": 5}).told() == "listResources(limit=5)"
+
+
+def test_an_argument_that_an_operation_does_not_have_is_a_mistake_of_the_scenario() -> None:
+    with pytest.raises(ValueError, match="listResources has no limt"):
+        expected(Call("listResources", {"limt": 5}), "p")
+
+
+def test_a_request_is_told_in_its_usual_spelling() -> None:
+    call = Call("getResourceByKey", {"key": "a/b c", "If-Match": '"1"'})
+    assert expected(call, "p").told() == 'GET /p/resource/key=a%2Fb%20c\nIf-Match: "1"'
+    form = expected(Call("searchProductProjections", {"limit": 1}, {"text": {"en": ["a b"]}, "fuzzy": True}), "p")
+    assert re.fullmatch(r"POST /p/resource/[a-z-]+\?limit=1\nContent-Type: .+\n\ntext.en=a\+b&fuzzy=true", form.told())

@@ -1,0 +1,60 @@
+"""What the testkit knows of each operation to hold clients against, taken from the OpenAPI document."""
+
+import json
+from typing import Any
+
+from tests.specification.clauses import ROOT
+
+DOCUMENT = ROOT / "docs/openapi.json"
+
+DATA = ROOT / "testkit/src/sample_resource_testkit/client/operations.json"
+
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+
+
+def as_json() -> str:
+    """The data file: an array with a line for each operation below a project."""
+    document = json.loads(DOCUMENT.read_text("utf-8"))
+    made = [
+        _operation(document, path, method, item)
+        for path, methods in document["paths"].items()
+        if path.startswith("/{projectKey}/")
+        for method, item in methods.items()
+    ]
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in made)
+    return f"[\n{lines}\n]\n"
+
+
+def _operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
+    parameters = [
+        {"name": each["name"], "in": each["in"], "kind": _kind(each["schema"])}
+        for each in item["parameters"]
+        if each["name"] != "projectKey"
+    ]
+    taken = [list(answer.get("content", ())) for status, answer in item["responses"].items() if status < "300"]
+    if any(len(types) > 1 for types in taken):
+        parameters.append({"name": "Accept", "in": "header", "kind": "text"})
+    (body,) = item.get("requestBody", {}).get("content") or [None]
+    fields: list[dict[str, Any]] = []
+    if body == FORM:
+        reference = item["requestBody"]["content"][FORM]["schema"]["$ref"].rpartition("/")[2]
+        properties = document["components"]["schemas"][reference]["properties"]
+        fields = [{"name": name, "in": "form", "kind": _kind(schema)} for name, schema in properties.items()]
+    return {
+        "id": item["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "parameters": parameters,
+        "body": body,
+        "fields": fields,
+    }
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """How the values of a parameter are written: as one of JSON's scalars, repeated, by names of their own, as JSON."""
+    kind = schema.get("type", "string")
+    if kind == "object":
+        return "family"
+    if schema.get("contentMediaType") == JSON:
+        return "json"
+    return {"array": "list", "string": "text"}.get(kind, kind)
