@@ -8,6 +8,7 @@
 # make sql            write tests/sql anew: every statement that the service sends
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make conformance    the testkit against this service: every clause of the specification
+# make adapters       the reference adapters, and all faults planted in one, against the scenarios for clients
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make page-test      of that only the page of the sandbox in a browser
 # make bench          compare the service with its peers on this machine
@@ -28,7 +29,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance adapters contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -41,6 +42,7 @@ help:
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends (ARGS=--release: as released)"
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
+	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
@@ -110,6 +112,10 @@ specification: install-dev
 conformance: install-dev
 	@$(BIN)/python -m tests.conformance $(ARGS)
 	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto testkit/tests/with_near_clauses.py)
+
+# Not part of test: the scenarios are run once for each fault.
+adapters: install-dev
+	@$(BIN)/python -m pytest -n 2 testkit/tests/with_all_faults.py $(ARGS)
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients

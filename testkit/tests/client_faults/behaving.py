@@ -59,6 +59,11 @@ def token_request(change: Any) -> Any:
     return plant
 
 
+fault("the scope is not asked for", "C-do-2 C-do-13")(
+    token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
+)
+
+
 async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
     return await former(self)
 
@@ -111,6 +116,9 @@ async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
     return response
 
 
+fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
+
+
 async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
     response = await send()
     if response.status_code == 403 and self.opened["token"] is None:
@@ -138,6 +146,14 @@ fault("Retry-After is not waited for", "C-do-15..20 C-do-22")(
 fault("Retry-After is waited for half as long", "C-do-15..20")(
     lambda adapter: around(adapter.Client, "wait_s", lambda former, *args: former(*args) / 2)
 )
+fault("503 is not repeated", "C-do-15 C-do-16 C-do-20")(
+    of_client(
+        "should_wait",
+        lambda _, former, self, method, path, body, response, ends: (
+            response.status_code != 503 and former(self, method, path, body, response, ends)
+        ),
+    )
+)
 
 
 @fault("a POST without a key is repeated after a 503", "C-do-23")
@@ -156,8 +172,10 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
     return answering(change)
 
 
+fault("a 400 is repeated", "C-do-30")(repeated({400}))
 fault("a 405 is repeated", "C-do-34")(repeated({405}))
 fault("a 413 is repeated", "C-do-35")(repeated({413}))
+fault("a 415 is repeated", "C-do-36")(repeated({415}))
 
 
 async def _takes_the_current_version(self: Any, send: Any, operation: str, method: str, body: Any) -> Any:
@@ -187,6 +205,12 @@ def lost(adapter_errors: str, when: Any) -> Any:
         adapter.Client.answer = answer
 
     return plant
+
+
+fault("a POST is repeated after a lost connection", "C-do-26..28")(
+    lost("TransportError", lambda method: method == "POST")
+)
+fault("a POST is repeated after a reset connection", "C-do-27")(lost("ReadError", lambda method: method == "POST"))
 
 
 @fault("a POST is sent again within its time limit", "C-do-29")
@@ -229,6 +253,7 @@ def connections(make: Any) -> Any:
 fault("each call has a connection of its own", "C-ans-49 C-do-5 C-do-43")(
     connections(lambda response: response.request.extensions is not None)
 )
+fault("the connection is closed after an error", "C-do-44")(connections(lambda response: response.status_code >= 400))
 
 
 async def _asks_first(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
@@ -245,3 +270,25 @@ def headers(extra: Any) -> Any:
 
 
 fault("a header that is no longer read is sent", "C-do-50 C-do-52")(headers({"X-Vrap-Disable-Validation": "true"}))
+
+
+@fault("a header is sent twice", "C-err-61..65 C-do-1 C-do-53")
+def _(adapter: Any) -> None:
+    class Twice(adapter.httpx.AsyncClient):
+        async def request(self, method: str, url: str, *, headers: Any, content: Any) -> Any:
+            pairs = [*headers.items(), ("X-Requested-With", "a"), ("X-Requested-With", "b")]
+            return await super().request(method, url, headers=pairs, content=content)
+
+    former = adapter.httpx
+    adapter.httpx = type("httpx", (), {**vars(former), "AsyncClient": Twice})
+
+
+@fault("pages have twenty results at most", "C-ans-48")
+def _(adapter: Any) -> None:
+    around(
+        adapter,
+        "target",
+        lambda former, operation, arguments: former(
+            operation, {**arguments, "limit": min(arguments["limit"], 20)} if arguments.get("limit") else arguments
+        ),
+    )

@@ -1,5 +1,6 @@
 """Faults in what is raised."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -25,9 +26,18 @@ def without(*names: str) -> Any:
 
 
 fault("the entries of errors are not shown", "C-err-2")(without("errors"))
+fault("currentVersion is not shown", "C-err-9 C-err-30")(without("currentVersion"))
+fault("Retry-After is not shown", "C-err-19 C-err-20")(without("retryAfterSeconds"))
 fault("entries of errors are shown in reverse", "C-err-2")(
     errors(lambda shown, _: {**shown, "errors": shown.get("errors", [])[::-1]})
 )
+fault("codes that nobody knows are shown as unknown", "C-err-29")(
+    errors(lambda shown, _: {**shown, "code": "Unknown"} if shown.get("code") == "CodeOfTomorrow" else shown)
+)
+fault(
+    "the status of an error is that of its class",
+    "C-err-4..9 C-err-11 C-err-14..16 C-err-18..23 C-err-30 C-err-32 C-err-34 C-err-61 C-err-63 C-do-7 C-do-10 C-do-13 C-do-14 C-do-31..37",
+)(errors(lambda shown, _: {**shown, "status": shown["status"] // 100 * 100}))
 
 
 def parsed(fails: Any) -> Any:
@@ -53,6 +63,12 @@ def is_no_json(response: Any) -> bool:
 
 
 fault("the body of an error has to be JSON", "C-err-13 C-err-21..24 C-err-63 C-do-25")(parsed(is_no_json))
+fault("the body of an error may not be HTML", "C-err-21 C-err-22 C-err-63 C-do-25")(
+    parsed(lambda response: response.content.startswith(b"<"))
+)
+fault("the body of an error may not be empty", "C-err-23")(
+    parsed(lambda response: not response.content and response.request.method != "HEAD")
+)
 
 
 # Errors that are none
@@ -93,6 +109,12 @@ def swallowed(when: Any, result: Any = None) -> Any:
 fault("a 404 returns null", "C-err-6..8 C-err-22 C-do-14 C-do-31")(
     swallowed(lambda shown, _: shown.get("status") == 404)
 )
+fault("a 409 returns null", "C-err-9 C-err-30 C-do-37")(swallowed(lambda shown, _: shown.get("status") == 409))
+fault("a 412 returns null", "C-err-11 C-do-32")(swallowed(lambda shown, _: shown.get("status") == 412))
+fault("errors of the network return null", "C-err-47..54 C-err-65 C-do-26..28 C-do-40 C-do-41")(
+    swallowed(lambda shown, _: shown["kind"] == "network")
+)
+fault("a time limit returns null", "C-err-55..58 C-do-29")(swallowed(lambda shown, _: shown["kind"] == "timeout"))
 
 
 # Bodies of success that are none
@@ -116,6 +138,9 @@ def decoded(when: Any, result: Any) -> Any:
 fault("null is returned in place of a resource", "C-err-43")(
     decoded(lambda response: response.content == b"null", lambda _: None)
 )
+fault("a text is returned in place of a page", "C-err-44")(
+    decoded(lambda response: response.content.startswith(b'"'), lambda response: response.json())
+)
 
 
 # Kinds
@@ -134,6 +159,10 @@ def kinds(**others: str) -> Any:
 
 
 fault("errors of the network have the kind other", "C-err-47..54 C-err-65 C-do-26..28 C-do-41")(kinds(network="other"))
+fault("errors of the network are errors of decoding", "C-err-47..54 C-err-65 C-do-26 C-do-27 C-do-41")(
+    kinds(network="decoding")
+)
+fault("time limits are errors of the network", "C-err-55..58 C-do-29")(kinds(timeout="network"))
 
 
 # Limits
@@ -147,6 +176,17 @@ def _(adapter: Any) -> None:
         former(self, {**opened, "timeoutMs": opened["timeoutMs"] + (9000 if opened["timeoutMs"] < 2000 else 0)})
 
     adapter.Client.__init__ = init
+
+
+@fault("the time limit is one second", "C-ans-58 C-err-59 C-do-42")
+def _(adapter: Any) -> None:
+    former = adapter.Client.answer
+
+    async def answer(self: Any, *args: Any) -> Any:
+        async with asyncio.timeout(1.0 if self.opened["projectKey"] == "scripted" else self.limit_s):
+            return await former(self, *args)
+
+    adapter.Client.answer = answer
 
 
 # The token endpoint

@@ -3,6 +3,7 @@
 from typing import Any
 
 from client_faults.planting import around, deep, deep_arrays, deep_objects, fault, numbers, results_changed, texts
+from client_faults.sending_values import bmp_only
 
 TIMES = ("createdAt", "lastModifiedAt")
 
@@ -42,6 +43,12 @@ def responses(check: Any) -> Any:
 fault("integers are returned in 32 bits", "C-ans-25..27 C-ans-31 C-ans-34 C-ans-35 C-ans-53 C-ans-74")(
     scalars(numbers(lambda value: (value + 2**31) % 2**32 - 2**31 if isinstance(value, int) else value))
 )
+fault("large integers are returned as texts", "C-ans-35 C-ans-74")(
+    scalars(numbers(lambda value: str(value) if isinstance(value, int) and abs(value) >= 2**53 else value))
+)
+fault("fractions are returned rounded", "C-ans-37")(
+    scalars(numbers(lambda value: round(value, 6) if isinstance(value, float) and abs(value) > 1e-6 else value))
+)
 fault("numbers with an exponent are no integers", "C-ans-54")(
     responses(
         lambda response: (
@@ -53,25 +60,60 @@ fault("numbers with an exponent are no integers", "C-ans-54")(
         )
     )
 )
+fault(
+    "fractions in arrays of numbers are returned as integers",
+    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-25..31 C-ans-45 C-ans-48",
+)(
+    objects(
+        lambda value: {
+            name: [int(item) for item in items] if name == "arrayOfNumberNoDefaultsExample" else items
+            for name, items in value.items()
+        }
+    )
+)
 
 # Times
 
 fault("a time without a zone gets one", "C-ans-32")(
     objects(lambda value: {name: f"{item}Z" if name == "dateTimeOnlyExample" else item for name, item in value.items()})
 )
+fault("a date becomes a time", "C-ans-32")(
+    objects(
+        lambda value: {name: f"{item}T00:00:00Z" if name == "dateOnlyExample" else item for name, item in value.items()}
+    )
+)
 
 # Texts
 
+fault("texts are returned without characters beyond the BMP", "C-ans-7 C-ans-39 C-ans-55 C-ans-57 C-ans-58 C-ans-61")(
+    scalars(texts(bmp_only))
+)
 fault("long texts are cut off", "C-ans-47")(scalars(texts(lambda value: value[:65_535])))
 
 # Arrays and objects
 
+fault(
+    "arrays lose their duplicates",
+    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-43 C-ans-48 C-ans-50..53 C-ans-55..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
+)(arrays(lambda value: [item for place, item in enumerate(value) if len(value) > 600 or item not in value[:place]]))
 fault("a page has a hundred results at most", "C-ans-48")(
     objects(lambda value: {**value, "results": value["results"][:100]} if "results" in value else value)
 )
+fault("members of objects in arrays are made up", "C-ans-33 C-ans-44")(
+    objects(
+        lambda value: {
+            name: [{"integerExample": 0, **item} for item in items] if name == "arrayOfObjectType" else items
+            for name, items in value.items()
+        }
+    )
+)
 fault("expanded references are not returned", "C-ans-13")(without("obj"))
+fault("the total is not returned", "C-ans-9..11 C-ans-13..21 C-ans-48 C-ans-66 C-ans-68..72")(without("total"))
 fault("hasStagedChanges is always false", "C-ans-14")(
     objects(lambda value: {**value, "hasStagedChanges": False} if "hasStagedChanges" in value else value)
+)
+fault("terms of facets are returned as texts", "C-ans-16 C-ans-21 C-ans-72")(
+    objects(lambda value: {**value, "term": str(value["term"])} if "term" in value else value)
 )
 
 
@@ -93,6 +135,7 @@ def known_only(names: set[str]) -> Any:
 
 
 fault("unknown members of ObjectTypes are refused", "C-ans-65")(known_only({"arrayOfTomorrow"}))
+fault("unknown members of pages are refused", "C-ans-66")(known_only({"nextCursor"}))
 
 
 def enumerated(member: str, *allowed: str) -> Any:
@@ -117,11 +160,21 @@ def statuses(adapter: Any, refused: tuple[int, ...]) -> None:
 fault("201 is an error", "C-ans-4 C-ans-5 C-ans-26 C-ans-29 C-ans-73 C-err-46 C-do-12 C-do-20 C-do-50")(
     lambda adapter: statuses(adapter, (201,))
 )
+fault("202 is an error", "C-ans-32")(lambda adapter: statuses(adapter, (202,)))
 
 
 @fault("the existence check is always true", "C-ans-23")
 def _(adapter: Any) -> None:
     around(adapter, "result_of", lambda former, method, response: method == "HEAD" or former(method, response))
+
+
+@fault("304 returns an empty object", "C-ans-24")
+def _(adapter: Any) -> None:
+    around(
+        adapter,
+        "result_of",
+        lambda former, method, response: {} if response.status_code == 304 else former(method, response),
+    )
 
 
 def of_forms(change: Any) -> Any:
@@ -137,6 +190,9 @@ def of_forms(change: Any) -> Any:
 
 fault("the charset may not be in quotation marks", "C-ans-61")(
     responses(lambda response: '"' in response.headers.get("Content-Type", ""))
+)
+fault("headers are looked for by their letters", "C-ans-62")(
+    responses(lambda response: any(name == b"content-type" for name, _ in response.headers.raw))
 )
 
 

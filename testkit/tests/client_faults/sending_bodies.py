@@ -1,8 +1,9 @@
 """Faults in bodies of JSON."""
 
+import json
 from typing import Any
 
-from client_faults.planting import bodies_changed, deep, deep_arrays, deep_objects, fault, numbers, texts
+from client_faults.planting import around, bodies_changed, deep, deep_arrays, deep_objects, fault, numbers, texts
 
 
 def scalars(change: Any) -> Any:
@@ -37,8 +38,16 @@ def object_types(change: Any) -> Any:
 fault("empty arrays are left out", "C-req-73")(
     objects(lambda value: {name: item for name, item in value.items() if item != [] or name == "actions"})
 )
+fault("empty texts are left out", "C-req-72 C-req-79")(
+    objects(lambda value: {name: item for name, item in value.items() if item != ""})
+)
 fault("the id is left out of bodies", "C-req-63..65 C-err-3 C-do-53")(
     objects(lambda value: without(value, "id") if "objectTypeProperty" in value else value)
+)
+fault("a field of the record is spelt as it should be", "C-req-77 C-ans-25..31")(
+    objects(
+        lambda value: {"eleventhProperty" if name == "eleventhPropery" else name: item for name, item in value.items()}
+    )
 )
 
 # Numbers
@@ -46,22 +55,50 @@ fault("the id is left out of bodies", "C-req-63..65 C-err-3 C-do-53")(
 fault("integers of bodies are cut to 32 bits", "C-req-66 C-req-67 C-req-85")(
     scalars(numbers(lambda value: (value + 2**31) % 2**32 - 2**31 if isinstance(value, int) else value))
 )
+fault("large integers of bodies are written as texts", "C-req-67")(
+    scalars(numbers(lambda value: str(value) if isinstance(value, int) and abs(value) >= 2**53 else value))
+)
 fault("the version is sent as a text", "C-req-5 C-req-8 C-req-63 C-req-64")(
     objects(
         lambda value: {**value, "version": str(value["version"])} if isinstance(value.get("version"), int) else value
     )
 )
+fault("numbers of bodies lose their sign", "C-req-62 C-req-66 C-req-68 C-req-69")(scalars(numbers(abs)))
 
 # Texts
 
 fault("long texts of bodies are cut off", "C-req-87")(scalars(texts(lambda value: value[:8000])))
+fault("a body is written in Latin-1", "C-req-71 C-ans-7")(
+    lambda adapter: around(
+        adapter,
+        "content",
+        lambda former, operation, body: (
+            former(operation, body)
+            if operation == "searchProductProjections" or body is None
+            else (
+                json.dumps(body, ensure_ascii=False).encode("latin-1", "replace"),
+                {"Content-Type": "application/json"},
+            )
+        ),
+    )
+)
 
 # Arrays and objects
 
 fault("long arrays of bodies are cut off", "C-req-87")(arrays(lambda value: value[:1000]))
+fault("fields of the record are sent as texts", "C-req-78")(
+    objects(
+        lambda value: (
+            {**value, "custom": json.dumps(value["custom"])} if isinstance(value.get("custom"), dict) else value
+        )
+    )
+)
 
 # Actions
 
 fault("staged of an action is always sent", "C-req-72 C-req-82 C-req-83")(
     objects(lambda value: {"staged": False, **value} if value.get("action") == "changeSomeProperty" else value)
+)
+fault("actions are sent in parts", "C-req-86")(
+    objects(lambda value: {**value, "actions": value["actions"][:20]} if "actions" in value else value)
 )

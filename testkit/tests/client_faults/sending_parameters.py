@@ -1,5 +1,6 @@
 """Faults in what is repeated, named by a pattern, left out or added in queries, forms and headers."""
 
+import json
 from typing import Any
 
 from client_faults.planting import arguments_changed, around, fault, pairs_changed
@@ -14,6 +15,7 @@ def of_lists(change: Any) -> Any:
 fault("only the last of repeated values is sent", "C-req-31 C-req-32 C-req-55 C-req-57")(
     of_lists(lambda value: value[-1:])
 )
+fault("repeated values are sorted", "C-req-31 C-req-32 C-req-55 C-req-57")(of_lists(sorted))
 
 
 @fault("repeated parameters get brackets", "C-req-31 C-req-32 C-req-55 C-req-57")
@@ -21,6 +23,18 @@ def _(adapter: Any) -> None:
     def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
         names = [name for name, _ in found]
         return [(f"{name}[]" if names.count(name) > 1 else name, value) for name, value in found]
+
+    pairs_changed(adapter, changed)
+
+
+@fault("repeated parameters get positions", "C-req-31 C-req-32 C-req-55 C-req-57")
+def _(adapter: Any) -> None:
+    def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        names = [name for name, _ in found]
+        return [
+            (f"{name}[{names[:place].count(name)}]" if names.count(name) > 1 else name, value)
+            for place, (name, value) in enumerate(found)
+        ]
 
     pairs_changed(adapter, changed)
 
@@ -60,6 +74,25 @@ def _one_of_each(value: Any) -> Any:
     return {name: given[0] if isinstance(given, list) else given for name, given in value.items()}
 
 
+fault(
+    "variables and texts are sent as JSON",
+    "C-req-37 C-req-40 C-req-54 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112 C-ans-14 C-ans-21 C-do-48 C-do-50",
+)(
+    lambda adapter: around(
+        adapter,
+        "pairs",
+        lambda former, arguments: former(
+            {
+                f"{name}_": json.dumps(value) if name in ("var", "text") and value else value
+                for name, value in arguments.items()
+            }
+            if any(name in ("var", "text") for name in arguments)
+            else arguments
+        ),
+    )
+)
+
+
 def dropped(*names: str) -> Any:
     """Leave arguments out of query and form."""
     return lambda adapter: around(
@@ -70,6 +103,7 @@ def dropped(*names: str) -> Any:
 
 
 fault("withTotal is not sent", "C-req-42")(dropped("withTotal"))
+fault("expand is not sent", "C-req-107")(dropped("expand"))
 
 
 @fault("a parameter is misspelt", "C-req-33 C-req-102 C-req-103")
@@ -81,6 +115,15 @@ def _(adapter: Any) -> None:
             for name, value in found
         ],
     )
+
+
+@fault("two parameters are exchanged", "C-req-21 C-req-109")
+def _(adapter: Any) -> None:
+    other = {
+        "optionalQueryParameter": "secondOptionalQueryParameter",
+        "secondOptionalQueryParameter": "optionalQueryParameter",
+    }
+    pairs_changed(adapter, lambda found: [(other.get(name, name), value) for name, value in found])
 
 
 # Forms
@@ -98,6 +141,26 @@ def _(adapter: Any) -> None:
     adapter.Client.answer = lambda self, *args: changed(former, self, *args)
 
 
+@fault("parameters of a query are sent in the form", "C-req-58 C-req-112")
+def _(adapter: Any) -> None:
+    held: dict[str, Any] = {}
+
+    def target(former: Any, operation: str, arguments: Any) -> str:
+        if operation == "searchProductProjections" and "sort" in arguments and "fuzzy" not in arguments:
+            held.update(arguments)
+            return former(operation, {})
+        return former(operation, arguments)
+
+    def content(former: Any, operation: str, body: Any) -> Any:
+        if operation == "searchProductProjections" and held and body:
+            body = {**held, **body}
+            held.clear()
+        return former(operation, body)
+
+    around(adapter, "target", target)
+    around(adapter, "content", content)
+
+
 # Headers
 
 
@@ -112,6 +175,7 @@ def of_header(name: str, change: Any) -> Any:
 
 
 fault("Prefer is not sent", "C-req-93 C-req-113 C-req-114")(of_header("Prefer", lambda _: None))
+fault("Accept is always JSON", "C-req-94 C-ans-28..30")(of_header("Accept", lambda _: "application/json"))
 
 
 def authorized(make: Any) -> Any:
@@ -122,6 +186,7 @@ def authorized(make: Any) -> Any:
 
 
 fault("the token is not sent", "C-req-15")(authorized(lambda _: {}))
+fault("the token is cut off", "C-req-15")(authorized(lambda token: {"Authorization": f"Bearer {token[:-1]}"}))
 
 
 # Methods and paths
@@ -136,3 +201,8 @@ def operation_changed(name: str, method: str | None = None, path: str | None = N
 
 
 fault("a key without key=", "C-req-6")(operation_changed("getResourceByKey", path="/{key}"))
+fault("the two parameters of a path are exchanged", "C-req-13")(
+    operation_changed(
+        "postWithAllOptions", path="/artificially-complex/path/uri-parameter-one={uriParameterTwo}/{uriParameterOne}"
+    )
+)

@@ -2,7 +2,7 @@
 
 import json
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 from client_faults.planting import arguments_changed, around, fault, pairs_changed
 
@@ -31,16 +31,28 @@ def bmp_only(text: str) -> str:
 
 # Texts
 
+fault("texts of a query are encoded twice", "C-req-18..20 C-req-22 C-req-56")(
+    values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
+)
+fault("a plus in a query is not encoded", "C-req-16 C-req-19 C-req-46 C-req-56")(safe("+"))
 fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-56")(
     values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))
 )
+fault("texts of a query lose characters beyond the BMP", "C-req-20 C-req-56")(values(bmp_only))
 fault("long texts of a query are cut off", "C-req-95")(values(lambda value: value[:2000]))
+fault("backslashes of a query are doubled", "C-req-18 C-req-56")(
+    values(lambda value: value if value.startswith("{") else value.replace("\\", "\\\\"))
+)
+fault("quotation marks of a query are escaped as in HTML", "C-req-18 C-req-31 C-req-56 C-req-111 C-req-112 C-ans-18")(
+    values(lambda value: value if value.startswith("{") else value.replace('"', "&quot;").replace("'", "&#39;"))
+)
 
 # Paths
 
 fault("a percent sign in a path is not encoded", "C-req-24 C-req-25 C-req-27")(
     segments(lambda value: quote(value, safe="%"))
 )
+fault("a blank in a path becomes a plus", "C-req-23 C-req-25..27 C-req-29")(segments(quote_plus))
 fault("a question mark in a path is not encoded", "C-req-23 C-req-27")(segments(lambda value: quote(value, safe="?")))
 
 
@@ -55,8 +67,21 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+fault("booleans are written as in Python", "C-req-42 C-do-50")(
+    scalars(lambda value: str(value) if isinstance(value, bool) else value)
+)
+fault("booleans are written as 1 and 0", "C-req-42 C-ans-12 C-ans-14 C-do-48 C-do-50")(
+    scalars(lambda value: str(int(value)) if isinstance(value, bool) else value)
+)
 fault("null is sent as a text", "C-req-53")(scalars(lambda value: "null" if value is None else value))
+fault("null is sent as the empty text", "C-req-53")(scalars(lambda value: "" if value is None else value))
 fault("numbers lose their sign", "C-req-44 C-req-49")(scalars(lambda value: abs(value) if is_number(value) else value))
+fault("numbers get separators", "C-req-45 C-req-47 C-req-48")(
+    scalars(lambda value: f"{value:,}" if is_number(value) and 1000 < abs(value) < 1e16 else value)
+)
+fault("numbers get a decimal comma", "C-req-44 C-req-45 C-ans-31")(
+    scalars(lambda value: str(value).replace(".", ",") if isinstance(value, float) and value % 1 else value)
+)
 
 # objectParameter
 
@@ -69,6 +94,20 @@ fault("objects in a query lose their texts", "C-req-52")(
         )
     )
 )
+
+
+@fault("objects are divided into parameters of their members", "C-req-50")
+def _(adapter: Any) -> None:
+    def changed(former: Any, arguments: Any) -> Any:
+        made: dict[str, Any] = {}
+        for name, value in arguments.items():
+            if name == "objectParameter" and isinstance(value, dict):
+                made |= {f"{name}[{member}]": item for member, item in value.items()}
+            else:
+                made[name] = value
+        return former(made)
+
+    around(adapter, "pairs", changed)
 
 
 # Forms

