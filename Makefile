@@ -76,11 +76,16 @@ dist: install-dev
 dist-test: install-dev
 	$(BIN)/python -m pytest -v -s tests/installation/with_installers.py
 
+# What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
+oci = --label org.opencontainers.image
+labels = $(oci).version=$(shell sed -n 's/^version = //p' setup.cfg) \
+	$(oci).revision=$(shell git rev-parse HEAD) $(oci).created=$(shell git log -1 --format=%cI)
+
 # ARGS are options of `docker build`, such as --network=host.
 image:
-	docker build --target lean --tag sample-resource:lean $(ARGS) .
-	docker build --target all-in-one --tag sample-resource:all-in-one $(ARGS) .
-	docker build --target sbom --tag sample-resource:sbom $(ARGS) .
+	docker build $(labels) --target lean --tag sample-resource:lean $(ARGS) .
+	docker build $(labels) --target all-in-one --tag sample-resource:all-in-one $(ARGS) .
+	docker build $(labels) --target sbom --tag sample-resource:sbom $(ARGS) .
 	mkdir -p dist
 	docker run --rm sample-resource:sbom > dist/sample-resource-all-in-one.cdx.json
 

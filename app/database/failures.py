@@ -24,12 +24,20 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
     # read_only_sql_transaction: a standby
     "25006": ("read_only", "The database accepts no writes at the moment."),
+    "53100": ("disk_full", "The database has no room left."),
 }
 """Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
 
 _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
-    # A worker was lost within a transaction.
-    **dict.fromkeys(("CheckRemoteTransactionsHealth", "MarkRemoteTransactionFailed"), ("away", _AWAY)),
+    # A worker was lost within a transaction, or while it committed.
+    **dict.fromkeys(
+        (
+            "CheckRemoteTransactionsHealth",
+            "ErrorIfPostCommitFailedShardPlacements",
+            "MarkRemoteTransactionFailed",
+        ),
+        ("away", _AWAY),
+    ),
     # A shard is no longer where it was when the statement was planned.
     **dict.fromkeys(
         (

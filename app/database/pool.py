@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app.config import Settings
@@ -30,6 +31,10 @@ from app.telemetry.metrics import metrics
 
 _RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying to connect, ever less often; after that the next request makes it try again."""
+
+_LIFETIME_S = 3600.0
+_LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
+"""After this time a connection is replaced. Only so does a host that was away get its share of them back."""
 
 ANSWER_GRACE_S = 0.25
 """Added to the server's limit of a statement for the limit of a connection: the server's error needs time to arrive."""
@@ -177,6 +182,9 @@ class Database:
         with self._own_lock:
             try:
                 connection = self._own
+                if connection is not None and connection.has_ended():
+                    # It may not have been used for long, and no request would try again.
+                    connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
                     connection = self._own = PooledConnection.connect(conninfo, **self._options())
@@ -249,6 +257,7 @@ class Database:
             max_size=settings.connections,
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
+            max_lifetime=_LIFETIME_WITH_SEVERAL_HOSTS_S if self._has_several_hosts() else _LIFETIME_S,
             open=False,
             name="sample-resource",
         )
@@ -258,6 +267,9 @@ class Database:
             self._watched = _WatchedPool(pool, self._admission)
             metrics.watch_pool(self._name, self._watched)
         return pool
+
+    def _has_several_hosts(self) -> bool:
+        return "," in str(conninfo_to_dict(self._url).get("host", ""))
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -12,6 +12,7 @@ limit is reached, the connection is closed, and it is unknown whether the statem
 """
 
 import math
+import select
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Self
@@ -82,6 +83,9 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
 
 # The wait for the server
 
+# The poll of the system and not gevent's: it returns at once.
+_poll = monkey.get_original("select", "poll")
+
 
 class PooledConnection(Connection):
     """A connection with a time limit of its own, whose wait lets other greenlets run."""
@@ -97,6 +101,14 @@ class PooledConnection(Connection):
         if allowed != self._uses_parallel_workers:
             self.execute("RESET max_parallel_workers" if allowed else "SET max_parallel_workers = 0")
             self._uses_parallel_workers = allowed
+
+    def has_ended(self) -> bool:
+        """Whether the server has ended the session, or said something that nobody asked for, which it does before."""
+        if self.closed:
+            return True
+        waiting = _poll()
+        waiting.register(self.fileno(), select.POLLIN)
+        return bool(waiting.poll(0))
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which does a statement's network traffic, to its end.

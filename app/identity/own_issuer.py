@@ -32,8 +32,6 @@ from app.setting_values import is_loopback
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
 """Counted from before the statement was sent, and a little less than the 5 seconds that are promised."""
-UNKNOWN_KEY_INTERVAL_S = 1.0
-"""Tokens with unknown key ids cause a statement at most this often, so invented ids do not cause one each."""
 _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
 """A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""
@@ -130,14 +128,20 @@ class OwnIssuer:
         return OwnClaims(self._issuer, now)
 
     def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id. For an unknown id the snapshot is refreshed, but not more often than every second."""
+        """The key with this id. For an unknown id the database is asked, for one request at a time."""
         if kid is None:
             return None
         snapshot = self.snapshot()
-        if kid not in snapshot.keys and snapshot.age_s > UNKNOWN_KEY_INTERVAL_S:
-            self.refresh_if_older_than(UNKNOWN_KEY_INTERVAL_S)
-            snapshot = self.snapshot()
+        if kid not in snapshot.keys:
+            snapshot = self._loaded_after(time.monotonic())
         return snapshot.keys.get(kid)
+
+    def _loaded_after(self, moment: float) -> TrustSnapshot:
+        """A snapshot that was read after a moment. Requests that wait for their turn share the next one."""
+        with self._lock:
+            if self._snapshot.loaded_at <= moment:
+                self._refresh()
+            return self._snapshot
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
         """Whether neither the token, nor its client, nor its key has been revoked."""

@@ -5,7 +5,7 @@ import time
 from contextlib import ExitStack, suppress
 
 from tests.attack.table import METRICS_TOKEN, Tally, case
-from tests.faults.attackers import Attackers, Kind, Probes, kinds, ordinary_client
+from tests.faults.attackers import Attackers, Kind, Probes, crowding, kinds, ordinary_client
 from tests.faults.service import Service
 from tests.support.samples import samples, value
 
@@ -33,31 +33,35 @@ SILENCE = Kind("connections that say nothing", b"", b"")
 
 
 def _hold(service: Service, tally: Tally, *attacks: tuple[Kind, int]) -> None:
-    """Open many connections; a probe is answered at any moment, an ordinary client once the burst was accepted."""
+    """Open many connections; a probe is answered at any moment, an ordinary client once the burst was accepted.
+
+    The limits are those of a machine without other work.
+    """
     token = service.token("manage_test:demo")
+    crowded = crowding()
     with Probes(service) as probes, ExitStack() as opened:
         for kind, count in attacks:
             opened.enter_context(Attackers(service.port, kind, count, every_s=2.0))
-        service.wait_until(lambda: service.request("GET", "/health/live").status == 200, within_s=30)
+        service.wait_until(lambda: service.request("GET", "/health/live").status == 200, within_s=30 * crowded)
         waited = ordinary_client(service.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
-        tally.expect(waited.failed == 0 and waited.median < 1, waited)
+        tally.expect(waited.failed == 0 and waited.median < crowded, (crowded, waited))
     for answer in probes.live:
-        tally.expect(answer.status == 200 and answer.seconds < 3, answer)
+        tally.expect(answer.status == 200 and answer.seconds < 2 * crowded, (crowded, answer))
     for answer in probes.ready:
-        tally.expect(answer.status in (200, 503) and answer.seconds < 3, answer)
+        tally.expect(answer.status in (200, 503) and answer.seconds < 2 * crowded, (crowded, answer))
     tally.expect(not probes.is_taken_out(), probes.ready)
 
 
 @case(
     GROUP,
     "1,900 bodies without a token that drip: probes are answered at any moment, an ordinary client after the burst",
-    within_s=120,
+    within_s=400,
 )
 def anonymous_bodies(service: Service, tally: Tally) -> None:
     _hold(service, tally, (ANONYMOUS_BODY, 1900))
 
 
-@case(GROUP, "300 bodies that drip and 1,600 idle connections: the same", within_s=120)
+@case(GROUP, "300 bodies that drip and 1,600 idle connections: the same", within_s=400)
 def bodies_and_idle(service: Service, tally: Tally) -> None:
     _hold(service, tally, (ANONYMOUS_BODY, 300), (SILENCE, 1600))
 
@@ -74,7 +78,7 @@ def delayed_requests(service: Service) -> Kind:
     return Kind("delayed", request.encode(), b"")
 
 
-@case(GROUP, "1,900 requests that the sandbox delays by a minute: the same", within_s=120)
+@case(GROUP, "1,900 requests that the sandbox delays by a minute: the same", within_s=400)
 def delayed(service: Service, tally: Tally) -> None:
     _hold(service, tally, (delayed_requests(service), 1900))
 

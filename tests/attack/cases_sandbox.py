@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 
 from tests.attack.table import METRICS_TOKEN, Tally, case
-from tests.faults.attackers import ordinary_client
+from tests.faults.attackers import crowding, ordinary_client
 from tests.faults.service import Service
 from tests.support.ports import free_port
 from tests.support.samples import samples, value
@@ -121,10 +121,11 @@ def many_snapshots(service: Service, tally: Tally) -> None:
 
 @case(GROUP, "searches executed by explain, twelve at a time: in the lane of slow reads, another project goes on")
 def executed_explanations(service: Service, tally: Tally) -> None:
-    key = new_project(service, resources=10_000)["projectKey"]
+    key = new_project(service, resources=2_000)["projectKey"]
     order = {"operationId": "searchResources", "query": "facet=arrayOfStringExample&facet=key", "execute": True}
     token = service.token("manage_test:demo")
     over = threading.Event()
+    crowded = crowding()
 
     def waits() -> float:
         text = service.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()
@@ -145,7 +146,7 @@ def executed_explanations(service: Service, tally: Tally) -> None:
         over.set()
         for each in running:
             each.result()
-    tally.expect(waited.failed == 0 and waited.p99 < 1, waited)
+    tally.expect(waited.failed == 0 and waited.p99 < 2 * crowded, (crowded, waited))
     tally.expect(waits() > before, "no search waited in the slow lane")
 
 

@@ -83,7 +83,8 @@ class Stack:
 
     def run_documented(self, script: str, **variables: str) -> str:
         """Run shell commands of the documentation, in which ``docker compose`` is this stack's."""
-        function = f'docker() {{ shift; {shlex.join(self.command())} "$@"; }}'
+        # `command`, or with Compose 2, whose first word is docker, the function would call itself.
+        function = f'docker() {{ shift; command {shlex.join(self.command())} "$@"; }}'
         done = subprocess.run(
             ["bash", "-euc", f"{function}\n{script}"],
             env=self.environment | variables,

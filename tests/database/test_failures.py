@@ -33,6 +33,8 @@ def raised(state: str, function: str | None = None) -> psycopg.Error:
         ("CIINF", None, "collision"),
         ("XX000", "CheckRemoteTransactionsHealth", "away"),
         ("XX000", "MarkRemoteTransactionFailed", "away"),
+        ("XX000", "ErrorIfPostCommitFailedShardPlacements", "away"),
+        ("53100", None, "disk_full"),
         ("XX000", "LookupShardIdCacheEntry", "collision"),
     ],
 )

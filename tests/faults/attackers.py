@@ -139,6 +139,14 @@ class Probes(AbstractContextManager["Probes"]):
         return any(one.status != 200 != next_one.status for one, next_one in pairwise(self.ready))
 
 
+def crowding() -> float:
+    """How many times as long as its processor time a computation takes now: 1 on a machine without other work."""
+    began, used = time.monotonic(), time.process_time()
+    while time.process_time() - used < 0.3:
+        pass
+    return max(1.0, (time.monotonic() - began) / 0.3)
+
+
 @dataclass(frozen=True)
 class Patience:
     """How long an ordinary client had to wait for its answers, in seconds."""
