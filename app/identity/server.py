@@ -108,11 +108,11 @@ class AuthorizationServer:
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
             scopes = _granted(client, parameters.get("scope"))
-            token = self._issue(client, scopes)
+            token, lifetime_s = self._issue(client, scopes)
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
-            "expires_in": TOKEN_LIFETIME_S,
+            "expires_in": lifetime_s,
             "scope": " ".join(scopes),
             "token_type": "Bearer",
         }
@@ -189,13 +189,16 @@ class AuthorizationServer:
             "service_documentation": f"{base}/docs",
         }
 
-    def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
+    def _issue(self, client: Client, scopes: tuple[str, ...]) -> tuple[str, int]:
+        """A token, and the seconds until it expires."""
         try:
             world = self._worlds.of_client(client.client_id)
+            lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
             with self._database.connection() as connection:
-                return issued_tokens.issue_token(
-                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
+                token = issued_tokens.issue_token(
+                    connection, self._issuer, client.client_id, scopes, lifetime_s, self._encryption, world
                 )
+            return token, lifetime_s
         except KeyUnreadable as error:
             _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
             raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None

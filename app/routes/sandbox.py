@@ -18,9 +18,12 @@ from app.routes.services import database
 from app.sandbox.analysis.report import report
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import inputs
+from app.sandbox.api.addresses import base_url_of
 from app.sandbox.api.document import document
 from app.sandbox.api.explain import explain
 from app.sandbox.api.guard import Guard
+from app.sandbox.faults import conflicts
+from app.sandbox.faults.requests import TOKEN_PATH
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.store import Narrowing
 from app.sandbox.projects import store as project_store
@@ -31,7 +34,9 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.reading.har import archive
 from app.sandbox.reading.lists import entries_of
 from app.sandbox.reading.stream import Known
-from app.sandbox.rules.rules import rules_check
+from app.sandbox.rules.idle import why_it_never_acts
+from app.sandbox.rules.matching import TOKEN_OPERATION
+from app.sandbox.rules.reading import rules_check
 from app.sandbox.service import Sandbox
 from app.values.large_values import beside_other_requests
 
@@ -60,13 +65,18 @@ def _at(path: str) -> Callable[[AnyClass], AnyClass]:
 def install(app: Flask, guard: Guard) -> None:
     """Register the routes."""
     app.extensions["sandbox_guard"] = guard
-    app.extensions["sandbox_rules_check"] = rules_check(_operation_ids(app))
+    methods = app.extensions["sandbox_operations"] = _operations(app)
+    app.extensions["sandbox_rules_check"] = rules_check(frozenset(methods))
     app.register_blueprint(blueprint)
 
 
-def _operation_ids(app: Flask) -> frozenset[str]:
-    """The operations of the interface: those of endpoints whose path has a project."""
-    return frozenset(described.id for rule, _, _, described in described_views(app) if "project_key" in rule.arguments)
+def _operations(app: Flask) -> dict[str, frozenset[str]]:
+    """The operations that rules may name, with their methods: those whose path has a project, and that for tokens."""
+    found: dict[str, frozenset[str]] = {}
+    for rule, method, _, described in described_views(app):
+        if "project_key" in rule.arguments or described.id == TOKEN_OPERATION:
+            found[described.id] = found.get(described.id, frozenset()) | {method.upper()}
+    return found
 
 
 @blueprint.before_request
@@ -100,6 +110,10 @@ def _project(sandbox_key: str) -> SandboxProject:
 
 def _json(value: Any, status: int = 200) -> Response:
     return json_answer(json.dumps(value), status)
+
+
+def _base_url() -> str:
+    return base_url_of(request, current_app.extensions["settings"])
 
 
 def _done() -> Response:
@@ -136,7 +150,7 @@ class OpenApi(Endpoint):
 
     def get(self) -> Response:
         """Answer the OpenAPI document."""
-        return _json(document(current_app.extensions["settings"]))
+        return _json(document(_base_url()))
 
 
 @_at("/projects")
@@ -149,8 +163,8 @@ class AllProjects(Endpoint):
 
     def post(self) -> Response:
         """Make a project."""
-        order = inputs.read_checked(request, inputs.check_project)
-        made = _sandbox().projects.make(order)
+        order = inputs.read_project(request)
+        made = {**_sandbox().projects.make(order), "tokenUrl": f"{_base_url()}{TOKEN_PATH}"}
         answer = _json(made, 201)
         answer.headers["Location"] = f"{request.script_root}/sandbox/projects/{made['projectKey']}"
         return answer
@@ -177,7 +191,8 @@ class Tokens(Endpoint):
 
     def post(self, sandbox_key: str) -> Response:
         """Issue one, for a tester who does not have the client's secret."""
-        return _json(_sandbox().projects.issue_token(_project(sandbox_key)), 201)
+        issued = _sandbox().projects.issue_token(_project(sandbox_key))
+        return _json({**issued, "tokenUrl": f"{_base_url()}{TOKEN_PATH}"}, 201)
 
 
 @_at(f"{PROJECT}/reset")
@@ -247,9 +262,14 @@ class Rules(Endpoint):
 
     def get(self, sandbox_key: str) -> Response:
         """Show them with how often each has matched and acted."""
-        counted = _sandbox().projects.rules(_project(sandbox_key))
-        rules = [{**json.loads(rule.source), "matched": matched, "acted": acted} for rule, matched, acted in counted]
-        return _json({"rules": rules})
+        project = _project(sandbox_key)
+        methods = current_app.extensions["sandbox_operations"]
+        shown: list[dict[str, Any]] = []
+        for rule, matched, acted in _sandbox().projects.rules(project):
+            why = why_it_never_acts(project.rules, rule, matched, methods, conflicts.OPERATIONS)
+            never = {} if why is None else {"neverActs": why}
+            shown.append({**json.loads(rule.source), "matched": matched, "acted": acted, **never})
+        return _json({"rules": shown})
 
     def put(self, sandbox_key: str) -> Response:
         """Replace them."""
@@ -304,7 +324,7 @@ class Archive(Endpoint):
         narrowing, _, _ = inputs.read_narrowing(request, paged=False)
         _sandbox().projects.flush(project.key)
         entries, _ = _sandbox().readings.page(project.key, narrowing)
-        base_url = current_app.extensions["settings"].base_url
+        base_url = _base_url()
         answer = json_answer(beside_other_requests(lambda: archive(entries, base_url)))
         answer.headers["Content-Disposition"] = f'attachment; filename="{project.key}.har"'
         return answer

@@ -1,6 +1,7 @@
 """Switching the sandbox on, and who may use its routes."""
 
 import json
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, Request
+from werkzeug.test import EnvironBuilder
 
 from app import create_app
 from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
+from app.sandbox.api.addresses import base_url_of
 from tests.support.applications import open_app
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.sandbox import Project, Service
@@ -222,3 +225,26 @@ def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
     lines = [json.loads(line) for line in log.read_text().splitlines() if "SANDBOX=on" in line]
     assert [line["level"] for line in lines] == ["warning"], "once, by the master"
     assert who in lines[0]["message"]
+
+
+def test_a_request_without_a_host_is_refused(sandbox: Service) -> None:
+    for head in ("GET /sandbox/projects HTTP/1.0\r\n", "GET /sandbox/projects HTTP/1.0\r\nHost:\r\n"):
+        with socket.create_connection(("127.0.0.1", sandbox.port), timeout=20) as connection:
+            connection.sendall(f"{head}\r\n".encode())
+            assert connection.recv(65536).split(b" ")[1] in (b"403", b"400")
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host", "base"),
+    [
+        (None, "localhost:18000", "http://localhost:18000"),
+        (None, "[::1]:18000", "http://[::1]:18000"),
+        ("http://127.0.0.1:8000", "localhost:18000", "http://localhost:18000"),
+        (None, "sandbox.test", "http://127.0.0.1:8000"),
+        ("https://api.example.com", "localhost:18000", "https://api.example.com"),
+    ],
+)
+def test_addresses_are_those_under_which_the_tester_came(public_url: str | None, host: str, base: str) -> None:
+    settings = Settings(database_url="dbname=none", public_url=public_url)
+    builder = EnvironBuilder(path="/sandbox/projects", headers={"Host": host})
+    assert base_url_of(Request(builder.get_environ()), settings) == base

@@ -17,7 +17,7 @@ from flask import Flask
 
 from app.database.connection import Connection
 from app.sandbox.api.inputs import read_checked
-from app.sandbox.rules.rules import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, rules_check
+from app.sandbox.rules.reading import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, rules_check
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
 
@@ -163,7 +163,19 @@ def test_the_same_seed_gives_the_same_sequence(sandbox: Service) -> None:
     assert 4 <= one.count(503) <= 20
 
 
-def test_the_first_rule_that_is_due_acts(throwaway: Project) -> None:
+def test_times_together(throwaway: Project) -> None:
+    for times, acts in (
+        ({"after": 2, "first": 1}, "..x..."),
+        ({"after": 1, "every": 2, "first": 2}, "..x.x..."),
+        ({"every": 2, "probability": 1}, ".x.x"),
+        ({"first": 1, "probability": 0}, "..."),
+    ):
+        throwaway.rules({"status": 503, "times": times})
+        statuses = [throwaway.send("GET", "?limit=0").status for _ in acts]
+        assert "".join("x" if status == 503 else "." for status in statuses) == acts, times
+
+
+def test_rules_act_in_their_order_until_one_answers(throwaway: Project) -> None:
     throwaway.rules(
         {"name": "first", "status": 500, "times": {"every": 2}},
         {"name": "second", "status": 502, "times": {"first": 2}},
@@ -173,6 +185,150 @@ def test_the_first_rule_that_is_due_acts(throwaway: Project) -> None:
     assert [answer.status for answer in answers] == [502, 500, 502, 500, 503]
     assert [answer.headers["X-Sandbox-Rule"] for answer in answers] == ["second", "first", "second", "first", "2"]
     assert throwaway.counts() == [(5, 2), (3, 2), (1, 1)]
+
+
+def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "slow", "delayMs": 30},
+        {"name": "slower", "delayMs": 40, "phase": "after"},
+        {"name": "named", "headers": {"X-Region": "eu", "Retry-After": "9"}},
+        {"name": "away", "status": 503, "times": {"first": 2}},
+        {"name": "never", "status": 500, "times": {"first": 2}},
+    )
+    began = time.monotonic()
+    answers = [throwaway.send("GET", "?limit=0") for _ in range(5)]
+    assert time.monotonic() - began >= 0.35
+    assert [answer.status for answer in answers] == [503, 503, 500, 500, 200]
+    assert answers[0].headers["X-Sandbox-Rule"] == "slow, slower, named, away"
+    assert (answers[0].headers["X-Region"], answers[4].headers["Retry-After"]) == ("eu", "9")
+    rule = throwaway.entries()[-1]["rule"]
+    assert [each["name"] for each in rule["all"]] == ["slow", "slower", "named", "away"]
+    assert rule["does"] == ["delay", "headers", "status"]
+    assert rule["waitedMs"] >= 70
+
+
+def test_two_rules_spoil_one_connection_once(throwaway: Project) -> None:
+    throwaway.rules({"connection": "truncate"}, {"connection": "reset"}, {"status": 503})
+    found, ended = throwaway.raw()
+    assert found.startswith(b"HTTP/1.1 503")
+    assert ended == "closed"
+    assert throwaway.counts() == [(1, 1), (0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("match", "matched"),
+    [
+        ({"query": {"limit": "1"}}, "A"),
+        ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
+        ({"query": {"limit": True}}, "AB"),
+        ({"query": {"limit": False}}, "CD"),
+        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
+        ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
+        ({"body": {"key": "one"}}, "C"),
+        ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
+        ({"body": {"key": True}}, ""),
+        ({"body": '"key": ?"t.o"'}, "D"),
+        ({"body": []}, ""),
+    ],
+)
+def test_a_rule_matches_query_header_and_body(throwaway: Project, match: dict[str, Any], matched: str) -> None:
+    throwaway.rules({"match": match, "status": 418})
+    body = {"objectTypeProperty": {"arrayOfIntExample": [1, 3]}}
+    sent = {
+        "A": throwaway.send(
+            "GET", "?limit=1&arrayOfString=b%20c&arrayOfString=a", headers={"X-Correlation-ID": "my-app-0001"}
+        ),
+        "B": throwaway.send("GET", "?limit=2"),
+        "C": throwaway.send("POST", "", {"key": "one", **body}),
+        "D": throwaway.send("POST", "", {"key": "two", "objectTypeProperty": {}}),
+    }
+    assert "".join(name for name, answer in sent.items() if answer.status == 418) == matched
+
+
+def test_a_rule_that_looks_into_a_body_leaves_it_to_the_view(throwaway: Project) -> None:
+    """Also a large one, and one that comes in chunks."""
+    throwaway.rules({"match": {"body": "no such text"}, "status": 418}, {"conflict": True})
+    long = {"key": "long", "objectTypeProperty": {"arrayOfStringExample": ["x" * 200_000]}}
+    assert throwaway.send("POST", "", long).status == 201
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+        parts = (json.dumps(long)[at : at + 50_000].encode() for at in range(0, 250_000, 50_000))
+        connection.request("POST", throwaway.resources, parts, headers, encode_chunked=True)
+        assert connection.getresponse().status == 200
+
+
+def test_the_token_endpoint_fails_on_order_for_the_project_s_client(sandbox: Service, throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "all", "status": 500}, {"match": {"operationId": "getToken"}, "times": {"first": 2}, "status": 503}
+    )
+    other = sandbox.make()
+    assert other.grant().status == 200
+    refused = throwaway.grant()
+    assert refused.status == 503
+    assert refused.headers["X-Sandbox-Rule"] == "1"
+    assert refused.json["error"] == refused.json["errors"][0]["code"]
+    wrong = Project(sandbox, {**throwaway.made, "clientSecret": "wrong"})
+    assert wrong.grant().status == 401
+    assert [throwaway.grant().status for _ in range(2)] == [503, 200]
+    assert [entry["rule"] is not None for entry in throwaway.entries()] == [False, True, False, True]
+
+
+def test_tokens_of_a_project_live_as_long_as_it_says(sandbox: Service) -> None:
+    project = sandbox.make(tokenTtlSeconds=60)
+    assert project.order("GET").json["tokenTtlSeconds"] == 60
+    assert project.grant().json["expires_in"] == 60
+    assert project.order("POST", "/tokens").json["expiresIn"] == 60
+    assert project.send("GET", "?limit=0").status == 200
+    assert project.order("PUT", "/clock", {"offsetSeconds": 90}).status == 204
+    assert project.send("GET", "?limit=0").status == 401
+    assert sandbox.send("POST", "/sandbox/projects", {"tokenTtlSeconds": 172_801}).status == 400
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_an_answer_of_one_s_own(throwaway: Project, phase: str) -> None:
+    own = {"json": {"é": [1, None]}}
+    throwaway.rules(
+        {"times": {"first": 1}, "phase": phase, "status": 202, "headers": {"X-A": "b"}, "body": own},
+        {"times": {"first": 1}, "phase": phase, "body": {"text": "<p>", "contentType": "text/html"}},
+        {"times": {"first": 1}, "phase": phase, "status": 302, "headers": {"Location": "/elsewhere"}},
+        {"times": {"first": 1}, "phase": phase, "status": 200, "body": "html"},
+    )
+    answers = [throwaway.send("POST", "", {"objectTypeProperty": {}}) for _ in range(4)]
+    assert [answer.status for answer in answers] == [202, 200, 302, 200]
+    assert (answers[0].json, answers[0].headers["X-A"]) == (own["json"], "b")
+    assert (answers[1].text, answers[1].headers["Content-Type"]) == ("<p>", "text/html")
+    assert (answers[2].text, answers[2].headers["Location"]) == ("", "/elsewhere")
+    assert answers[3].text.startswith("<html>")
+    assert len(throwaway.listing()) == (0 if phase == "before" else 4)
+
+
+def test_the_list_says_why_a_rule_cannot_act(throwaway: Project) -> None:
+    reads = {"match": {"method": "GET"}}
+    throwaway.rules(
+        {**reads, "times": {"first": 1}, "status": 503},
+        {**reads, "connection": "stall", "delayMs": 1},
+        {**reads, "connection": "drip"},
+        {**reads, "status": 500},
+        {"match": {"method": "GET", "path": "/resource"}, "delayMs": 5},
+        {"match": {"operationId": "deleteResourceById", "method": "GET"}, "delayMs": 5},
+        {"match": {"method": "HEAD"}, "conflict": True},
+        {"match": {"method": "HEAD"}, "times": {"probability": 0}, "delayMs": 1},
+        {"match": {"operationId": "getToken"}, "delayMs": 1},
+    )
+    with contextlib.suppress(OSError, HTTPException):
+        throwaway.send("GET", "?limit=0")
+    shown = [rule.get("neverActs", "")[:24] for rule in throwaway.order("GET", "/rules").json["rules"]]
+    assert shown == [
+        "It was due until match 1",
+        "",
+        "Rule 1 spoils each conne",
+        "",
+        "Rule 3 answers each requ",
+        "No operation that it nam",
+        "No request that it match",
+        "Its probability is 0.",
+        "",
+    ]
 
 
 def test_counts_are_exact_under_eight_connections_and_two_workers(throwaway: Project) -> None:
@@ -394,11 +550,9 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
     [
         ({}, ""),
         ({"name": "nothing"}, ""),
-        ({"status": 200}, "status"),
         ({"status": 600}, "status"),
         ({"status": "503"}, "status"),
         ({"status": 503, "times": {}}, "times"),
-        ({"status": 503, "times": {"first": 1, "after": 1}}, "times"),
         ({"status": 503, "times": {"first": 0}}, "times -> first"),
         ({"status": 503, "times": {"first": 1, "seed": 1}}, "times -> seed"),
         ({"status": 503, "times": {"probability": 1.5}}, "times -> probability"),
@@ -409,6 +563,21 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
         ({"status": 503, "match": {"path": "("}}, "match -> path"),
         ({"status": 503, "match": {"path": "(?=a)"}}, "match -> path"),
         ({"status": 503, "match": {"header": "x"}}, "match -> header"),
+        ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
+        ({"status": 503, "match": {"query": {}}}, "match -> query"),
+        ({"status": 503, "match": {"query": {"limit": 5}}}, "match -> query -> limit"),
+        ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
+        ({"status": 503, "match": {"body": "("}}, "match -> body"),
+        ({"status": 199}, "status"),
+        ({"status": 200, "headers": {"Content-Length": "5"}}, "headers -> Content-Length"),
+        ({"status": 200, "headers": {"X-A": "a\r\nb: c"}}, "headers -> X-A"),
+        ({"status": 200, "code": "General"}, "code"),
+        ({"status": 204, "body": {"text": "x"}}, "body"),
+        ({"body": {"json": 1, "text": "x"}}, "body"),
+        ({"body": {}}, "body"),
+        ({"connection": "close", "headers": {"X-A": "b"}}, "headers"),
+        ({"conflict": True, "status": 409}, "conflict"),
+        ({"conflict": True, "phase": "after"}, "phase"),
         ({"status": 503, "phase": "during"}, "phase"),
         ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
         ({"expireTokens": True, "phase": "after"}, "phase"),
@@ -449,8 +618,16 @@ def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None
 def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
     sent = {
         "name": "all of it",
-        "match": {"operationId": ["listResources"], "method": "GET", "path": "/.*", "client": "c"},
-        "times": {"probability": 0.5, "seed": 3},
+        "match": {
+            "operationId": ["listResources"],
+            "method": "GET",
+            "path": "/.*",
+            "client": "c",
+            "query": {"limit": ["1"]},
+            "header": {"Accept": True},
+            "body": {"key": "one"},
+        },
+        "times": {"probability": 0.5, "seed": 3, "after": 1},
         "phase": "after",
         "status": 503,
         "code": "OverCapacity",

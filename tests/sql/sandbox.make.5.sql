@@ -1,4 +1,6 @@
-INSERT INTO sandbox_project (project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids)
+INSERT INTO sandbox_project (
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s
+)
 VALUES (
     %(project_key)s,
     %(client_id)s,
@@ -7,7 +9,8 @@ VALUES (
     %(clock)s,
     %(ids)s,
     %(initial_clock)s,
-    %(initial_ids)s
+    %(initial_ids)s,
+    %(token_ttl_s)s
 )
 ON CONFLICT DO NOTHING
 RETURNING project_key

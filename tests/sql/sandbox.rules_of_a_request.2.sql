@@ -1,27 +1,32 @@
 UPDATE sandbox_rule_count AS c
 SET
     matched = c.matched + 1,
-    acts = CASE
-        WHEN %(first)s::bigint IS NOT NULL THEN c.matched < %(first)s::bigint
-        WHEN %(after)s::bigint IS NOT NULL THEN c.matched >= %(after)s::bigint
-        WHEN %(every)s::bigint IS NOT NULL THEN (c.matched + 1) %% %(every)s::bigint = 0
-        WHEN %(threshold)s::bigint IS NOT NULL
-            THEN (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
-        ELSE true
-    END
+    acts = (
+        c.matched >= %(after)s::bigint
+        AND (c.matched + 1 - %(after)s::bigint) %% %(every)s::bigint = 0
+        AND (%(first)s::bigint IS NULL OR (c.matched + 1 - %(after)s::bigint) / %(every)s::bigint <= %(first)s::bigint)
+        AND (
+            %(threshold)s::bigint IS NULL
+            OR (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
+        )
+    )
         AND (
             cardinality(c.passed) >= %(requests)s::int
             AND c.passed[1] > %(now)s::double precision - %(per_seconds)s::double precision
         ),
     acted = c.acted + (
-        CASE
-            WHEN %(first)s::bigint IS NOT NULL THEN c.matched < %(first)s::bigint
-            WHEN %(after)s::bigint IS NOT NULL THEN c.matched >= %(after)s::bigint
-            WHEN %(every)s::bigint IS NOT NULL THEN (c.matched + 1) %% %(every)s::bigint = 0
-            WHEN %(threshold)s::bigint IS NOT NULL
-                THEN (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
-            ELSE true
-        END
+        (
+            c.matched >= %(after)s::bigint
+            AND (c.matched + 1 - %(after)s::bigint) %% %(every)s::bigint = 0
+            AND (
+                %(first)s::bigint IS NULL
+                OR (c.matched + 1 - %(after)s::bigint) / %(every)s::bigint <= %(first)s::bigint
+            )
+            AND (
+                %(threshold)s::bigint IS NULL
+                OR (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
+            )
+        )
         AND (
             cardinality(c.passed) >= %(requests)s::int
             AND c.passed[1] > %(now)s::double precision - %(per_seconds)s::double precision
@@ -29,14 +34,18 @@ SET
     )::int,
     free_at = c.passed[1] + %(per_seconds)s::double precision,
     passed = CASE
-        WHEN NOT CASE
-            WHEN %(first)s::bigint IS NOT NULL THEN c.matched < %(first)s::bigint
-            WHEN %(after)s::bigint IS NOT NULL THEN c.matched >= %(after)s::bigint
-            WHEN %(every)s::bigint IS NOT NULL THEN (c.matched + 1) %% %(every)s::bigint = 0
-            WHEN %(threshold)s::bigint IS NOT NULL
-                THEN (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
-            ELSE true
-        END
+        WHEN NOT (
+            c.matched >= %(after)s::bigint
+            AND (c.matched + 1 - %(after)s::bigint) %% %(every)s::bigint = 0
+            AND (
+                %(first)s::bigint IS NULL
+                OR (c.matched + 1 - %(after)s::bigint) / %(every)s::bigint <= %(first)s::bigint
+            )
+            AND (
+                %(threshold)s::bigint IS NULL
+                OR (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
+            )
+        )
             OR (
                 cardinality(c.passed) >= %(requests)s::int
                 AND c.passed[1] > %(now)s::double precision - %(per_seconds)s::double precision

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.config import Settings
 from app.sandbox.api.inputs import LIMIT_AT_MOST
 from app.sandbox.api.schemas import KEY, SCHEMAS, Document, number, ref
 from app.sandbox.journal.store import KEPT
@@ -103,12 +102,12 @@ _OPERATIONS = (
     _Operation("delete", f"{_ONE}/ids", "endIds", "Projects", "Return to chance", "As an empty order does."),
     _Operation(
         "get", f"{_ONE}/rules", "listRules", "Faults", "Show the rules",
-        "In their order, with how often each has matched and acted.", answer="RuleList",
+        "In their order, with how often each has matched and acted, and why if it cannot act.", answer="RuleList",
     ),
     _Operation(
         "put", f"{_ONE}/rules", "setRules", "Faults", "Replace the rules",
-        "The first rule that matches a request and is due acts on it. A rule that cannot be is refused with its place,"
-        " and none of the list is taken.",
+        "All that match a request and are due act on it in their order, until one gives an answer. A rule that cannot"
+        " be is refused with its place, and none of the list is taken.",
         "RuleList", _RULES_EXAMPLE,
     ),
     _Operation("delete", f"{_ONE}/rules", "endRules", "Faults", "End all rules", "As an empty list does."),
@@ -192,8 +191,11 @@ _ERRORS = {
 }
 
 
-def document(settings: Settings) -> Document:
-    """The document, for a service with these settings."""
+def document(base_url: str) -> Document:
+    """The document.
+
+    :param base_url: the address of the service.
+    """
     paths: Document = {}
     for operation in _OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = _described(operation)
@@ -207,7 +209,7 @@ def document(settings: Settings) -> Document:
             "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": settings.base_url, "description": "this server"}],
+        "servers": [{"url": base_url, "description": "this server"}],
         "tags": [{"name": name, "description": meaning} for name, meaning in _TAGS.items()],
         "paths": paths,
         "components": {

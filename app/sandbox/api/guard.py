@@ -6,12 +6,12 @@ comes from elsewhere, with any Host, so without a token the headers are refused 
 """
 
 import ipaddress
-from urllib.parse import urlsplit
 
 from flask import Request, request
 
 from app import errors
 from app.identity.gate import raise_unless_bearer
+from app.sandbox.api.addresses import is_loopback_host
 
 _REALM = "sandbox"
 
@@ -41,7 +41,7 @@ class Guard:
         :raises ApiError: 403 for a foreign Host or Origin, 401 without the token.
         """
         if self._token is None:
-            if not _is_loopback_host(request):
+            if not is_loopback_host(request):
                 raise _refused("Without SANDBOX_TOKEN the sandbox answers to localhost, 127.0.0.1 and [::1] only.")
             if not _is_loopback_peer(request):
                 raise _refused("Without SANDBOX_TOKEN the sandbox answers to this machine only.")
@@ -53,14 +53,6 @@ class Guard:
             raise _refused("The sandbox answers to no page of another origin.")
         if self._token is not None and not is_public:
             raise_unless_bearer(self._token, _REALM)
-
-
-def _is_loopback_host(request: Request) -> bool:
-    try:
-        host = urlsplit(f"//{request.host}").hostname
-    except ValueError:
-        return False
-    return host in ("localhost", "127.0.0.1", "::1")
 
 
 def _is_loopback_peer(request: Request) -> bool:

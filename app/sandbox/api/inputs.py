@@ -2,14 +2,15 @@
 
 import re
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from flask import Request
 from marshmallow import ValidationError
 
 from app import errors
 from app.http.bodies import read_body, read_json
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
+from app.resource.schemas import ResourceDraft, ResourceDraftSchema
 from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.journal.store import KEPT, Narrowing
 from app.sandbox.projects.clock import check_clock
@@ -18,7 +19,9 @@ from app.sandbox.projects.lifecycle import NewProject
 from app.sandbox.rules.rules import METHODS
 from app.values.json_fields import (
     MISSING,
+    OBJECT_EXPECTED,
     Check,
+    RefusedValue,
     between,
     check_boolean,
     check_items,
@@ -26,9 +29,10 @@ from app.values.json_fields import (
     faults_of,
     object_check,
     one_of,
+    refuse_shape,
     refuse_value,
 )
-from app.values.large_values import beside_other_requests
+from app.values.large_values import LARGE_FROM, beside_other_requests
 from app.values.parameters import Parameter, QuerySchema, read_integer, read_text
 from app.values.project_keys import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
@@ -37,22 +41,32 @@ TTL_S = (60, 604_800)
 RESOURCES_AT_MOST = 10_000
 LIMIT_AT_MOST = 500
 BODY_BYTES_AT_MOST = 1024 * 1024
+PROJECT_BYTES_AT_MOST = 8 * 1024 * 1024
+"""Of a new project with its resources."""
 
 _SNAPSHOT = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _KEY = re.compile(PROJECT_KEY_PATTERN)
 
 
-def read_checked(request: Request, check: Check, *, optional: bool = True, takes_long: bool = False) -> Any:
+def read_checked(
+    request: Request,
+    check: Check,
+    *,
+    optional: bool = True,
+    takes_long: bool = False,
+    at_most: int = BODY_BYTES_AT_MOST,
+) -> Any:
     """The JSON body of a request, checked.
 
     :param optional: whether no body means ``{}``.
     :param takes_long: whether other requests have to go on while it is checked.
+    :param at_most: bytes.
     :raises ApiError: 400 with the place of each fault, 413, 415.
     """
-    if optional and not read_body(request, BODY_BYTES_AT_MOST):
+    if optional and not read_body(request, at_most):
         body: Any = {}
     else:
-        body = read_json(request, BODY_BYTES_AT_MOST)
+        body = read_json(request, at_most)
     try:
         return beside_other_requests(lambda: check(body)) if takes_long else check(body)
     except ValidationError as error:
@@ -79,12 +93,46 @@ def _check_scope(value: Any) -> list[tuple[str, str | None]]:
     return found
 
 
+_draft = ResourceDraftSchema()
+
+
+def _check_draft(value: Any) -> ResourceDraft:
+    if not isinstance(value, dict):
+        refuse_shape(OBJECT_EXPECTED)
+    draft: ResourceDraft = _draft.load(cast("dict[str, Any]", value))
+    for name in ("id", "version"):
+        if getattr(draft, name) is not None:
+            raise ValidationError({name: ["The server makes ids and versions."]})
+    return draft
+
+
+_number_of_resources = between(0, RESOURCES_AT_MOST)
+
+
+def _check_resources(value: Any) -> Any:
+    """How many made-up ones, or all of them as POST takes them."""
+    if not isinstance(value, list):
+        return _number_of_resources(value)
+    listed = cast("list[Any]", value)
+    if len(listed) > RESOURCES_AT_MOST:
+        refuse_value(len(listed), f"At most {RESOURCES_AT_MOST} resources are expected.")
+    drafts: list[ResourceDraft] = check_items(listed, _check_draft)
+    known: set[str] = set()
+    for index, draft in enumerate(drafts):
+        if draft.key in known:
+            raise ValidationError(cast(Any, {index: {"key": [RefusedValue(draft.key, "Another one has this key.")]}}))
+        if draft.key is not None:
+            known.add(draft.key)
+    return tuple(drafts)
+
+
 _project = object_check(
     {
         "projectKey": _check_key,
         "scope": _check_scope,
         "ttlSeconds": between(*TTL_S),
-        "resources": between(0, RESOURCES_AT_MOST),
+        "resources": _check_resources,
+        "tokenTtlSeconds": between(1, TOKEN_LIFETIME_S),
         "copyOf": _check_key,
         "clock": check_clock,
         "ids": check_ids,
@@ -105,15 +153,27 @@ def check_project(value: Any) -> NewProject:
         if project_key is not None and project_key != order.get("projectKey"):
             # A client for another project would reach what the sandbox has not made.
             raise ValidationError({"scope": [f"{name}:{project_key} is for another project than this one."]})
+    resources = order.get("resources", 0)
     return NewProject(
-        order.get("projectKey"),
-        tuple(dict.fromkeys(name for name, _ in scopes)),
-        order.get("ttlSeconds", 3600),
-        order.get("resources", 0),
-        order.get("copyOf"),
-        order.get("clock", {}),
-        order.get("ids", {}),
+        project_key=order.get("projectKey"),
+        scopes=tuple(dict.fromkeys(name for name, _ in scopes)),
+        ttl_s=order.get("ttlSeconds", 3600),
+        resources=resources if isinstance(resources, int) else 0,
+        drafts=() if isinstance(resources, int) else resources,
+        token_ttl_s=order.get("tokenTtlSeconds"),
+        copy_of=order.get("copyOf"),
+        clock=order.get("clock", {}),
+        ids=order.get("ids", {}),
     )
+
+
+def read_project(request: Request) -> NewProject:
+    """The body of ``POST /sandbox/projects``, which may have many resources.
+
+    :raises ApiError: as :func:`read_checked`.
+    """
+    is_large = (request.content_length or 0) > LARGE_FROM
+    return read_checked(request, check_project, takes_long=is_large, at_most=PROJECT_BYTES_AT_MOST)
 
 
 KEEPABLE = ("rules", "requests")

@@ -3,21 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.sandbox.analysis.coverage import State
 from app.sandbox.analysis.recovery import Outcome
 from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.api.inputs import KEEPABLE, RESOURCES_AT_MOST, TTL_S
 from app.sandbox.journal.entries import TROUBLES
-from app.sandbox.rules.rules import (
-    BODIES,
-    CONNECTIONS,
-    DELAY_MS_AT_MOST,
-    LIMITED_REQUESTS_AT_MOST,
-    METHODS,
-    PHASES,
-    RULES_AT_MOST,
-)
+from app.sandbox.rules.reading import LIMITED_REQUESTS_AT_MOST, NAMES_AT_MOST, RULES_AT_MOST
+from app.sandbox.rules.rules import BODIES, CONNECTIONS, DELAY_MS_AT_MOST, METHODS, PHASES
 from app.values.project_keys import PROJECT_KEY_PATTERN
 
 Document = dict[str, Any]
@@ -84,6 +77,19 @@ _HEADERS: Document = {
     "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
 }
 
+
+def _wanted(description: str) -> Document:
+    """What a rule asks of parameters or headers."""
+    texts = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": NAMES_AT_MOST,
+        "additionalProperties": {"oneOf": [{"type": "string"}, texts, {"type": "boolean"}]},
+        "description": f"{description}, each with a value or several that it has; true: it is there, false: it is not",
+    }
+
+
 SCHEMAS: Mapping[str, Document] = {
     "ClockOrder": _object(
         {
@@ -102,7 +108,20 @@ SCHEMAS: Mapping[str, Document] = {
             "projectKey": {**KEY, "description": "one that nothing has used; made if not given"},
             "scope": _text(f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}"),
             "ttlSeconds": number(*TTL_S, "after these it is removed; default: 3600"),
-            "resources": number(0, RESOURCES_AT_MOST, "made-up resources that it begins with"),
+            "resources": {
+                "oneOf": [
+                    number(0, RESOURCES_AT_MOST),
+                    {
+                        "type": "array",
+                        "maxItems": RESOURCES_AT_MOST,
+                        "items": _object(
+                            {"key": _text(), "objectTypeProperty": {"type": "object"}}, ("objectTypeProperty",)
+                        ),
+                    },
+                ],
+                "description": "what it begins with: so many made-up resources, or these, as POST takes them",
+            },
+            "tokenTtlSeconds": number(1, TOKEN_LIFETIME_S, "how long its tokens are good; default: 172800"),
             "copyOf": {**KEY, "description": "a sandbox project whose resources it begins with"},
             "clock": ref("ClockOrder"),
             "ids": ref("IdsOrder"),
@@ -127,6 +146,7 @@ SCHEMAS: Mapping[str, Document] = {
             "expiresAt": _TIME,
             "resources": {"type": "integer", "minimum": 0},
             "requests": {"type": "integer", "minimum": 0, "description": "all of them, also those no longer kept"},
+            "tokenTtlSeconds": {"type": "integer"},
             "clock": _object(
                 {"now": _TIME, "runs": {"type": "boolean"}, "offsetSeconds": {"type": "number"}}, ("now", "runs")
             ),
@@ -136,7 +156,17 @@ SCHEMAS: Mapping[str, Document] = {
                 "items": _object({"name": _text(), "createdAt": _TIME}, ("name", "createdAt")),
             },
         },
-        ("projectKey", "createdAt", "expiresAt", "resources", "requests", "clock", "ids", "snapshots"),
+        (
+            "projectKey",
+            "createdAt",
+            "expiresAt",
+            "resources",
+            "requests",
+            "tokenTtlSeconds",
+            "clock",
+            "ids",
+            "snapshots",
+        ),
     ),
     "ProjectList": _object({"results": {"type": "array", "items": ref("Project")}}, ("results",)),
     "ResetOrder": _object({"keep": {"type": "array", "items": {"type": "string", "enum": list(KEEPABLE)}}}),
@@ -149,8 +179,14 @@ SCHEMAS: Mapping[str, Document] = {
                     "method": {"type": "string", "enum": list(METHODS)},
                     "path": _text("a regular expression of RE2 for the whole raw path below the project"),
                     "client": _text("the id of a client"),
+                    "query": _wanted("parameters of the query string, decoded"),
+                    "header": _wanted("headers of the request"),
+                    "body": {
+                        "description": "a text: a regular expression of RE2 that is found in it; any other value: JSON"
+                        " that it contains, each member of an object and each item of an array somewhere",
+                    },
                 },
-                description="All of its members have to hold.",
+                description="All of its members have to hold. Requests for tokens have to be named: getToken.",
             ),
             "times": _object(
                 {
@@ -160,21 +196,35 @@ SCHEMAS: Mapping[str, Document] = {
                     "probability": number(0, 1, kind="number"),
                     "seed": {"type": "integer", "format": "int64"},
                 },
-                description="Which of the requests that match are due; one of the first four members.",
+                description="Which of the requests that match are due: of those behind `after`, each that `every` names,"
+                " the `first` of these, and these by chance.",
             ),
             "phase": {
                 "type": "string",
                 "enum": list(PHASES),
                 "description": "after: the request is carried out, and then its answer is replaced or lost",
             },
-            "status": number(400, 599),
+            "status": number(200, 599),
             "code": _text(),
             "message": _text(),
             "retryAfter": number(0, 86_400, "seconds"),
             "delayMs": number(0, DELAY_MS_AT_MOST),
             "jitterMs": number(0, DELAY_MS_AT_MOST, "up to so much is added to the delay, by chance"),
             "connection": {"type": "string", "enum": list(CONNECTIONS)},
-            "body": {"type": "string", "enum": list(BODIES)},
+            "headers": {
+                "type": "object",
+                "maxProperties": NAMES_AT_MOST,
+                "additionalProperties": {"type": "string"},
+                "description": "headers of the answer, in place of those with these names",
+            },
+            "body": {
+                "oneOf": [
+                    {"type": "string", "enum": list(BODIES)},
+                    _object({"json": {}, "contentType": _text()}, ("json",)),
+                    _object({"text": _text(), "contentType": _text()}, ("text",)),
+                ],
+                "description": "how the body is altered, or a body of one's own",
+            },
             "limit": _object(
                 {
                     "requests": number(1, LIMITED_REQUESTS_AT_MOST),
@@ -189,6 +239,7 @@ SCHEMAS: Mapping[str, Document] = {
             },
             "matched": {"type": "integer", "minimum": 0, "readOnly": True},
             "acted": {"type": "integer", "minimum": 0, "readOnly": True},
+            "neverActs": {"type": "string", "readOnly": True, "description": "why it cannot act, or not any more"},
         }
     ),
     "RuleList": _object(

@@ -11,7 +11,7 @@ from werkzeug.wsgi import ClosingIterator
 from app import errors
 from app.http.answers import json_answer
 from app.http.connections import ConnectionRecord, end, reset, send_raw
-from app.sandbox.rules.rules import Rule
+from app.sandbox.rules.rules import OwnBody, Rule
 
 _CODES = {
     400: "InvalidInput",
@@ -90,14 +90,29 @@ def expired_token_answer(realm: str) -> Response:
     return answer
 
 
-def with_altered_body(answer: Response, kind: str) -> Response:
-    """The answer with another body; its status stays, but for a page of HTML in place of a success, which is a 502."""
+def own_answer(status: int, body: OwnBody | None, retry_after_s: int | None) -> Response:
+    """An answer of a tester's own; without a body, it is empty."""
+    answer = Response(b"" if body is None else body.data, status)
+    if body is None:
+        del answer.headers["Content-Type"]
+    else:
+        answer.headers["Content-Type"] = body.content_type
+    if retry_after_s is not None:
+        answer.headers["Retry-After"] = str(retry_after_s)
+    return answer
+
+
+def with_altered_body(answer: Response, kind: str, *, keeps_status: bool = False) -> Response:
+    """The answer with another body.
+
+    :param keeps_status: whether a page of HTML in place of a success keeps its status; else it is a 502.
+    """
     match kind:
         case "truncatedJson":
             body = answer.get_data()
             answer.set_data(body[: max(1, len(body) // 2)] if body else b'{"statusCode":')
         case "html":
-            if answer.status_code < 400:
+            if answer.status_code < 400 and not keeps_status:
                 answer.status_code = 502
             answer.set_data(
                 f"<html>\r\n<head><title>{answer.status}</title></head>\r\n<body>\r\n"

@@ -32,7 +32,8 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.registry import Registry
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules import counting
-from app.sandbox.rules.rules import Rule, Sent
+from app.sandbox.rules.matching import Sent
+from app.sandbox.rules.rules import Rule
 from app.telemetry.metrics import metrics
 
 RULE_HEADER = "X-Sandbox-Rule"
@@ -103,8 +104,16 @@ class Hooks:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
         project = decision.project
         exchange = decision.exchange
-        path = requests.path_below(exchange.target)
-        sent = Sent(exchange.operation_id, exchange.method, path, exchange.client_id)
+        path = request.path if request.path == requests.TOKEN_PATH else requests.path_below(exchange.target)
+        sent = Sent(
+            exchange.operation_id,
+            exchange.method,
+            path,
+            exchange.client_id,
+            query=exchange.target.partition("?")[2],
+            headers=request.headers,
+            read=partial(requests.read_whole, request),
+        )
         for rule in project.rules:
             if rule.connection is not None and decision.connection_rule is not None:
                 continue  # there is one connection
@@ -151,6 +160,8 @@ class Hooks:
         return self._ruled_answer(decision, request, rule)
 
     def _ruled_answer(self, decision: Decision, request: Request, rule: Rule) -> Response:
+        if rule.own_body is not None or (rule.status or 400) < 400:
+            return answers.own_answer(rule.status or 200, rule.own_body, rule.retry_after)
         status = rule.status or (502 if rule.body == "html" else 503)
         return self._error(decision, request, status, rule)
 
@@ -221,11 +232,13 @@ class Hooks:
         decision.replaced_status = answer.status_code if decision.is_carried_out else None
         for rule in decision.acting:
             if rule.phase == "after":
-                if rule.status is not None or rule.body == "html":
+                if rule.answers:
                     answer = self._ruled_answer(decision, request, rule)
                 self._wait_after(decision, request, answer, rule)
             if rule.body is not None:
-                answer = answers.with_altered_body(answer, rule.body)
+                answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
+            for name, value in rule.headers:
+                answer.headers[name] = value
         answer.headers[RULE_HEADER] = decision.label
         add_log_fields(sandbox_rule=decision.label)
         if decision.connection_rule is not None:

@@ -77,7 +77,7 @@ class Noter:
 
 def _note_answer(request: Request, exchange: Exchange, decision: Decision | None, answer: Response) -> None:
     record: RequestRecord = g.record
-    requests.read_whole(request, exchange.request)
+    requests.note_body(request, exchange.request)
     rule = None if decision is None else decision.connection_rule
     if rule is None or not rule.leaves_no_answer:
         body = answer.get_data()

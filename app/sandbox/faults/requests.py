@@ -10,7 +10,7 @@ from app import errors
 from app.http.bodies import read_body
 from app.http.connections import ConnectionRecord
 from app.identity.server import Credentials, read_credentials, read_parameters
-from app.sandbox.journal.exchange import BODY_BYTES_KEPT, BODY_BYTES_NOTED, HttpMessage
+from app.sandbox.journal.exchange import BODY_BYTES_NOTED, HttpMessage
 from app.values import strict_json
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
@@ -35,20 +35,25 @@ def head_of(request: Request, connection: ConnectionRecord | None) -> HttpMessag
     return HttpMessage(tuple(request.headers) if connection is None or not connection.head else connection.head, b"", 0)
 
 
-def read_whole(request: Request, message: HttpMessage) -> None:
+def read_whole(request: Request) -> bytes | None:
+    """The body, which stays readable for the view; None if it is too long or cannot be read."""
+    try:
+        return read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
+    except (errors.ApiError, ParseException, OSError):
+        return None
+
+
+def note_body(request: Request, message: HttpMessage) -> None:
     """Read what is left of the body, and note it."""
     if request.content_length or "Transfer-Encoding" in request.headers:
-        try:
-            body = read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
-            message.body, message.size = body[:BODY_BYTES_NOTED], len(body)
-        except (errors.ApiError, ParseException, OSError):
-            message.size = None
+        body = read_whole(request)
+        message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
 
 
 def json_members(request: Request) -> dict[str, Any]:
-    """The members of a body that is a JSON object; none for any other body, or a large one."""
-    with suppress(errors.ApiError, strict_json.InvalidJson, ParseException, OSError):
-        body = strict_json.decode(read_body(request, BODY_BYTES_KEPT) or b"null")
+    """The members of a body that is a JSON object; none for any other body."""
+    with suppress(strict_json.InvalidJson):
+        body = strict_json.decode(read_whole(request) or b"null")
         if isinstance(body, dict):
             return cast("dict[str, Any]", body)
     return {}

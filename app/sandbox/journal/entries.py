@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
 
 from app.sandbox.journal.store import UNREADABLE, Kept
-from app.sandbox.rules.rules import TOKEN_OPERATION
+from app.sandbox.rules.matching import TOKEN_OPERATION
 
 BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
 """The operations whose body is a resource."""

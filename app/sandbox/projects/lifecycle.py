@@ -7,7 +7,7 @@ A change is one transaction, whose last part notifies the workers; its answer wa
 import secrets
 import string
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 from psycopg.errors import UniqueViolation
+from uuid_utils.compat import uuid7
 
 from app import errors
 from app.bulk import seed
@@ -26,12 +27,13 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import StoredResource
+from app.resource.schemas import ResourceDraft
 from app.sandbox.journal import store as journal_store
 from app.sandbox.projects import fence
 from app.sandbox.projects import store as project_store
 from app.sandbox.projects.bus import Bus, Message, Notice
 from app.sandbox.projects.clock import ProjectClock
-from app.sandbox.projects.ids import ids_made, seed_of, set_ids_made
+from app.sandbox.projects.ids import ids_made, seed_of, seeded_id, set_ids_made
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules import counting
@@ -66,6 +68,9 @@ class NewProject:
     scopes: tuple[str, ...] = SCOPE_NAMES
     ttl_s: int = 3600
     resources: int = 0
+    drafts: tuple[ResourceDraft, ...] = ()
+    """Resources that it begins with, in place of made-up ones."""
+    token_ttl_s: int | None = None
     copy_of: str | None = None
     clock: dict[str, Any] = field(default_factory=dict[str, Any])
     ids: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -102,9 +107,14 @@ class Projects:
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
             if not project_store.insert(
-                connection, project_key, client.client_id, created_at, expires_at, clock, order.clock, order.ids
-            ):
+                connection, project_key, client.client_id, created_at, expires_at, clock, order.clock, order.ids,
+                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s,
+            ):  # fmt: skip
                 raise errors.duplicate_field("projectKey", project_key)
+            if order.drafts:
+                at = text_of(clock.write_time() or created_at)
+                copied = _drafted(order.drafts, seed_of(order.ids), client.client_id, at)
+                set_ids_made(connection, project_key, len(copied))
             if copied:
                 try:
                     bulk_store.copy_in_parts(connection, project_key, copied)
@@ -114,11 +124,12 @@ class Projects:
             world = ProjectWorld(
                 SandboxProject(
                     project_key, client.client_id, b"", is_removed=False, clock=clock, seed=seed_of(order.ids),
-                    rules=(), rules_generation=0, token_epoch=0,
+                    rules=(), rules_generation=0, token_epoch=0, token_ttl_s=order.token_ttl_s,
                 )
             )  # fmt: skip
+            lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
             token = issued_tokens.issue_token(
-                connection, self._settings.issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
+                connection, self._settings.issuer, client.client_id, scopes, lifetime_s, self._encryption, world
             )
             change.kind, change.client_id = "made", client.client_id
             self._bus.begin_last_part(connection)  # one after the other, so that they see each other
@@ -129,24 +140,23 @@ class Projects:
             "clientSecret": client.client_secret,
             "scope": " ".join(scopes),
             "accessToken": token,
-            "tokenUrl": f"{self._settings.base_url}/oauth/token",
             "expiresAt": text_of(expires_at),
         }
 
     def issue_token(self, project: SandboxProject) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
+        world = ProjectWorld(project)
+        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
         with self._database.connection(project.key) as connection:
             scopes = project_store.scopes(connection, project.key)
             token = issued_tokens.issue_token(
-                connection, self._settings.issuer, project.client_id, scopes, TOKEN_LIFETIME_S, self._encryption,
-                ProjectWorld(project),
-            )  # fmt: skip
+                connection, self._settings.issuer, project.client_id, scopes, lifetime_s, self._encryption, world
+            )
         return {
             "clientId": project.client_id,
             "scope": " ".join(scopes),
             "accessToken": token,
-            "tokenUrl": f"{self._settings.base_url}/oauth/token",
-            "expiresIn": TOKEN_LIFETIME_S,
+            "expiresIn": lifetime_s,
         }
 
     def _copied(self, order: NewProject) -> list[StoredResource]:
@@ -220,8 +230,9 @@ class Projects:
             _, _, _, clock_order, ids_order = _locked(connection, project_key)
             bulk_store.restore_copy(connection, project_key, _INITIAL)
             project_store.set_clock(connection, project_key, ProjectClock().changed(clock_order))
+            made = ids_order.pop("made", 0)
             project_store.set_ids(connection, project_key, ids_order)
-            set_ids_made(connection, project_key, 0)
+            set_ids_made(connection, project_key, made)
             if not keep_rules:
                 generation = project_store.set_rules(connection, project_key, "[]")
                 counting.begin_counts(connection, project_key, generation, 0)
@@ -401,6 +412,7 @@ def _described(connection: Connection, found: project_store.Details) -> dict[str
         "expiresAt": text_of(found.expires_at),
         "resources": bulk_store.count(connection, found.project_key),
         "requests": project_store.count_requests(connection, found.project_key),
+        "tokenTtlSeconds": found.token_ttl_s or TOKEN_LIFETIME_S,
         "clock": found.clock.described(),
         "ids": found.ids,
         "snapshots": _snapshots(found.snapshots),
@@ -409,6 +421,26 @@ def _described(connection: Connection, found: project_store.Details) -> dict[str
 
 def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]
+
+
+def _drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> list[StoredResource]:
+    """Resources as the project's client would have made them, one after the other."""
+    return [
+        StoredResource(
+            id=uuid7() if seed_ is None else seeded_id(seed_, number),
+            version=1,
+            key=draft.key,
+            created_at=at,
+            last_modified_at=at,
+            created_by=client_id,
+            last_modified_by=client_id,
+            object_type=draft.object_type.text,
+            some_property=None,
+            staged_object_type=None,
+            staged_some_property=None,
+        )
+        for number, draft in enumerate(drafts, 1)
+    ]
 
 
 def _new_key() -> str:

@@ -22,3 +22,5 @@ class SandboxProject:
     rules_generation: int
     token_epoch: int
     """Tokens that were issued in an earlier epoch are refused."""
+    token_ttl_s: int | None = None
+    """How long its tokens are good; None: as those of other clients."""

@@ -11,7 +11,7 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import read_rules
 
 _COLUMNS: LiteralString = """p.project_key, p.client_id, c.secret_hash, p.is_removed, p.clock, p.ids, p.rules,
-    p.rules_generation, p.token_epoch"""
+    p.rules_generation, p.token_epoch, p.token_ttl_s"""
 
 _FIND: LiteralString = f"""
 SELECT {_COLUMNS} FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id
@@ -27,9 +27,9 @@ _NAMES: LiteralString = "SELECT project_key, client_id FROM sandbox_project"
 
 _INSERT: LiteralString = """
 INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids)
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s)
 VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)s, %(ids)s,
-    %(initial_clock)s, %(initial_ids)s)
+    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s)
 ON CONFLICT DO NOTHING RETURNING project_key"""
 
 # In statements of their own, so that each finds its rows on one machine.
@@ -40,7 +40,8 @@ SELECT EXISTS (
     SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)"""
 
 _DETAILS: LiteralString = """
-SELECT project_key, created_at, expires_at, clock, ids, snapshots, initial_clock, initial_ids FROM sandbox_project
+SELECT project_key, created_at, expires_at, token_ttl_s, clock, ids, snapshots, initial_clock, initial_ids
+FROM sandbox_project
 WHERE NOT is_removed AND project_key = coalesce(%(project_key)s, project_key) ORDER BY created_at, project_key"""
 
 _LOCK: LiteralString = """
@@ -97,7 +98,7 @@ def find_by_client(connection: Connection, client_id: str) -> SandboxProject | N
 def _project(row: tuple[Any, ...] | None) -> SandboxProject | None:
     if row is None:
         return None
-    key, client_id, secret_hash, is_removed, clock, ids, rules, generation, epoch = row
+    key, client_id, secret_hash, is_removed, clock, ids, rules, generation, epoch, token_ttl_s = row
     return SandboxProject(
         key,
         client_id,
@@ -108,6 +109,7 @@ def _project(row: tuple[Any, ...] | None) -> SandboxProject | None:
         read_rules(rules),
         generation,
         epoch,
+        token_ttl_s,
     )
 
 
@@ -131,8 +133,14 @@ def insert(
     clock: ProjectClock,
     clock_order: dict[str, Any],
     ids_order: dict[str, Any],
+    *,
+    ids_made: int = 0,
+    token_ttl_s: int | None = None,
 ) -> bool:
-    """Insert a project; False if the sandbox has one with this key."""
+    """Insert a project; False if the sandbox has one with this key.
+
+    :param ids_made: how many ids of its seed its first resources have.
+    """
     row = connection.execute(
         _INSERT,
         {
@@ -143,7 +151,8 @@ def insert(
             "clock": clock.stored(),
             "ids": json.dumps(ids_order),
             "initial_clock": json.dumps(clock_order),
-            "initial_ids": json.dumps(ids_order),
+            "initial_ids": json.dumps({**ids_order, "made": ids_made}),
+            "token_ttl_s": token_ttl_s,
         },
     ).fetchone()
     return row is not None
@@ -165,6 +174,7 @@ class Details:
     project_key: str
     created_at: datetime
     expires_at: datetime
+    token_ttl_s: int | None
     clock: ProjectClock
     ids: dict[str, Any]
     snapshots: dict[str, dict[str, Any]]
@@ -179,10 +189,18 @@ def details(connection: Connection, project_key: str | None = None) -> list[Deta
 
 
 def _details(row: tuple[Any, ...]) -> Details:
-    project_key, created_at, expires_at, clock, *texts = row
+    project_key, created_at, expires_at, token_ttl_s, clock, *texts = row
     ids, snapshots, initial_clock, initial_ids = (json.loads(text) for text in texts)
     return Details(
-        project_key, created_at, expires_at, ProjectClock.read(clock), ids, snapshots, initial_clock, initial_ids
+        project_key,
+        created_at,
+        expires_at,
+        token_ttl_s,
+        ProjectClock.read(clock),
+        ids,
+        snapshots,
+        initial_clock,
+        initial_ids,
     )
 
 

@@ -50,6 +50,10 @@ class ProjectWorld:
         match = _TOKEN_ID.fullmatch(token_id or "")
         return not self._project.is_removed and match is not None and int(match[1]) >= self._project.token_epoch
 
+    def token_lifetime_s(self, usual: int) -> int:
+        """As the project was made."""
+        return usual if self._project.token_ttl_s is None else self._project.token_ttl_s
+
     def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
         """A time after the end of the project, since its clock may be set back at any time."""
         return time.time() + _KEPT_S

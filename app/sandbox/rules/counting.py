@@ -11,13 +11,13 @@ from app.sandbox.rules.rules import Limit, Rule
 
 _MASK = 2**53 - 1
 
-_DUE: LiteralString = """CASE
-        WHEN %(first)s::bigint IS NOT NULL THEN c.matched < %(first)s::bigint
-        WHEN %(after)s::bigint IS NOT NULL THEN c.matched >= %(after)s::bigint
-        WHEN %(every)s::bigint IS NOT NULL THEN (c.matched + 1) %% %(every)s::bigint = 0
-        WHEN %(threshold)s::bigint IS NOT NULL
-            THEN (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint
-        ELSE true END"""
+# Of the requests behind "after", each that "every" names, the "first" of these, and these by chance.
+_DUE: LiteralString = """(c.matched >= %(after)s::bigint
+        AND (c.matched + 1 - %(after)s::bigint) %% %(every)s::bigint = 0
+        AND (%(first)s::bigint IS NULL
+            OR (c.matched + 1 - %(after)s::bigint) / %(every)s::bigint <= %(first)s::bigint)
+        AND (%(threshold)s::bigint IS NULL
+            OR (hashint8extended(c.matched + 1, %(seed)s::bigint) & %(mask)s::bigint) < %(threshold)s::bigint))"""
 
 _COUNT: LiteralString = f"""
 UPDATE sandbox_rule_count AS c SET matched = c.matched + 1, acts = {_DUE}, acted = c.acted + ({_DUE})::int
@@ -103,8 +103,8 @@ def _parameters(project_key: str, generation: int, rule: Rule) -> dict[str, obje
         "generation": generation,
         "rule": rule.number,
         "first": times.first,
-        "after": times.after,
-        "every": times.every,
+        "after": times.after or 0,
+        "every": times.every or 1,
         "seed": times.seed,
         "threshold": None if times.probability is None else round(times.probability * (_MASK + 1)),
         "mask": _MASK,

@@ -33,7 +33,7 @@ class SandboxError(Exception):
 class JournalEntry:
     """A request that reached the server, and its answer.
 
-    :param number: rises with the answers of a project.
+    :param number: rises with the requests of a project, in the order of their arrival.
     :param path: below the project and without the query, as it came: ``/resource/key=a%2Fb``.
     :param query: what follows the question mark, as it came.
     :param status: of the answer. If the request was carried out and a rule withheld its answer, the status that was
@@ -192,7 +192,9 @@ class SandboxProject:
     # Faults
 
     def rules(self, rules: Sequence[Mapping[str, Any]]) -> None:
-        """Order faults: from now on the first rule that matches a request, and is due, acts. An empty list ends all.
+        """Order faults: all rules that match a request, and are due, act in their order until one gives an answer.
+
+        An empty list ends all.
 
         :param rules: as the service's documentation of the sandbox describes them.
         :raises SandboxError: for a rule that cannot be; the message names its place. None is taken then.

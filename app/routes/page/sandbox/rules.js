@@ -21,7 +21,7 @@ const USUAL = [
 
 const OWN = '{"name": "every third is slow", "times": {"every": 3}, "delayMs": 800}';
 
-const asSent = ({ matched, acted, ...rule }) => rule;
+const asSent = ({ matched, acted, neverActs, ...rule }) => rule;
 
 export function Rules({ project, journal }) {
   const [rules, setRules] = useState(null);
@@ -61,12 +61,13 @@ export function Rules({ project, journal }) {
             <span class="knob" aria-hidden="true"></span><span><strong>${rule.name}</strong><span class="soft">${about}</span></span></button></li>`;
         })}</ul></section>
       <section aria-labelledby="inforce"><h3 id="inforce">In force</h3>
-        <p class="soft">The first that matches a request and is due acts on it. A change lets all of them count anew.</p>
+        <p class="soft">All that match a request and are due act on it in this order, until one gives an answer. A change lets all of them count anew.</p>
         ${rules?.length === 0 && html`<${Empty} title="No rules"><p>Answers are those of any other project. Switch a rule on, or write one.</p></${Empty}>`}
         <ol class="rules">${(rules ?? []).map((rule, index) => html`<li class="card">
           <div class="row"><strong>${rule.name ?? `Rule ${index}`}</strong><span class="grow"></span>
             <span class="soft">matched ${rule.matched}, acted ${rule.acted}</span>
             <button type="button" class="quiet" aria-label="Remove ${rule.name ?? `rule ${index}`}" onClick=${() => change(rules.filter((_, at) => at !== index))}>Remove</button></div>
+          ${rule.neverActs && html`<p class="soft">It cannot act: ${rule.neverActs}</p>`}
           <pre tabindex="0" aria-label="Rule as JSON">${JSON.stringify(asSent(rule), null, 1).replace(/\n\s*/g, " ")}</pre></li>`)}</ol>
         ${rules?.length > 0 && html`<button type="button" onClick=${() => change([])}>End all rules</button>`}
         <form class="card" onSubmit=${add}><label for="own">A rule of your own, as JSON</label>
