@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.sandbox.api.inputs import LIMIT_AT_MOST
-from app.sandbox.api.schemas import KEY, SCHEMAS, Document, number, ref
+from app.sandbox.api.schema_parts import KEY, Document, number, ref
+from app.sandbox.api.schemas import SCHEMAS
 from app.sandbox.journal.store import KEPT
 from app.sandbox.rules.rules import METHODS
 

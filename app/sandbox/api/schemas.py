@@ -1,59 +1,25 @@
 """The schemas of the document of the sandbox: the bodies and answers of its routes."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.sandbox.analysis.coverage import State
 from app.sandbox.analysis.recovery import Outcome
 from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.api.inputs import KEEPABLE, RESOURCES_AT_MOST, TTL_S
+from app.sandbox.api.rule_schema import RULE
+from app.sandbox.api.schema_parts import KEY, OPTIONAL_TEXT, TIME, Document, number, object_, ref, text_
 from app.sandbox.journal.entries import TROUBLES
-from app.sandbox.rules.reading import LIMITED_REQUESTS_AT_MOST, NAMES_AT_MOST, RULES_AT_MOST
-from app.sandbox.rules.rules import BODIES, CONNECTIONS, DELAY_MS_AT_MOST, METHODS, PHASES
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.sandbox.rules.reading import RULES_AT_MOST
 
-Document = dict[str, Any]
-
-
-def _object(properties: Document, required: tuple[str, ...] = (), **more: Any) -> Document:
-    return {
-        "type": "object",
-        **({"required": list(required)} if required else {}),
-        "properties": properties,
-        "additionalProperties": False,
-        **more,
-    }
-
-
-def _text(meaning: str = "", **more: Any) -> Document:
-    return {"type": "string", **({"description": meaning} if meaning else {}), **more}
-
-
-def number(minimum: float, maximum: float, meaning: str = "", kind: str = "integer") -> Document:
-    return {
-        "type": kind,
-        "minimum": minimum,
-        "maximum": maximum,
-        **({"description": meaning} if meaning else {}),
-    }
-
-
-def ref(name: str) -> Document:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-KEY = {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}
-_TIME = {"type": "string", "format": "date-time"}
-_OPTIONAL_TEXT: Document = {"type": ["string", "null"]}
 _COUNT: Document = {"type": "integer", "minimum": 0}
 _NUMBERS: Document = {"type": "array", "items": {"type": "integer", "minimum": 1}}
 
 _FINDING: Document = {
-    "id": _text(),
-    "title": _text("what it is"),
-    "detail": _text("what exactly was found"),
-    "instead": _text("what the client should do"),
+    "id": text_(),
+    "title": text_("what it is"),
+    "detail": text_("what exactly was found"),
+    "instead": text_("what the client should do"),
     "clauses": {
         "type": "array",
         "items": {"type": "string"},
@@ -66,8 +32,8 @@ _MESSAGE_BODY: Document = {
     "required": ["size"],
     "properties": {
         "size": {"type": ["integer", "null"], "description": "bytes of the whole body; null if it was not read whole"},
-        "text": _text("the first 64 KiB, without tokens and secrets"),
-        "base64": _text("the same, if they are no text"),
+        "text": text_("the first 64 KiB, without tokens and secrets"),
+        "base64": text_("the same, if they are no text"),
         "truncated": {"type": "boolean", "const": True},
     },
 }
@@ -78,35 +44,23 @@ _HEADERS: Document = {
 }
 
 
-def _wanted(description: str) -> Document:
-    """What a rule asks of parameters or headers."""
-    texts = {"type": "array", "minItems": 1, "items": {"type": "string"}}
-    return {
-        "type": "object",
-        "minProperties": 1,
-        "maxProperties": NAMES_AT_MOST,
-        "additionalProperties": {"oneOf": [{"type": "string"}, texts, {"type": "boolean"}]},
-        "description": f"{description}, each with a value or several that it has; true: it is there, false: it is not",
-    }
-
-
 SCHEMAS: Mapping[str, Document] = {
-    "ClockOrder": _object(
+    "ClockOrder": object_(
         {
-            "now": {**_TIME, "description": "the time that it shows now"},
+            "now": {**TIME, "description": "the time that it shows now"},
             "runs": {"type": "boolean", "description": "false: it stands still; true if not given"},
             "offsetSeconds": {"type": "number", "description": "how far it is ahead of real time, in place of now"},
         },
         description="An empty object is real time.",
     ),
-    "IdsOrder": _object(
+    "IdsOrder": object_(
         {"seed": {"type": "integer", "format": "int64"}},
         description="With a seed, ids are a reproducible sequence; an empty object is chance.",
     ),
-    "NewProject": _object(
+    "NewProject": object_(
         {
             "projectKey": {**KEY, "description": "one that nothing has used; made if not given"},
-            "scope": _text(f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}"),
+            "scope": text_(f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}"),
             "ttlSeconds": number(*TTL_S, "after these it is removed; default: 3600"),
             "resources": {
                 "oneOf": [
@@ -114,8 +68,8 @@ SCHEMAS: Mapping[str, Document] = {
                     {
                         "type": "array",
                         "maxItems": RESOURCES_AT_MOST,
-                        "items": _object(
-                            {"key": _text(), "objectTypeProperty": {"type": "object"}}, ("objectTypeProperty",)
+                        "items": object_(
+                            {"key": text_(), "objectTypeProperty": {"type": "object"}}, ("objectTypeProperty",)
                         ),
                     },
                 ],
@@ -127,33 +81,33 @@ SCHEMAS: Mapping[str, Document] = {
             "ids": ref("IdsOrder"),
         }
     ),
-    "MadeProject": _object(
+    "MadeProject": object_(
         {
             "projectKey": KEY,
-            "clientId": _text(),
-            "clientSecret": _text("shown this once"),
-            "scope": _text(),
-            "accessToken": _text(),
-            "tokenUrl": _text(format="uri"),
-            "expiresAt": _TIME,
+            "clientId": text_(),
+            "clientSecret": text_("shown this once"),
+            "scope": text_(),
+            "accessToken": text_(),
+            "tokenUrl": text_(format="uri"),
+            "expiresAt": TIME,
         },
         ("projectKey", "clientId", "clientSecret", "scope", "accessToken", "tokenUrl", "expiresAt"),
     ),
-    "Project": _object(
+    "Project": object_(
         {
             "projectKey": KEY,
-            "createdAt": _TIME,
-            "expiresAt": _TIME,
+            "createdAt": TIME,
+            "expiresAt": TIME,
             "resources": {"type": "integer", "minimum": 0},
             "requests": {"type": "integer", "minimum": 0, "description": "all of them, also those no longer kept"},
             "tokenTtlSeconds": {"type": "integer"},
-            "clock": _object(
-                {"now": _TIME, "runs": {"type": "boolean"}, "offsetSeconds": {"type": "number"}}, ("now", "runs")
+            "clock": object_(
+                {"now": TIME, "runs": {"type": "boolean"}, "offsetSeconds": {"type": "number"}}, ("now", "runs")
             ),
             "ids": ref("IdsOrder"),
             "snapshots": {
                 "type": "array",
-                "items": _object({"name": _text(), "createdAt": _TIME}, ("name", "createdAt")),
+                "items": object_({"name": text_(), "createdAt": TIME}, ("name", "createdAt")),
             },
         },
         (
@@ -168,88 +122,17 @@ SCHEMAS: Mapping[str, Document] = {
             "snapshots",
         ),
     ),
-    "ProjectList": _object({"results": {"type": "array", "items": ref("Project")}}, ("results",)),
-    "ResetOrder": _object({"keep": {"type": "array", "items": {"type": "string", "enum": list(KEEPABLE)}}}),
-    "Rule": _object(
-        {
-            "name": _text("what answers and logs call it", minLength=1, maxLength=200),
-            "match": _object(
-                {
-                    "operationId": {"type": ["string", "array"], "items": {"type": "string"}},
-                    "method": {"type": "string", "enum": list(METHODS)},
-                    "path": _text("a regular expression of RE2 for the whole raw path below the project"),
-                    "client": _text("the id of a client"),
-                    "query": _wanted("parameters of the query string, decoded"),
-                    "header": _wanted("headers of the request"),
-                    "body": {
-                        "description": "a text: a regular expression of RE2 that is found in it; any other value: JSON"
-                        " that it contains, each member of an object and each item of an array somewhere",
-                    },
-                },
-                description="All of its members have to hold. Requests for tokens have to be named: getToken.",
-            ),
-            "times": _object(
-                {
-                    "first": number(1, 2**53),
-                    "after": number(0, 2**53),
-                    "every": number(1, 2**53),
-                    "probability": number(0, 1, kind="number"),
-                    "seed": {"type": "integer", "format": "int64"},
-                },
-                description="Which of the requests that match are due: of those behind `after`, each that `every` names,"
-                " the `first` of these, and these by chance.",
-            ),
-            "phase": {
-                "type": "string",
-                "enum": list(PHASES),
-                "description": "after: the request is carried out, and then its answer is replaced or lost",
-            },
-            "status": number(200, 599),
-            "code": _text(),
-            "message": _text(),
-            "retryAfter": number(0, 86_400, "seconds"),
-            "delayMs": number(0, DELAY_MS_AT_MOST),
-            "jitterMs": number(0, DELAY_MS_AT_MOST, "up to so much is added to the delay, by chance"),
-            "connection": {"type": "string", "enum": list(CONNECTIONS)},
-            "headers": {
-                "type": "object",
-                "maxProperties": NAMES_AT_MOST,
-                "additionalProperties": {"type": "string"},
-                "description": "headers of the answer, in place of those with these names",
-            },
-            "body": {
-                "oneOf": [
-                    {"type": "string", "enum": list(BODIES)},
-                    _object({"json": {}, "contentType": _text()}, ("json",)),
-                    _object({"text": _text(), "contentType": _text()}, ("text",)),
-                ],
-                "description": "how the body is altered, or a body of one's own",
-            },
-            "limit": _object(
-                {
-                    "requests": number(1, LIMITED_REQUESTS_AT_MOST),
-                    "perSeconds": number(0.001, 3600, kind="number"),
-                },
-                ("requests", "perSeconds"),
-            ),
-            "expireTokens": {"type": "boolean"},
-            "conflict": {
-                "type": "boolean",
-                "description": "another writer changes the resource just before a write that expects a version",
-            },
-            "matched": {"type": "integer", "minimum": 0, "readOnly": True},
-            "acted": {"type": "integer", "minimum": 0, "readOnly": True},
-            "neverActs": {"type": "string", "readOnly": True, "description": "why it cannot act, or not any more"},
-        }
-    ),
-    "RuleList": _object(
+    "ProjectList": object_({"results": {"type": "array", "items": ref("Project")}}, ("results",)),
+    "ResetOrder": object_({"keep": {"type": "array", "items": {"type": "string", "enum": list(KEEPABLE)}}}),
+    "Rule": RULE,
+    "RuleList": object_(
         {"rules": {"type": "array", "maxItems": RULES_AT_MOST, "items": ref("Rule")}},
         ("rules",),
     ),
-    "Entry": _object(
+    "Entry": object_(
         {
             "number": {"type": "integer", "minimum": 1},
-            "startedAt": {**_TIME, "description": "when it arrived; entries are numbered by it"},
+            "startedAt": {**TIME, "description": "when it arrived; entries are numbered by it"},
             "endedAt": {
                 "type": ["string", "null"],
                 "format": "date-time",
@@ -258,13 +141,13 @@ SCHEMAS: Mapping[str, Document] = {
             "answeredMs": {"type": ["number", "null"], "description": "until its answer began to be sent"},
             "durationMs": {"type": ["number", "null"], "description": "until it ended"},
             "underWay": {"type": "boolean", "description": "it has not ended; what follows may still change"},
-            "clientId": _OPTIONAL_TEXT,
-            "operationId": _OPTIONAL_TEXT,
-            "request": _object(
+            "clientId": OPTIONAL_TEXT,
+            "operationId": OPTIONAL_TEXT,
+            "request": object_(
                 {
-                    "method": _text(),
-                    "target": _text("as it was sent"),
-                    "httpVersion": _text(),
+                    "method": text_(),
+                    "target": text_("as it was sent"),
+                    "httpVersion": text_(),
                     "headers": _HEADERS,
                     "body": _MESSAGE_BODY,
                 },
@@ -280,36 +163,36 @@ SCHEMAS: Mapping[str, Document] = {
                 "type": ["object", "null"],
                 "description": "what the token says, if it was valid",
                 "properties": {
-                    "sub": _text(),
+                    "sub": text_(),
                     "scopes": {"type": "array", "items": {"type": "string"}},
-                    "id": _OPTIONAL_TEXT,
-                    "expiresAt": _TIME,
+                    "id": OPTIONAL_TEXT,
+                    "expiresAt": TIME,
                 },
             },
             "rule": {
                 "type": ["object", "null"],
                 "description": "what was done on order",
                 "properties": {
-                    "name": _OPTIONAL_TEXT,
+                    "name": OPTIONAL_TEXT,
                     "number": {"type": ["integer", "null"], "description": "of the last rule that acted"},
                     "all": {
                         "type": "array",
                         "description": "the rules that acted, in their order",
-                        "items": _object({"name": _OPTIONAL_TEXT, "number": {"type": "integer"}}, ("name", "number")),
+                        "items": object_({"name": OPTIONAL_TEXT, "number": {"type": "integer"}}, ("name", "number")),
                     },
-                    "prefer": _OPTIONAL_TEXT,
+                    "prefer": OPTIONAL_TEXT,
                     "does": {"type": "array", "items": {"type": "string"}},
-                    "phase": _OPTIONAL_TEXT,
+                    "phase": OPTIONAL_TEXT,
                     "carriedOut": {"type": "boolean"},
                     "replacedStatus": {"type": ["integer", "null"]},
                     "waitedMs": {"type": "integer"},
                 },
             },
-            "sql": _object(
+            "sql": object_(
                 {"statements": {"type": "integer"}, "milliseconds": {"type": "number"}},
                 ("statements", "milliseconds"),
             ),
-            "correlationId": _text(),
+            "correlationId": text_(),
             "connection": {
                 "type": ["object", "null"],
                 "properties": {
@@ -330,12 +213,12 @@ SCHEMAS: Mapping[str, Document] = {
         },
         ("number", "startedAt", "endedAt", "durationMs", "underWay", "request", "response", "findings"),
     ),
-    "Finding": _object(_FINDING, tuple(_FINDING)),
-    "Report": _object(
+    "Finding": object_(_FINDING, tuple(_FINDING)),
+    "Report": object_(
         {
             "projectKey": KEY,
-            "requests": _object({"total": _COUNT, "kept": _COUNT, "underWay": _COUNT}, ("total", "kept", "underWay")),
-            "specification": _object(
+            "requests": object_({"total": _COUNT, "kept": _COUNT, "underWay": _COUNT}, ("total", "kept", "underWay")),
+            "specification": object_(
                 {
                     "exercised": _COUNT,
                     "observable": _COUNT,
@@ -343,12 +226,12 @@ SCHEMAS: Mapping[str, Document] = {
                     "percent": number(0, 100, "exercised clauses of those that are observable, cut"),
                     "clauses": {
                         "type": "array",
-                        "items": _object(
+                        "items": object_(
                             {
-                                "number": _text("its anchor in /docs/specification"),
-                                "level": _text(),
-                                "profile": _text(),
-                                "text": _text(),
+                                "number": text_("its anchor in /docs/specification"),
+                                "level": text_(),
+                                "profile": text_(),
+                                "text": text_(),
                                 "state": {"type": "string", "enum": [str(state) for state in State]},
                                 "requests": _NUMBERS,
                             },
@@ -360,41 +243,41 @@ SCHEMAS: Mapping[str, Document] = {
             ),
             "notations": {
                 "type": "array",
-                "items": _object(
-                    {"id": _text(), "title": _text(), "count": _COUNT, "requests": _NUMBERS},
+                "items": object_(
+                    {"id": text_(), "title": text_(), "count": _COUNT, "requests": _NUMBERS},
                     ("id", "title", "count", "requests"),
                 ),
             },
             "operations": {
                 "type": "array",
-                "items": _object(
-                    {"operationId": _text("none: an unknown URL or method"), "count": _COUNT},
+                "items": object_(
+                    {"operationId": text_("none: an unknown URL or method"), "count": _COUNT},
                     ("operationId", "count"),
                 ),
             },
             "statuses": {
                 "type": "array",
-                "items": _object({"status": _text("none: no answer"), "count": _COUNT}, ("status", "count")),
+                "items": object_({"status": text_("none: no answer"), "count": _COUNT}, ("status", "count")),
             },
-            "recovery": _object({trouble: ref("Recovery") for trouble in TROUBLES}, TROUBLES),
+            "recovery": object_({trouble: ref("Recovery") for trouble in TROUBLES}, TROUBLES),
             "findings": {
                 "type": "array",
-                "items": _object({**_FINDING, "count": _COUNT, "requests": _NUMBERS}, (*_FINDING, "count", "requests")),
+                "items": object_({**_FINDING, "count": _COUNT, "requests": _NUMBERS}, (*_FINDING, "count", "requests")),
             },
         },
         ("projectKey", "requests", "specification", "notations", "operations", "statuses", "recovery", "findings"),
         description="Numbers of requests are those of the journal, the first 20 of each kind.",
     ),
-    "Recovery": _object(
+    "Recovery": object_(
         {
             **{str(outcome): _COUNT for outcome in Outcome},
             "episodes": {
                 "type": "array",
-                "items": _object(
+                "items": object_(
                     {
                         "requests": _NUMBERS,
                         "outcome": {"type": "string", "enum": [str(outcome) for outcome in Outcome]},
-                        "reason": _text(),
+                        "reason": text_(),
                     },
                     ("requests", "outcome", "reason"),
                 ),
@@ -403,17 +286,17 @@ SCHEMAS: Mapping[str, Document] = {
         (*(str(outcome) for outcome in Outcome), "episodes"),
         description="How the client dealt with requests that failed in one way.",
     ),
-    "IssuedToken": _object(
+    "IssuedToken": object_(
         {
-            "clientId": _text(),
-            "scope": _text(),
-            "accessToken": _text(),
-            "tokenUrl": _text(format="uri"),
+            "clientId": text_(),
+            "scope": text_(),
+            "accessToken": text_(),
+            "tokenUrl": text_(format="uri"),
             "expiresIn": {"type": "integer", "description": "seconds, by the project's clock"},
         },
         ("clientId", "scope", "accessToken", "tokenUrl", "expiresIn"),
     ),
-    "EntryPage": _object(
+    "EntryPage": object_(
         {
             "limit": {"type": "integer"},
             "offset": {"type": "integer"},
@@ -423,29 +306,29 @@ SCHEMAS: Mapping[str, Document] = {
         },
         ("limit", "offset", "count", "total", "results"),
     ),
-    "Archive": _object({"log": {"type": "object"}}, ("log",), description="An HTTP archive, version 1.2."),
-    "Question": _object(
+    "Archive": object_({"log": {"type": "object"}}, ("log",), description="An HTTP archive, version 1.2."),
+    "Question": object_(
         {
             "operationId": {"type": "string", "enum": list(OPERATIONS)},
-            "query": _text("the query string, percent-encoded"),
+            "query": text_("the query string, percent-encoded"),
             "execute": {"type": "boolean", "description": "whether the answer is wanted too"},
         },
         ("operationId",),
     ),
-    "Explanation": _object(
+    "Explanation": object_(
         {
-            "operationId": _text(),
+            "operationId": text_(),
             "tree": {"type": ["object", "null"], "description": "what the query was parsed to"},
             "statements": {
                 "type": "array",
-                "items": _object(
-                    {"sql": _text(), "parameters": {"type": "object"}, "plan": {"type": ["object", "null"]}},
+                "items": object_(
+                    {"sql": text_(), "parameters": {"type": "object"}, "plan": {"type": ["object", "null"]}},
                     ("sql", "parameters", "plan"),
                 ),
             },
             "conditions": {
                 "type": "array",
-                "items": _object({"condition": {"type": "object"}, "index": _OPTIONAL_TEXT}, ("condition", "index")),
+                "items": object_({"condition": {"type": "object"}, "index": OPTIONAL_TEXT}, ("condition", "index")),
             },
             "answer": {
                 "type": ["object", "boolean"],
@@ -454,17 +337,17 @@ SCHEMAS: Mapping[str, Document] = {
         },
         ("operationId", "tree", "statements", "conditions"),
     ),
-    "Error": _object(
+    "Error": object_(
         {
             "statusCode": {"type": "integer"},
-            "message": _text(),
+            "message": text_(),
             "errors": {
                 "type": "array",
                 "description": "a fault in an expression has its parameter, line and column",
                 "items": {"type": "object"},
             },
-            "error": _text(),
-            "error_description": _text(),
+            "error": text_(),
+            "error_description": text_(),
         },
         ("statusCode", "message", "errors"),
     ),
