@@ -116,6 +116,10 @@ def _base_url() -> str:
     return base_url_of(request, current_app.extensions["settings"])
 
 
+def _token_url() -> str:
+    return f"{_base_url()}{TOKEN_PATH}"
+
+
 def _done() -> Response:
     answer = Response(status=204)
     del answer.headers["Content-Type"]
@@ -164,7 +168,7 @@ class AllProjects(Endpoint):
     def post(self) -> Response:
         """Make a project."""
         order = inputs.read_project(request)
-        made = {**_sandbox().projects.make(order), "tokenUrl": f"{_base_url()}{TOKEN_PATH}"}
+        made = _sandbox().projects.make(order, _token_url())
         answer = _json(made, 201)
         answer.headers["Location"] = f"{request.script_root}/sandbox/projects/{made['projectKey']}"
         return answer
@@ -191,8 +195,7 @@ class Tokens(Endpoint):
 
     def post(self, sandbox_key: str) -> Response:
         """Issue one, for a tester who does not have the client's secret."""
-        issued = _sandbox().projects.issue_token(_project(sandbox_key))
-        return _json({**issued, "tokenUrl": f"{_base_url()}{TOKEN_PATH}"}, 201)
+        return _json(_sandbox().projects.issue_token(_project(sandbox_key), _token_url()), 201)
 
 
 @_at(f"{PROJECT}/reset")

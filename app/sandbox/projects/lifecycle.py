@@ -87,9 +87,10 @@ class Projects:
 
     # Making and removing
 
-    def make(self, order: NewProject) -> dict[str, Any]:
+    def make(self, order: NewProject, token_url: str = "") -> dict[str, Any]:
         """Make a project with a client and a token, and return what its tester needs.
 
+        :param token_url: under which the tester reaches the token endpoint.
         :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
             or is too large, or if there are :data:`PROJECTS_AT_MOST`.
         """
@@ -140,10 +141,11 @@ class Projects:
             "clientSecret": client.client_secret,
             "scope": " ".join(scopes),
             "accessToken": token,
+            "tokenUrl": token_url,
             "expiresAt": text_of(expires_at),
         }
 
-    def issue_token(self, project: SandboxProject) -> dict[str, Any]:
+    def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
         world = ProjectWorld(project)
         lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
@@ -156,6 +158,7 @@ class Projects:
             "clientId": project.client_id,
             "scope": " ".join(scopes),
             "accessToken": token,
+            "tokenUrl": token_url,
             "expiresIn": lifetime_s,
         }
 
