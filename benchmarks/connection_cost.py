@@ -134,10 +134,11 @@ def main() -> None:
         body = {"objectTypeProperty": EXAMPLE}
         made = create_app(settings).test_client().post("/demo/resource", json=body, headers=bearer)
         path = made.headers["Location"]
-        servers = {variant: _Server(variant, url, path, token) for variant in VARIANTS}
-        for server in servers.values():
-            running.callback(server.stop)
-            server.cpu_us()
+        servers: dict[str, _Server] = {}
+        for variant in VARIANTS:
+            servers[variant] = _Server(variant, url, path, token)
+            running.callback(servers[variant].stop)
+            servers[variant].cpu_us()
         rounds = [{variant: server.cpu_us() for variant, server in servers.items()} for _ in range(ROUNDS)]
         click.echo("| the worker | a get takes, us | ratio to the worker as it is (half of the rounds) |")
         click.echo("|---|---|---|")
