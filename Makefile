@@ -9,6 +9,7 @@
 # make specification  write what is made from docs/specification.md anew: data, page, table of tests
 # make conformance    the testkit against this service: every clause of the specification
 # make adapters       the reference adapters, and all faults planted in one, against the scenarios for clients
+# make clients-table  real clients and generators against the scenarios; writes docs/clients-table.md and .json
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
 # make page-test      of that only the page of the sandbox in a browser
 # make bench          compare the service with its peers on this machine
@@ -29,7 +30,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance adapters contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test image matrix lock sql specification conformance adapters clients-table contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
@@ -43,6 +44,7 @@ help:
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
+	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm)"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
@@ -121,6 +123,9 @@ conformance: install-dev
 # Not part of test: the scenarios are run once for each fault.
 adapters: install-dev
 	@$(BIN)/python -m pytest -n 2 testkit/tests/with_all_faults.py $(ARGS)
+
+clients-table: install-dev
+	@$(BIN)/python -m tests.clients.measured $(ARGS)
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients

@@ -27,7 +27,12 @@ def as_json() -> str:
 
 def _operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
     parameters = [
-        {"name": each["name"], "in": each["in"], "kind": _kind(each["schema"])}
+        {
+            "name": each["name"],
+            "in": each["in"],
+            "kind": _kind(each["schema"]),
+            **({"default": each["schema"]["default"]} if "default" in each["schema"] else {}),
+        }
         for each in item["parameters"]
         if each["name"] != "projectKey"
     ]

@@ -62,6 +62,17 @@ def token_request(change: Any) -> Any:
 fault("the scope is not asked for", "C-do-2 C-do-13")(
     token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
 )
+fault("the secret stands in the address", "C-do-1")(
+    token_request(
+        lambda self, url, options: (
+            f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials",
+            options,
+        )
+    )
+)
+fault("a token is asked for in JSON", "C-do-1")(
+    token_request(lambda _, url, options: (url, {"auth": options["auth"], "json": options["data"]}))
+)
 
 
 async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
@@ -127,6 +138,9 @@ async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
     return response
 
 
+fault("a missing scope is answered by a new token", "C-do-13")(answering(_renews_for_scopes))
+
+
 async def _write_is_not_sent_again(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
     if method in ("GET", "HEAD") or self.opened["token"] is not None:
         return await send()
@@ -154,6 +168,24 @@ fault("503 is not repeated", "C-do-15 C-do-16 C-do-20")(
         ),
     )
 )
+fault("429 is not repeated", "C-do-17")(
+    of_client(
+        "should_wait",
+        lambda _, former, self, method, path, body, response, ends: (
+            response.status_code != 429 and former(self, method, path, body, response, ends)
+        ),
+    )
+)
+
+
+@fault("503 is repeated once", "C-do-16")
+def _(adapter: Any) -> None:
+    def changed(former: Any, self: Any, method: str, path: str, body: Any, response: Any, ends: float) -> bool:
+        counts = self.__dict__.setdefault("counts", {})
+        counts[ends] = counts.get(ends, 0) + 1
+        return counts[ends] < 2 and former(self, method, path, body, response, ends)
+
+    around(adapter.Client, "should_wait", changed)
 
 
 @fault("a POST without a key is repeated after a 503", "C-do-23")
@@ -173,9 +205,14 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
 
 
 fault("a 400 is repeated", "C-do-30")(repeated({400}))
+fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10")(
+    repeated({404}, when=lambda operation, *_: operation != "checkResources")
+)
 fault("a 405 is repeated", "C-do-34")(repeated({405}))
 fault("a 413 is repeated", "C-do-35")(repeated({413}))
 fault("a 415 is repeated", "C-do-36")(repeated({415}))
+fault("a 500 is repeated", "C-do-24")(repeated({500}))
+fault("a 502 is repeated", "C-do-25")(repeated({502}))
 
 
 async def _takes_the_current_version(self: Any, send: Any, operation: str, method: str, body: Any) -> Any:
@@ -211,6 +248,9 @@ fault("a POST is repeated after a lost connection", "C-do-26..28")(
     lost("TransportError", lambda method: method == "POST")
 )
 fault("a POST is repeated after a reset connection", "C-do-27")(lost("ReadError", lambda method: method == "POST"))
+fault("a POST is repeated after an answer that was cut off", "C-do-26 C-do-28")(
+    lost("RemoteProtocolError", lambda method: method == "POST")
+)
 
 
 @fault("a POST is sent again within its time limit", "C-do-29")
@@ -256,6 +296,34 @@ fault("each call has a connection of its own", "C-ans-49 C-do-5 C-do-43")(
 fault("the connection is closed after an error", "C-do-44")(connections(lambda response: response.status_code >= 400))
 
 
+@fault("a connection that has ended is used again", "C-do-45")
+def _(adapter: Any) -> None:
+    former = adapter.Client.answer
+
+    async def answer(self: Any, *args: Any) -> Any:
+        if getattr(self, "has_ended", False):
+            raise adapter.httpx.ReadError("the connection has ended")
+        response = await former(self, *args)
+        self.has_ended = response.headers.get("Connection") == "close"
+        return response
+
+    adapter.Client.answer = answer
+
+
+@fault("a connection that has ended silently is used again", "C-do-46")
+def _(adapter: Any) -> None:
+    former = adapter.Client.answer
+
+    async def answer(self: Any, *args: Any) -> Any:
+        response = await former(self, *args)
+        if getattr(self, "is_second", False) and "C-do-46" in self.opened["session"]:
+            raise adapter.httpx.ReadError("the connection has ended")
+        self.is_second = True
+        return response
+
+    adapter.Client.answer = answer
+
+
 async def _asks_first(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
     if operation == "deleteResourceById":
         await send(method="GET")
@@ -270,17 +338,6 @@ def headers(extra: Any) -> Any:
 
 
 fault("a header that is no longer read is sent", "C-do-50 C-do-52")(headers({"X-Vrap-Disable-Validation": "true"}))
-
-
-@fault("a header is sent twice", "C-err-61..65 C-do-1 C-do-53")
-def _(adapter: Any) -> None:
-    class Twice(adapter.httpx.AsyncClient):
-        async def request(self, method: str, url: str, *, headers: Any, content: Any) -> Any:
-            pairs = [*headers.items(), ("X-Requested-With", "a"), ("X-Requested-With", "b")]
-            return await super().request(method, url, headers=pairs, content=content)
-
-    former = adapter.httpx
-    adapter.httpx = type("httpx", (), {**vars(former), "AsyncClient": Twice})
 
 
 @fault("pages have twenty results at most", "C-ans-48")

@@ -28,6 +28,22 @@ def without(*names: str) -> Any:
 fault("the entries of errors are not shown", "C-err-2")(without("errors"))
 fault("currentVersion is not shown", "C-err-9 C-err-30")(without("currentVersion"))
 fault("Retry-After is not shown", "C-err-19 C-err-20")(without("retryAfterSeconds"))
+fault("Retry-After is shown in milliseconds", "C-err-19 C-err-20")(
+    errors(
+        lambda shown, _: (
+            {**shown, "retryAfterSeconds": shown["retryAfterSeconds"] * 1000} if "retryAfterSeconds" in shown else shown
+        )
+    )
+)
+fault("currentVersion is cut to 32 bits", "C-err-10")(
+    errors(
+        lambda shown, _: (
+            {**shown, "currentVersion": (shown["currentVersion"] + 2**31) % 2**32 - 2**31}
+            if "currentVersion" in shown
+            else shown
+        )
+    )
+)
 fault("entries of errors are shown in reverse", "C-err-2")(
     errors(lambda shown, _: {**shown, "errors": shown.get("errors", [])[::-1]})
 )
@@ -69,22 +85,21 @@ fault("the body of an error may not be HTML", "C-err-21 C-err-22 C-err-63 C-do-2
 fault("the body of an error may not be empty", "C-err-23")(
     parsed(lambda response: not response.content and response.request.method != "HEAD")
 )
+fault("the body of an error has to be an object", "C-err-25 C-err-26")(
+    parsed(lambda response: not is_no_json(response) and not isinstance(json.loads(response.content), dict))
+)
+fault("the body of an error has to have entries", "C-err-27 C-err-28 C-err-32 C-err-34 C-err-36")(
+    parsed(
+        lambda response: (
+            not is_no_json(response)
+            and isinstance(body := json.loads(response.content), dict)
+            and not body.get("errors")
+        )
+    )
+)
 
 
 # Errors that are none
-
-
-def success(when: Any) -> Any:
-    """Take an answer for a success."""
-
-    def plant(adapter: Any) -> None:
-        around(
-            adapter,
-            "is_success",
-            lambda former, operation, status: when(operation, status) or former(operation, status),
-        )
-
-    return plant
 
 
 def swallowed(when: Any, result: Any = None) -> Any:
@@ -111,10 +126,16 @@ fault("a 404 returns null", "C-err-6..8 C-err-22 C-do-14 C-do-31")(
 )
 fault("a 409 returns null", "C-err-9 C-err-30 C-do-37")(swallowed(lambda shown, _: shown.get("status") == 409))
 fault("a 412 returns null", "C-err-11 C-do-32")(swallowed(lambda shown, _: shown.get("status") == 412))
+fault("errors of decoding return null", "C-err-37..46 C-err-64")(
+    swallowed(lambda shown, _: shown["kind"] == "decoding")
+)
 fault("errors of the network return null", "C-err-47..54 C-err-65 C-do-26..28 C-do-40 C-do-41")(
     swallowed(lambda shown, _: shown["kind"] == "network")
 )
 fault("a time limit returns null", "C-err-55..58 C-do-29")(swallowed(lambda shown, _: shown["kind"] == "timeout"))
+fault("a resource with the status 500 is a success", "C-err-13 C-err-24 C-err-36")(
+    swallowed(lambda shown, _: shown.get("status") == 500 and "message" not in shown and "code" not in shown)
+)
 
 
 # Bodies of success that are none
@@ -135,11 +156,15 @@ def decoded(when: Any, result: Any) -> Any:
     return plant
 
 
+fault("an empty body is an empty object", "C-err-37")(decoded(lambda response: not response.content, lambda _: {}))
 fault("null is returned in place of a resource", "C-err-43")(
     decoded(lambda response: response.content == b"null", lambda _: None)
 )
 fault("a text is returned in place of a page", "C-err-44")(
     decoded(lambda response: response.content.startswith(b'"'), lambda response: response.json())
+)
+fault("what is no JSON is returned as a text", "C-err-37..40 C-err-45 C-err-46 C-err-64")(
+    decoded(is_no_json, lambda response: response.text)
 )
 
 
@@ -163,6 +188,8 @@ fault("errors of the network are errors of decoding", "C-err-47..54 C-err-65 C-d
     kinds(network="decoding")
 )
 fault("time limits are errors of the network", "C-err-55..58 C-do-29")(kinds(timeout="network"))
+fault("errors of decoding have the kind other", "C-err-37..46 C-err-64")(kinds(decoding="other"))
+fault("errors of decoding are errors of HTTP", "C-err-37..46 C-err-64")(kinds(decoding="http"))
 
 
 # Limits
@@ -185,6 +212,21 @@ def _(adapter: Any) -> None:
     async def answer(self: Any, *args: Any) -> Any:
         async with asyncio.timeout(1.0 if self.opened["projectKey"] == "scripted" else self.limit_s):
             return await former(self, *args)
+
+    adapter.Client.answer = answer
+
+
+@fault("a body that was cut off is returned", "C-err-47 C-err-48 C-do-28")
+def _(adapter: Any) -> None:
+    former = adapter.Client.answer
+
+    async def answer(self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
+        try:
+            return await former(self, method, path, headers, operation, body)
+        except adapter.httpx.RemoteProtocolError as error:
+            if "incomplete" not in str(error) and "peer closed" not in str(error):
+                raise
+            return adapter.httpx.Response(200, json={}, request=adapter.httpx.Request(method, self.base))
 
     adapter.Client.answer = answer
 

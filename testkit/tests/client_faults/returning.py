@@ -1,5 +1,6 @@
 """Faults in what is returned for answers of success."""
 
+import json
 from typing import Any
 
 from client_faults.planting import around, deep, deep_arrays, deep_objects, fault, numbers, results_changed, texts
@@ -49,6 +50,9 @@ fault("large integers are returned as texts", "C-ans-35 C-ans-74")(
 fault("fractions are returned rounded", "C-ans-37")(
     scalars(numbers(lambda value: round(value, 6) if isinstance(value, float) and abs(value) > 1e-6 else value))
 )
+fault("fractions are returned with single precision", "C-ans-37 C-ans-38")(
+    scalars(numbers(lambda value: float(f"{value:.7g}") if isinstance(value, float) else value))
+)
 fault("numbers with an exponent are no integers", "C-ans-54")(
     responses(
         lambda response: (
@@ -74,6 +78,10 @@ fault(
 
 # Times
 
+fault(
+    "milliseconds are lost",
+    "C-ans-1..9 C-ans-11..21 C-ans-33..35 C-ans-37..48 C-ans-50..67 C-ans-71 C-ans-73 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46",
+)(objects(lambda value: {name: item[:19] + "Z" if name in TIMES else item for name, item in value.items()}))
 fault("a time without a zone gets one", "C-ans-32")(
     objects(lambda value: {name: f"{item}Z" if name == "dateTimeOnlyExample" else item for name, item in value.items()})
 )
@@ -88,6 +96,20 @@ fault("a date becomes a time", "C-ans-32")(
 fault("texts are returned without characters beyond the BMP", "C-ans-7 C-ans-39 C-ans-55 C-ans-57 C-ans-58 C-ans-61")(
     scalars(texts(bmp_only))
 )
+fault(
+    "texts are read in Latin-1",
+    "C-ans-7 C-ans-25..27 C-ans-39 C-ans-40 C-ans-57 C-ans-58 C-ans-61 C-err-37..39 C-err-42..46 C-err-64",
+)(
+    lambda adapter: around(
+        adapter,
+        "result_of",
+        lambda former, method, response: (
+            former(method, response)
+            if method == "HEAD" or adapter.media_type(response) != adapter.JSON
+            else json.loads(response.content.decode("latin-1"))
+        ),
+    )
+)
 fault("long texts are cut off", "C-ans-47")(scalars(texts(lambda value: value[:65_535])))
 
 # Arrays and objects
@@ -96,6 +118,10 @@ fault(
     "arrays lose their duplicates",
     "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-43 C-ans-48 C-ans-50..53 C-ans-55..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
 )(arrays(lambda value: [item for place, item in enumerate(value) if len(value) > 600 or item not in value[:place]]))
+fault(
+    "arrays of numbers are returned sorted",
+    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-25..27 C-ans-33 C-ans-34 C-ans-37 C-ans-38 C-ans-43 C-ans-45 C-ans-48 C-ans-50..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
+)(arrays(lambda value: sorted(value) if all(isinstance(item, int | float) for item in value) else value))
 fault("a page has a hundred results at most", "C-ans-48")(
     objects(lambda value: {**value, "results": value["results"][:100]} if "results" in value else value)
 )
@@ -107,14 +133,38 @@ fault("members of objects in arrays are made up", "C-ans-33 C-ans-44")(
         }
     )
 )
+fault(
+    "objectTypeProperty is returned without its wrapper",
+    "C-ans-1..8 C-ans-11..13 C-ans-33..35 C-ans-37..48 C-ans-50..65 C-ans-67 C-ans-73 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46",
+)(
+    objects(
+        lambda value: {
+            **{name: item for name, item in value.items() if name != "objectTypeProperty"},
+            **value.get("objectTypeProperty", {}),
+        }
+    )
+)
+fault(
+    "the key is not returned",
+    "C-ans-1 C-ans-3..5 C-ans-9 C-ans-11 C-ans-15..20 C-ans-48 C-ans-50..67 C-ans-71 C-ans-73 C-err-59 C-err-60 C-do-12 C-do-20 C-do-42 C-do-45 C-do-46 C-do-49",
+)(without("key"))
 fault("expanded references are not returned", "C-ans-13")(without("obj"))
 fault("the total is not returned", "C-ans-9..11 C-ans-13..21 C-ans-48 C-ans-66 C-ans-68..72")(without("total"))
+fault("totalCapped is not returned", "C-ans-71")(without("totalCapped"))
 fault("hasStagedChanges is always false", "C-ans-14")(
     objects(lambda value: {**value, "hasStagedChanges": False} if "hasStagedChanges" in value else value)
 )
 fault("terms of facets are returned as texts", "C-ans-16 C-ans-21 C-ans-72")(
     objects(lambda value: {**value, "term": str(value["term"])} if "term" in value else value)
 )
+fault("ranges of facets are returned without their means", "C-ans-17 C-ans-20")(without("mean"))
+
+
+@fault("a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-66 C-ans-68..72 C-do-48 C-do-49")
+def _(adapter: Any) -> None:
+    results_changed(
+        adapter, lambda result: result["results"] if isinstance(result, dict) and "results" in result else result
+    )
 
 
 # What nobody knows
@@ -136,6 +186,7 @@ def known_only(names: set[str]) -> Any:
 
 fault("unknown members of ObjectTypes are refused", "C-ans-65")(known_only({"arrayOfTomorrow"}))
 fault("unknown members of pages are refused", "C-ans-66")(known_only({"nextCursor"}))
+fault("unknown members of facets are refused", "C-ans-70")(known_only({"median"}))
 
 
 def enumerated(member: str, *allowed: str) -> Any:
@@ -161,6 +212,8 @@ fault("201 is an error", "C-ans-4 C-ans-5 C-ans-26 C-ans-29 C-ans-73 C-err-46 C-
     lambda adapter: statuses(adapter, (201,))
 )
 fault("202 is an error", "C-ans-32")(lambda adapter: statuses(adapter, (202,)))
+fault("203 is an error", "C-ans-27 C-ans-30")(lambda adapter: statuses(adapter, (203,)))
+fault("304 is an error", "C-ans-24")(lambda adapter: statuses(adapter, (304,)))
 
 
 @fault("the existence check is always true", "C-ans-23")
@@ -188,16 +241,29 @@ def of_forms(change: Any) -> Any:
     return plant
 
 
+fault("a form is returned as a text", "C-ans-28..30")(of_forms(lambda response, _: response.text))
+
 fault("the charset may not be in quotation marks", "C-ans-61")(
     responses(lambda response: '"' in response.headers.get("Content-Type", ""))
 )
 fault("headers are looked for by their letters", "C-ans-62")(
     responses(lambda response: any(name == b"content-type" for name, _ in response.headers.raw))
 )
+fault("answers in chunks are refused", "C-ans-57")(responses(lambda response: "Transfer-Encoding" in response.headers))
+fault("answers without a length are refused", "C-ans-59")(
+    responses(
+        lambda response: (
+            response.request.method != "HEAD"
+            and "Content-Length" not in response.headers
+            and "Transfer-Encoding" not in response.headers
+            and response.status_code != 304
+        )
+    )
+)
 
 
 @fault(
-    "a location is shown that the answer does not have",
+    "each answer is shown with the status 200",
     "C-ans-4 C-ans-5 C-ans-23 C-ans-24 C-ans-26 C-ans-27 C-ans-29 C-ans-30 C-ans-32 C-do-12 C-do-20",
 )
 def _(adapter: Any) -> None:

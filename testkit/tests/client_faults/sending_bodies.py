@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from client_faults.planting import around, bodies_changed, deep, deep_arrays, deep_objects, fault, numbers, texts
+from client_faults.sending_values import bmp_only
 
 
 def scalars(change: Any) -> Any:
@@ -41,6 +42,12 @@ fault("empty arrays are left out", "C-req-73")(
 fault("empty texts are left out", "C-req-72 C-req-79")(
     objects(lambda value: {name: item for name, item in value.items() if item != ""})
 )
+fault("empty objects are left out", "C-req-79")(
+    objects(lambda value: {name: item for name, item in value.items() if item != {} or name == "objectTypeProperty"})
+)
+fault("0 and false are left out of objects", "C-req-66 C-req-78 C-req-83")(
+    objects(lambda value: {name: item for name, item in value.items() if item is not False and item != 0})
+)
 fault("the id is left out of bodies", "C-req-63..65 C-err-3 C-do-53")(
     objects(lambda value: without(value, "id") if "objectTypeProperty" in value else value)
 )
@@ -48,6 +55,9 @@ fault("a field of the record is spelt as it should be", "C-req-77 C-ans-25..31")
     objects(
         lambda value: {"eleventhProperty" if name == "eleventhPropery" else name: item for name, item in value.items()}
     )
+)
+fault("an array of an ObjectType is forgotten", "C-req-62")(
+    object_types(lambda value: without(value, "arrayOfUniqueIntExample"))
 )
 
 # Numbers
@@ -58,6 +68,12 @@ fault("integers of bodies are cut to 32 bits", "C-req-66 C-req-67 C-req-85")(
 fault("large integers of bodies are written as texts", "C-req-67")(
     scalars(numbers(lambda value: str(value) if isinstance(value, int) and abs(value) >= 2**53 else value))
 )
+fault("fractions of bodies are rounded", "C-req-69")(
+    scalars(numbers(lambda value: round(value, 6) if isinstance(value, float) and abs(value) > 1e-6 else value))
+)
+fault("numbers of bodies are written with twelve digits", "C-req-69 C-req-70")(
+    scalars(numbers(lambda value: float(f"{value:.12g}") if isinstance(value, float) else value))
+)
 fault("the version is sent as a text", "C-req-5 C-req-8 C-req-63 C-req-64")(
     objects(
         lambda value: {**value, "version": str(value["version"])} if isinstance(value.get("version"), int) else value
@@ -67,6 +83,7 @@ fault("numbers of bodies lose their sign", "C-req-62 C-req-66 C-req-68 C-req-69"
 
 # Texts
 
+fault("texts of bodies lose characters beyond the BMP", "C-req-71")(scalars(texts(bmp_only)))
 fault("long texts of bodies are cut off", "C-req-87")(scalars(texts(lambda value: value[:8000])))
 fault("a body is written in Latin-1", "C-req-71 C-ans-7")(
     lambda adapter: around(
@@ -82,6 +99,23 @@ fault("a body is written in Latin-1", "C-req-71 C-ans-7")(
         ),
     )
 )
+fault("a body has another Content-Type", "C-req-1 C-req-4 C-req-5 C-req-8 C-req-13 C-req-14")(
+    lambda adapter: around(
+        adapter,
+        "content",
+        lambda former, operation, body: (
+            (made := former(operation, body))[0],
+            {"Content-Type": "text/plain"} if made[1].get("Content-Type") == "application/json" else made[1],
+        ),
+    )
+)
+fault("milliseconds of bodies are lost", "C-req-77 C-req-80 C-req-93")(
+    objects(
+        lambda value: {
+            name: item[:19] + "Z" if name in ("createdAt", "lastModifiedAt") else item for name, item in value.items()
+        }
+    )
+)
 
 # Arrays and objects
 
@@ -93,6 +127,14 @@ fault("fields of the record are sent as texts", "C-req-78")(
         )
     )
 )
+fault("persons are sent as one text", "C-req-77 C-req-79 C-ans-25..31")(
+    objects(
+        lambda value: {
+            name: " ".join(item.values()) if name in ("createdBy", "lastModifiedBy") else item
+            for name, item in value.items()
+        }
+    )
+)
 
 # Actions
 
@@ -101,4 +143,18 @@ fault("staged of an action is always sent", "C-req-72 C-req-82 C-req-83")(
 )
 fault("actions are sent in parts", "C-req-86")(
     objects(lambda value: {**value, "actions": value["actions"][:20]} if "actions" in value else value)
+)
+fault("actions that look the same are sent once", "C-req-82")(
+    objects(
+        lambda value: (
+            {
+                **value,
+                "actions": [
+                    each for place, each in enumerate(value["actions"]) if each not in value["actions"][:place]
+                ],
+            }
+            if "actions" in value
+            else value
+        )
+    )
 )

@@ -12,10 +12,14 @@ def of_lists(change: Any) -> Any:
     )
 
 
+fault("repeated values are joined by commas", "C-req-31 C-req-32 C-req-55 C-req-57")(
+    of_lists(lambda value: ",".join(value) if value else None)
+)
 fault("only the last of repeated values is sent", "C-req-31 C-req-32 C-req-55 C-req-57")(
     of_lists(lambda value: value[-1:])
 )
 fault("repeated values are sorted", "C-req-31 C-req-32 C-req-55 C-req-57")(of_lists(sorted))
+fault("repeated values are sent in reverse", "C-req-31 C-req-32 C-req-55 C-req-57")(of_lists(lambda value: value[::-1]))
 
 
 @fault("repeated parameters get brackets", "C-req-31 C-req-32 C-req-55 C-req-57")
@@ -50,6 +54,8 @@ def renamed(**prefixes: str) -> Any:
     return lambda adapter: pairs_changed(adapter, changed)
 
 
+fault("variables lose their prefix", "C-req-37 C-req-102 C-req-103 C-req-107 C-do-48")(renamed(var="{}"))
+fault("variables are written with brackets", "C-req-37 C-req-102 C-req-103 C-req-107 C-do-48")(renamed(var="var[{}]"))
 fault("languages are written with an underscore", "C-req-40 C-req-54 C-req-111 C-req-112")(renamed(text="text_{}"))
 
 
@@ -91,6 +97,9 @@ fault(
         ),
     )
 )
+fault("only the first name of a family is sent", "C-req-37 C-req-40 C-req-56 C-req-57")(
+    of_families(lambda value: dict(list(value.items())[:1]))
+)
 
 
 def dropped(*names: str) -> Any:
@@ -104,6 +113,12 @@ def dropped(*names: str) -> Any:
 
 fault("withTotal is not sent", "C-req-42")(dropped("withTotal"))
 fault("expand is not sent", "C-req-107")(dropped("expand"))
+fault("sort is not sent", "C-req-32 C-req-35 C-req-54 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112 C-do-49")(
+    dropped("sort")
+)
+fault("offset is not sent", "C-req-43 C-req-54 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112 C-err-12 C-do-49")(
+    dropped("offset")
+)
 
 
 @fault("a parameter is misspelt", "C-req-33 C-req-102 C-req-103")
@@ -124,6 +139,11 @@ def _(adapter: Any) -> None:
         "secondOptionalQueryParameter": "optionalQueryParameter",
     }
     pairs_changed(adapter, lambda found: [(other.get(name, name), value) for name, value in found])
+
+
+@fault("each query gets a number against caches", "C-req-1..14")
+def _(adapter: Any) -> None:
+    around(adapter, "target", lambda former, *args: (made := former(*args)) + ("&" if "?" in made else "?") + "_=1")
 
 
 # Forms
@@ -174,8 +194,15 @@ def of_header(name: str, change: Any) -> Any:
     return lambda adapter: around(adapter, "headers_of", changed)
 
 
+fault("If-Match loses its quotes", "C-req-91 C-req-101 C-req-104..106 C-req-108..110 C-err-11 C-do-53")(
+    of_header("If-Match", lambda value: value.replace('"', ""))
+)
+fault("of several entity tags only the first is sent", "C-req-91")(
+    of_header("If-Match", lambda value: value.split(",")[0])
+)
 fault("Prefer is not sent", "C-req-93 C-req-113 C-req-114")(of_header("Prefer", lambda _: None))
 fault("Accept is always JSON", "C-req-94 C-ans-28..30")(of_header("Accept", lambda _: "application/json"))
+fault("X-Correlation-ID is not sent", "C-req-101..114")(of_header("X-Correlation-ID", lambda _: None))
 
 
 def authorized(make: Any) -> Any:
@@ -200,9 +227,14 @@ def operation_changed(name: str, method: str | None = None, path: str | None = N
     return plant
 
 
+fault("PUT in place of POST", "C-req-1")(operation_changed("createOrUpdateResource", "PUT"))
+fault("POST in place of PATCH", "C-req-5")(operation_changed("overwriteResource", "POST"))
 fault("a key without key=", "C-req-6")(operation_changed("getResourceByKey", path="/{key}"))
 fault("the two parameters of a path are exchanged", "C-req-13")(
     operation_changed(
         "postWithAllOptions", path="/artificially-complex/path/uri-parameter-one={uriParameterTwo}/{uriParameterOne}"
     )
+)
+fault("one search in place of the other", "C-req-11")(
+    operation_changed("searchResources", path="/product-projection-search")
 )

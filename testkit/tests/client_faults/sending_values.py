@@ -1,6 +1,7 @@
 """Faults in how texts, numbers, booleans and objects are written in paths, queries and forms."""
 
 import json
+import unicodedata
 from typing import Any
 from urllib.parse import quote, quote_plus, urlencode
 
@@ -35,16 +36,21 @@ fault("texts of a query are encoded twice", "C-req-18..20 C-req-22 C-req-56")(
     values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
 )
 fault("a plus in a query is not encoded", "C-req-16 C-req-19 C-req-46 C-req-56")(safe("+"))
+fault("an ampersand in a query is not encoded", "C-req-17 C-req-56")(safe("&"))
 fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-56")(
     values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))
 )
 fault("texts of a query lose characters beyond the BMP", "C-req-20 C-req-56")(values(bmp_only))
+fault("texts of a query are normalized", "C-req-20 C-req-56")(values(lambda value: unicodedata.normalize("NFC", value)))
 fault("long texts of a query are cut off", "C-req-95")(values(lambda value: value[:2000]))
 fault("backslashes of a query are doubled", "C-req-18 C-req-56")(
     values(lambda value: value if value.startswith("{") else value.replace("\\", "\\\\"))
 )
 fault("quotation marks of a query are escaped as in HTML", "C-req-18 C-req-31 C-req-56 C-req-111 C-req-112 C-ans-18")(
     values(lambda value: value if value.startswith("{") else value.replace('"', "&quot;").replace("'", "&#39;"))
+)
+fault("letters and digits are percent-encoded", "C-do-50 C-do-51")(
+    segments(lambda value: quote(value, safe="").replace("-", "%2D"))
 )
 
 # Paths
@@ -53,6 +59,9 @@ fault("a percent sign in a path is not encoded", "C-req-24 C-req-25 C-req-27")(
     segments(lambda value: quote(value, safe="%"))
 )
 fault("a blank in a path becomes a plus", "C-req-23 C-req-25..27 C-req-29")(segments(quote_plus))
+fault("a path loses what Latin-1 does not have", "C-req-26 C-req-29")(
+    segments(lambda value: quote(value.encode("latin-1", "replace").decode("latin-1"), safe=""))
+)
 fault("a question mark in a path is not encoded", "C-req-23 C-req-27")(segments(lambda value: quote(value, safe="?")))
 
 
@@ -73,14 +82,21 @@ fault("booleans are written as in Python", "C-req-42 C-do-50")(
 fault("booleans are written as 1 and 0", "C-req-42 C-ans-12 C-ans-14 C-do-48 C-do-50")(
     scalars(lambda value: str(int(value)) if isinstance(value, bool) else value)
 )
+fault("false is left out", "C-req-42")(scalars(lambda value: None if value is False else value))
 fault("null is sent as a text", "C-req-53")(scalars(lambda value: "null" if value is None else value))
 fault("null is sent as the empty text", "C-req-53")(scalars(lambda value: "" if value is None else value))
+fault("numbers lose their fraction", "C-req-44 C-req-45")(
+    scalars(lambda value: int(value) if is_number(value) and abs(value) < 1e15 else value)
+)
 fault("numbers lose their sign", "C-req-44 C-req-49")(scalars(lambda value: abs(value) if is_number(value) else value))
 fault("numbers get separators", "C-req-45 C-req-47 C-req-48")(
     scalars(lambda value: f"{value:,}" if is_number(value) and 1000 < abs(value) < 1e16 else value)
 )
 fault("numbers get a decimal comma", "C-req-44 C-req-45 C-ans-31")(
     scalars(lambda value: str(value).replace(".", ",") if isinstance(value, float) and value % 1 else value)
+)
+fault("large numbers lose their exponent", "C-req-46")(
+    scalars(lambda value: str(value).partition("e")[0] if isinstance(value, float) and value > 1e20 else value)
 )
 
 # objectParameter
@@ -124,3 +140,8 @@ def form_values(change: Any) -> Any:
         around(adapter, "content", changed)
 
     return plant
+
+
+fault("texts of a form are encoded twice", "C-req-56")(
+    form_values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
+)

@@ -1,8 +1,8 @@
 """Whether two requests, or two values, mean the same. Each function tells the first difference, or nothing.
 
 What may differ: percent-encoding that decodes to the same, the order of different parameters, of headers and of
-members, ``1`` and ``1.0``, and an instant with or without milliseconds that are zero. What may not: the order of
-repeated values, the value of a number, the text of a string.
+members, ``1`` and ``1.0``, a parameter's default in place of its absence, and how an instant is spelt. What may not:
+the order of repeated values, the value of a number, the text of a string.
 """
 
 import json
@@ -33,7 +33,7 @@ def _of_request(wanted: Expected, sent: Sent) -> Iterator[str]:
         yield f"the method is {sent.method} and not {wanted.method}"
     path, _, query = sent.target.partition("?")
     yield from _of_path(wanted.segments, path)
-    yield from _of_pairs(wanted.query, _pairs(query), wanted.kinds, "the query")
+    yield from _of_pairs(wanted.query, _pairs(query), wanted.kinds, "the query", wanted.defaults)
     for name, value in wanted.headers.items():
         found = sent.header(name)
         if found != [value]:
@@ -70,12 +70,18 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _of_pairs(
-    wanted: tuple[tuple[str, str], ...], found: list[tuple[str, str]], kinds: Any, where: str
+    wanted: tuple[tuple[str, str], ...],
+    found: list[tuple[str, str]],
+    kinds: Any,
+    where: str,
+    defaults: tuple[tuple[str, str], ...] = (),
 ) -> Iterator[str]:
     names = dict.fromkeys([*(name for name, _ in wanted), *(name for name, _ in found)])
     for name in names:
         expected = [value for each, value in wanted if each == name]
         values = [value for each, value in found if each == name]
+        if not expected and len(values) == 1 and (name, values[0]) in defaults:
+            continue
         if not expected:
             yield f"{where} has {name}={values[0]!r}, though the call does not have it"
         elif not values:
@@ -133,7 +139,7 @@ def _of_body(wanted: Expected, sent: Sent) -> Iterator[str]:
     except ValueError as error:
         yield f"the body is {'empty' if not text else f'no JSON ({error})'}"
         return
-    found = of_value(value, wanted.body)
+    found = of_value(value, wanted.body, instants=True)
     if found is not None:
         yield f"the body is not what the call says: {found}"
 
@@ -157,16 +163,17 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def of_value(found: Any, wanted: Any, *, result: bool = False) -> str | None:
+def of_value(found: Any, wanted: Any, *, result: bool = False, instants: bool = False) -> str | None:
     """What in a JSON value differs from another.
 
     :param result: the value is what a client returned: a member that is null is absent, since that is how many
-        languages show what is absent, and instants may be spelt in other ways.
+        languages show what is absent, and instants may be spelt in other ways, in UTC.
+    :param instants: instants may be spelt in other ways, at any offset.
     """
-    return next(_of_value(found, wanted, "", result), None)
+    return next(_of_value(found, wanted, "", result or (None if instants else False)), None)
 
 
-def _of_value(found: Any, wanted: Any, path: str, result: bool, name: str = "") -> Iterator[str]:
+def _of_value(found: Any, wanted: Any, path: str, result: bool | None, name: str = "") -> Iterator[str]:
     at = path or "the value"
     if isinstance(wanted, dict):
         yield from _of_object(found, cast("dict[str, Any]", wanted), path, result)
@@ -178,11 +185,11 @@ def _of_value(found: Any, wanted: Any, path: str, result: bool, name: str = "") 
     elif isinstance(wanted, int | float):
         if not isinstance(found, int | float) or not _same_number(found, wanted):
             yield f"{at} is {as_json(found)}, and not {as_json(wanted)}"
-    elif found != wanted and not (result and name in INSTANTS and same_instant(found, wanted)):
+    elif found != wanted and not (name in INSTANTS and _is_same_instant(found, wanted, result)):
         yield f"{at} is {as_json(found)}, and not {as_json(wanted)}"
 
 
-def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool) -> Iterator[str]:
+def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool | None) -> Iterator[str]:
     at = path or "the value"
     if not isinstance(found, dict):
         yield f"{at} is {as_json(found)}, and not an object"
@@ -199,7 +206,7 @@ def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool) -> I
             yield from _of_value(members[name], wanted[name], step, result, name)
 
 
-def _of_array(found: Any, wanted: list[Any], path: str, result: bool) -> Iterator[str]:
+def _of_array(found: Any, wanted: list[Any], path: str, result: bool | None) -> Iterator[str]:
     at = path or "the value"
     if not isinstance(found, list):
         yield f"{at} is {as_json(found)}, and not an array"
@@ -219,8 +226,13 @@ def _same_number(found: float, wanted: float) -> bool:
     return float(found) == float(wanted)
 
 
-def same_instant(found: Any, wanted: Any) -> bool:
-    """Whether two texts of RFC 3339 are the same instant, and the first is in UTC."""
+def _is_same_instant(found: Any, wanted: Any, result: bool | None) -> bool:
+    """:param result: True for one in UTC, None for one at any offset, False if only the same text will do."""
+    return result is not False and same_instant(found, wanted, in_utc=result is True)
+
+
+def same_instant(found: Any, wanted: Any, *, in_utc: bool = True) -> bool:
+    """Whether two texts of RFC 3339 are the same instant, and the first is in UTC if it has to be."""
     if not isinstance(found, str) or not isinstance(wanted, str):
         return False
     if not _INSTANT.fullmatch(found) or not _INSTANT.fullmatch(wanted):
@@ -229,7 +241,7 @@ def same_instant(found: Any, wanted: Any) -> bool:
         moments = [datetime.fromisoformat(text.upper().replace("Z", "+00:00")) for text in (found, wanted)]
     except ValueError:
         return False
-    return moments[0] == moments[1] and moments[0].utcoffset() == UTC.utcoffset(None)
+    return moments[0] == moments[1] and (not in_utc or moments[0].utcoffset() == UTC.utcoffset(None))
 
 
 def known(found: Any, wanted: Any) -> Any:

@@ -21,11 +21,13 @@ class Parameter:
     :param place: ``path``, ``query``, ``header`` or ``form``.
     :param kind: ``text``, ``integer``, ``number``, ``boolean``, ``json`` (an object as its text), ``list`` (a pair for
         each text) or ``family`` (named by a pattern).
+    :param default: what its absence means, as a query has it; None if nothing says so.
     """
 
     name: str
     place: str
     kind: str
+    default: str | None = None
 
     @property
     def argument(self) -> str:
@@ -66,8 +68,9 @@ def operations() -> dict[str, Operation]:
     }
 
 
-def _parameter(item: Mapping[str, str]) -> Parameter:
-    return Parameter(item["name"], item["in"], item["kind"])
+def _parameter(item: Mapping[str, Any]) -> Parameter:
+    default = json.dumps(item["default"]) if "default" in item else None
+    return Parameter(item["name"], item["in"], item["kind"], default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class Expected:
     :param segments: of the path, without percent-encoding.
     :param query: pairs, without percent-encoding.
     :param kinds: of the pairs in query and form, by their names, where they are not texts.
+    :param defaults: what the absence of parameters means: a client may send that as well.
     :param headers: that the call asks for.
     :param body: a JSON value, pairs of a form, or None; ``media_type`` says which.
     """
@@ -108,6 +112,7 @@ class Expected:
     segments: tuple[str, ...]
     query: Pairs
     kinds: Mapping[str, str]
+    defaults: Pairs
     headers: Mapping[str, str]
     media_type: str | None
     body: Any
@@ -155,7 +160,8 @@ def expected(call: Call, project: str) -> Expected:
                 form += pairs(parameter, value)
         media_type, body = (None, None) if body is None else (FORM, tuple(form))
     segments = tuple(segment.format_map(path) for segment in operation.path.removeprefix("/").split("/"))
-    return Expected(operation.method, segments, tuple(query), kinds, headers, media_type, body)
+    defaults = tuple((each.name, each.default) for each in operation.parameters if each.default is not None)
+    return Expected(operation.method, segments, tuple(query), kinds, defaults, headers, media_type, body)
 
 
 def pairs(parameter: Parameter, value: Any) -> Iterator[tuple[str, str]]:

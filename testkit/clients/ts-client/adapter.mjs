@@ -1,0 +1,47 @@
+// @commercetools/ts-client. It sends what it is given: paths and queries are written here, which is glue, and so are all lines
+// but those of `open` and the call of `execute`.
+import { ClientBuilder } from "@commercetools/ts-client";
+
+import { FORM, bodyOf, httpError, placed, raised, serve } from "../protocol.mjs";
+
+function open({ url, projectKey, token, clientId, clientSecret, scope, timeoutMs }) {
+  const builder = new ClientBuilder()
+    .withProjectKey(projectKey)
+    .withHttpMiddleware({ host: url, httpClient: fetch, enableRetry: true, timeout: timeoutMs });
+  if (token !== null) return builder.withExistingTokenFlow(`Bearer ${token}`, { force: true }).build();
+  const credentials = { clientId, clientSecret };
+  return builder
+    .withClientCredentialsFlow({ host: url, projectKey, credentials, scopes: scope.split(" "), httpClient: fetch })
+    .build();
+}
+
+function written(values) {
+  return Object.entries(values)
+    .flatMap(([name, value]) => (/^(var|text)\./.test(name) ? Object.entries(value) : [[name, value]]))
+    .flatMap(([name, value]) => [value].flat().map((item) => [name, item].map(encodeURIComponent).join("=")))
+    .join("&");
+}
+
+async function call(client, operation, given, body, { projectKey }) {
+  const { path, query, header } = placed(operation, projectKey, given);
+  const asked = written(query);
+  const uri = operation.path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(path[name])) + (asked && `?${asked}`);
+  const isForm = operation.body === FORM;
+  const sent = bodyOf(operation, body);
+  const headers = { ...header, ...(sent !== undefined && { "Content-Type": isForm ? FORM : "application/json" }) };
+  try {
+    const request = { method: operation.method, uri, headers, body: isForm && sent ? written(sent) : sent };
+    const answer = await client.execute(request);
+    if (operation.method === "HEAD") return { result: answer.statusCode === 200 };
+    return { result: answer.statusCode === 304 ? null : answer.body, meta: { status: answer.statusCode } };
+  } catch (found) {
+    // What was raised by fetch is the body of the client's error.
+    const error = found.error ?? found;
+    const status = error.statusCode || error.status || 0;
+    if (operation.method === "HEAD" && status === 404) return { result: false };
+    if (status < 300) return { error: raised(error.body instanceof Error ? error.body : error) };
+    return { error: httpError(status, error.body, new Headers(error.headers ?? {})) };
+  }
+}
+
+await serve({ client: "@commercetools/ts-client", version: process.argv[2], features: ["retries", "token-refresh"] }, open, call);
