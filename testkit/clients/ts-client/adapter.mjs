@@ -35,12 +35,13 @@ async function call(client, operation, given, body, { projectKey }) {
     if (operation.method === "HEAD") return { result: answer.statusCode === 200 };
     return { result: answer.statusCode === 304 ? null : answer.body, meta: { status: answer.statusCode } };
   } catch (found) {
-    // What was raised by fetch is the body of the client's error.
-    const error = found.error ?? found;
-    const status = error.statusCode || error.status || 0;
+    // Its errors have status and body in themselves, or in a member `error`; what fetch raised is their body.
+    const inner = found.error ?? {};
+    const status = found.statusCode || found.status || inner.statusCode || inner.status || 0;
     if (operation.method === "HEAD" && status === 404) return { result: false };
-    if (status < 300) return { error: raised(error.body instanceof Error ? error.body : error) };
-    return { error: httpError(status, error.body, new Headers(error.headers ?? {})) };
+    const causes = [inner.body, found.body, inner, found];
+    if (status < 300) return { error: raised(causes.find((each) => each instanceof Error) ?? found) };
+    return { error: httpError(status, found.body ?? inner.body, new Headers(found.headers ?? inner.headers ?? {})) };
   }
 }
 
