@@ -1,4 +1,4 @@
-"""Every code block of ``docs/clients.md`` is part of a program of ``make contract`` or ``make compose-test``."""
+"""Every code block of ``docs/clients.md`` is part of a program that some suite runs."""
 
 import re
 from textwrap import dedent, indent
@@ -13,6 +13,7 @@ SHOWN = re.findall(r"^(?:<!-- (\S+) -->\n)?```(python|typescript)\n(.*?)^```$", 
 
 def test_docs_clients_shows_every_client_program() -> None:
     assert {source for source, _, _ in SHOWN} == {
+        "testkit/README.md",
         "tests/clients/generated_python.py",
         "tests/clients/generated_typescript.ts",
         "tests/clients/ts_client.ts",
