@@ -1,5 +1,6 @@
 // The page of the sandbox in a browser: the whole walk of a person who debugs a client, and what must never happen there.
 
+import http from "node:http";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -78,9 +79,16 @@ async function runCurl(line: string): Promise<string> {
   return (await promisify(execFile)("sh", ["-c", `${line} -sS`])).stdout;
 }
 
-async function send(url: string, token: string, method = "GET", body?: unknown): Promise<number> {
+// On one connection, as most clients send: what comes on another one may be another client's, and is not judged with it
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+function send(url: string, token: string, method = "GET", body?: unknown): Promise<number> {
   const headers = { Authorization: `Bearer ${token}`, ...(body ? { "Content-Type": "application/json" } : {}) };
-  return (await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })).status;
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, { agent, method, headers }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+    });
+    request.on("error", reject).end(body ? JSON.stringify(body) : undefined);
+  });
 }
 
 const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
