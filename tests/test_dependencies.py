@@ -147,3 +147,10 @@ def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, list
 def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
     for path in (*LOCKS, ROOT / "constraints.txt"):
         assert re.findall(r"--(?:extra-)?index-url|--find-links|--trusted-host", path.read_text()) == []
+
+
+def test_the_lock_files_of_npm_have_no_addresses() -> None:
+    """Neither registries (the option omit-lockfile-registry-resolved) nor sponsors (remove each ``funding``)."""
+    folders = ("benchmarks/peers/for_clients", "benchmarks/peers/mock", "testkit/clients", "tests/clients")
+    locks = [ROOT / folder / "package-lock.json" for folder in folders]
+    assert [path for path in locks if "://" in path.read_text()] == []
