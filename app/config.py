@@ -242,6 +242,12 @@ class Settings:
         "off",
         "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients",
     )
+    sandbox_run_ttl_s: int = _setting(
+        "SANDBOX_RUN_TTL_S",
+        integer(60, 2_592_000),
+        86_400,
+        "how long a run of the sandbox is kept once the last of its projects is gone",
+    )
     sandbox_token: str | None = _setting(
         "SANDBOX_TOKEN",
         fixed_token,

@@ -28,7 +28,16 @@ DISTRIBUTED = (
 )
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 
-REFERENCE = ("api_client", "signing_key", "revoked_token", "removed_client", "sandbox_project", "_yoyo_migration")
+REFERENCE = (
+    "api_client",
+    "signing_key",
+    "revoked_token",
+    "removed_client",
+    "sandbox_project",
+    "sandbox_run",
+    "sandbox_run_count",
+    "_yoyo_migration",
+)
 """Tables of the service, and the list of applied migrations, which each machine is asked for by readiness probes."""
 
 LOCAL = ("_yoyo_log", "_yoyo_version", "yoyo_lock")

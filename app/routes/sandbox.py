@@ -1,7 +1,7 @@
 """The routes of the sandbox, below ``/sandbox``. Only registered with ``SANDBOX=on``; the guard runs before each."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from flask import Blueprint, Flask, Response, current_app, request
@@ -16,6 +16,7 @@ from app.openapi.document import described_views
 from app.routes import sandbox_page
 from app.routes.services import database
 from app.sandbox.analysis.report import report
+from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import inputs
 from app.sandbox.api.addresses import base_url_of
@@ -46,6 +47,7 @@ PROJECT = "/projects/<project_key:sandbox_key>"
 
 _EVENTS = "text/event-stream"
 _HTML = "text/html"
+_XML = "application/xml"
 
 AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
 
@@ -354,18 +356,54 @@ class Report(Endpoint):
     """What a client has exercised, and how it dealt with what went wrong."""
 
     def get(self, sandbox_key: str) -> Response:
-        """Report on the journal, as JSON or as a page that stands alone."""
+        """Report on the journal, as JSON, as a page that stands alone, or as JUnit XML."""
         project = _project(sandbox_key)
         _sandbox().projects.flush(project.key)
         with database().connection(project.key) as connection:
             kept = journal_store.listed(connection, project.key)
             total = project_store.count_requests(connection, project.key)
-        made = beside_other_requests(lambda: report(project.key, entries_of(kept), total))
-        if request.accept_mimetypes.best_match([JSON, _HTML], JSON) != _HTML:
-            return _json(made)
+        return _report(beside_other_requests(lambda: report(project.key, entries_of(kept), total)))
+
+
+def _report(made: Mapping[str, Any]) -> Response:
+    """A report in the form that the request accepts."""
+    form = request.accept_mimetypes.best_match([JSON, _HTML, _XML], JSON)
+    if form == _HTML:
         answer = html_answer(as_page(made), PAGE_POLICY)
-        answer.headers["Vary"] = "Accept"
-        return answer
+    elif form == _XML:
+        answer = Response(as_junit(made), content_type=f"{_XML}; charset=utf-8")
+    else:
+        answer = _json(made)
+    answer.headers["Vary"] = "Accept"
+    return answer
+
+
+@_at("/runs")
+class Runs(Endpoint):
+    """All runs of tests."""
+
+    def get(self) -> Response:
+        """List the runs, oldest first."""
+        return _json({"results": _sandbox().runs.described()})
+
+
+@_at("/runs/<segment:run>")
+class OneRun(Endpoint):
+    """A run of tests."""
+
+    def delete(self, run: str) -> Response:
+        """Remove the run; its projects stay."""
+        _sandbox().runs.remove(run)
+        return _done()
+
+
+@_at("/runs/<segment:run>/report")
+class RunReport(Endpoint):
+    """What the projects of a run have exercised together."""
+
+    def get(self, run: str) -> Response:
+        """Report on the run, as JSON, as a page, or as JUnit XML."""
+        return _report(_sandbox().runs.report(run))
 
 
 @_at(f"{PROJECT}/explain")

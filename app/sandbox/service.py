@@ -10,6 +10,8 @@ from app.config import Settings
 from app.database.connection import connect
 from app.database.pool import Database
 from app.http.connections import Connections
+from app.sandbox.analysis.run_counts import RunCounts
+from app.sandbox.analysis.run_report import Runs
 from app.sandbox.journal.journal import Journal
 from app.sandbox.projects import store as project_store
 from app.sandbox.projects.bus import Bus, Message
@@ -40,8 +42,10 @@ class Sandbox:
         url = settings.database_url
         fence = Fence(database, self.registry.find, settings.queue_timeout_ms / 1000)
         database.fence = fence.writing
-        self.journal = Journal(lambda: connect(url, settings), project_store.keep, secrets)
-        self.projects = Projects(database, settings, self.bus)
+        counts = RunCounts(database)
+        self.journal = Journal(lambda: connect(url, settings), project_store.keep, counts, secrets)
+        self.projects = Projects(database, settings, self.bus, counts.close)
+        self.runs = Runs(database, lambda: self.projects.flush(""))
         self.readings = Readings(database)
         self.streams = Streams(database, self.connections)
         self.worlds = SandboxWorlds(self.registry.find, self.registry.find_by_client, self.registry.is_removed)

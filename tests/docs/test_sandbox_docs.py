@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.support.sandbox import Service
 
 PAGE = (ROOT / "docs" / "sandbox.md").read_text()
 TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", PAGE, re.MULTILINE)
 
 EXPECTED = (
@@ -56,6 +58,25 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
     for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
         assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
+
+
+def test_the_gate_that_the_page_shows_lets_a_good_run_pass(server: Service, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["bash", "-e", "-c", "\n".join([f'sample-resource() {{ {sys.executable} -m app.cli "$@"; }}', *GATE])],
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "URL": f"http://127.0.0.1:{server.port}",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("Run ci-4711: 1 requests of 1 projects.") == len(GATE) - 1 == 2
+    assert list(tmp_path.glob(".data")) == []
 
 
 def test_the_rules_that_the_page_shows_are_taken(server: Service) -> None:

@@ -1,13 +1,10 @@
 """The report: its three forms, what it counts, and the command."""
 
-import re
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from app.cli import main
 from app.sandbox.analysis.notations import NOTATIONS
 from tests.support.sandbox import Answer, Project, Service
 from tests.support.steady_client import steady_client
@@ -132,39 +129,3 @@ def test_the_page_escapes_what_clients_have_sent(throwaway: Project) -> None:
 
 def test_of_another_project_it_is_404(sandbox: Service) -> None:
     assert sandbox.send("GET", "/sandbox/projects/nobody/report").status == 404
-
-
-# The command
-
-
-def command(database_url: str, *words: str) -> Any:
-    return CliRunner().invoke(main, ["report", *words], env={"DATABASE_URL": database_url})
-
-
-def test_the_command_prints_what_was_just_sent(throwaway: Project, database_url: str) -> None:
-    throwaway.send("GET", "/key=one")
-    ran = command(database_url, "--project", throwaway.key)
-    assert ran.exit_code == 0, ran.output
-    assert f"Project {throwaway.key}: 1 requests." in ran.stdout
-    assert re.search(r"^ +1  a value in an equal-sign segment", ran.stdout, re.MULTILINE)
-
-
-@pytest.mark.parametrize(("format_", "begin"), [("json", "{"), ("html", "<!doctype html>")])
-def test_the_command_prints_other_formats(throwaway: Project, database_url: str, format_: str, begin: str) -> None:
-    ran = command(database_url, "--project", throwaway.key, "--format", format_)
-    assert ran.exit_code == 0, ran.output
-    assert ran.stdout.startswith(begin)
-
-
-def test_too_little_is_1(throwaway: Project, database_url: str) -> None:
-    throwaway.send("GET", "?limit=0")
-    assert command(database_url, "--project", throwaway.key, "--min", "0").exit_code == 0
-    ran = command(database_url, "--project", throwaway.key, "--min", "80")
-    assert ran.exit_code == 1
-    assert "at least 80 % were wanted" in ran.stderr
-
-
-def test_an_unknown_project_is_an_error(sandbox: Service, database_url: str) -> None:
-    ran = command(database_url, "--project", "nobody")
-    assert ran.exit_code == 1
-    assert "The sandbox has no project 'nobody'" in ran.stderr

@@ -1,1 +1,3 @@
-SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)
+SELECT id
+FROM sandbox_run
+WHERE run = %(run)s

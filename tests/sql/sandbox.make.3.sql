@@ -1,1 +1,2 @@
-SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)
+SELECT count(*)
+FROM sandbox_run

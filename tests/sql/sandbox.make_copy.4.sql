@@ -1,4 +1,14 @@
-SELECT project_key, created_at, expires_at, token_ttl_s, clock, ids, snapshots, initial_clock, initial_ids
-FROM sandbox_project
-WHERE NOT is_removed AND project_key = coalesce(%(project_key)s, project_key)
-ORDER BY created_at, project_key
+SELECT
+    p.project_key,
+    p.created_at,
+    p.expires_at,
+    r.run,
+    p.token_ttl_s,
+    p.clock,
+    p.ids,
+    p.snapshots,
+    p.initial_clock,
+    p.initial_ids
+FROM sandbox_project p LEFT JOIN sandbox_run r ON r.id = p.run_id
+WHERE NOT p.is_removed AND p.project_key = coalesce(%(project_key)s, p.project_key)
+ORDER BY p.created_at, p.project_key

@@ -24,6 +24,7 @@ BUS = "sandbox/projects/bus.py"
 
 PROJECT = "sandboxed"
 COPY = "sandboxed-copy"
+RUN = "walk"
 
 Step = Callable[[str], AbstractContextManager[None]]
 
@@ -47,14 +48,18 @@ class _Walk:
         self.connection = connection
         self.step = step
 
-    def send(self, name: str, method: str, path: str, status: int = 204, body: Any = None) -> Any:
+    def send(
+        self, name: str, method: str, path: str, status: int = 204, body: Any = None, below: str = "projects"
+    ) -> Any:
         with self.step(f"sandbox.{name}"):
-            answer = self.client.open(f"/sandbox/projects{path}", method=method, json=body)
+            answer = self.client.open(f"/sandbox/{below}{path}", method=method, json=body)
             assert answer.status_code == status, answer.text
         return answer.get_json(silent=True)
 
     def walk(self) -> None:
-        made = self.send("make", "POST", "", 201, {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}})
+        made = self.send(
+            "make", "POST", "", 201, {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}, "run": RUN}
+        )
         self.send("make_copy", "POST", "", 201, {"projectKey": COPY, "copyOf": PROJECT})
         here = f"/{PROJECT}"
         self.send("list", "GET", "", 200)
@@ -95,7 +100,11 @@ class _Walk:
             self.sandbox.projects.remove(COPY)
         with self.step("sandbox.remove_expired"):
             self.sandbox.projects.remove_expired()
-        self.sandbox.projects.remove(PROJECT)
+        self.send("list_runs", "GET", "", 200, below="runs")
+        self.send("get_run_report", "GET", f"/{RUN}/report", 200, below="runs")
+        with self.step("sandbox.remove_of_run"):
+            self.sandbox.projects.remove(PROJECT)
+        self.send("remove_run", "DELETE", f"/{RUN}", 204, below="runs")
 
     def requests(self, api: Api) -> None:
         with self.step("sandbox.create_with_seed"):

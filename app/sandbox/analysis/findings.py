@@ -41,6 +41,19 @@ class Finding:
     look: Look | None
     """None: the observer finds it itself, since it is about an earlier entry than the one that shows it."""
 
+    def described(self, detail: str) -> dict[str, Any]:
+        """As an entry has it.
+
+        :param detail: what exactly was found.
+        """
+        return {
+            "id": self.id,
+            "title": self.title,
+            "detail": detail,
+            "instead": self.instead,
+            "clauses": list(self.clauses),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -56,13 +69,7 @@ class Found:
 
     def described(self) -> dict[str, Any]:
         """As an entry has it."""
-        return {
-            "id": self.finding.id,
-            "title": self.finding.title,
-            "detail": self.detail,
-            "instead": self.finding.instead,
-            "clauses": list(self.finding.clauses),
-        }
+        return self.finding.described(self.detail)
 
 
 _DETAIL_AT_MOST = 300

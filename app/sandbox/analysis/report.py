@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import fill, indent
 from typing import Any
 
-from app.sandbox.analysis.coverage import State, covered
+from app.sandbox.analysis.coverage import Covered, State, covered
 from app.sandbox.analysis.findings import FINDINGS, Found
 from app.sandbox.analysis.notations import NOTATIONS
 from app.sandbox.analysis.observer import observe
@@ -25,25 +25,24 @@ def report(project_key: str, entries: Sequence[Entry], total: int) -> dict[str, 
     return {
         "projectKey": project_key,
         "requests": {"total": total, "kept": len(entries), "underWay": sum(entry.is_under_way for entry in entries)},
-        "specification": _specification(entries),
+        "specification": specification_part(covered(entries)),
         "notations": _notations(entries),
-        "operations": _counted("operationId", Counter(entry.operation or "none" for entry in entries)),
-        "statuses": _counted("status", Counter(str(entry.status or "none") for entry in entries)),
+        "operations": counted_part("operationId", Counter(entry.operation or "none" for entry in entries)),
+        "statuses": counted_part("status", Counter(str(entry.status or "none") for entry in entries)),
         "recovery": _recovery(episodes(entries, observed.again)),
         "findings": _findings(observed.found),
     }
 
 
-def _specification(entries: Sequence[Entry]) -> dict[str, Any]:
-    clauses = covered(entries)
-    observable = sum(each.state is not State.NOT_OBSERVABLE for each in clauses)
-    exercised = sum(each.state is State.EXERCISED for each in clauses)
+def specification_part(clauses: Sequence[Covered]) -> dict[str, Any]:
+    """How much of the specification was exercised: in all, by profile, and by clause."""
+    profiles = dict.fromkeys(each.clause.profile for each in clauses)
     return {
-        "exercised": exercised,
-        "observable": observable,
-        "notObservable": len(clauses) - observable,
-        # Cut, so that 100 means all of them.
-        "percent": 0 if not observable else exercised * 100 // observable,
+        **_share([each.state for each in clauses]),
+        "profiles": [
+            {"profile": profile, **_share([each.state for each in clauses if each.clause.profile == profile])}
+            for profile in profiles
+        ],
         "clauses": [
             {
                 "number": each.clause.number,
@@ -58,6 +57,22 @@ def _specification(entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
+def _share(states: Sequence[State]) -> dict[str, int]:
+    exercised = states.count(State.EXERCISED)
+    observable = len(states) - states.count(State.NOT_OBSERVABLE)
+    return {
+        "exercised": exercised,
+        "observable": observable,
+        "notObservable": len(states) - observable,
+        "percent": percent_of(exercised, observable),
+    }
+
+
+def percent_of(exercised: int, observable: int) -> int:
+    """The share of clauses that were exercised, cut, so that 100 means all of them."""
+    return 0 if not observable else exercised * 100 // observable
+
+
 def _notations(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for notation in NOTATIONS:
@@ -66,7 +81,8 @@ def _notations(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     return found
 
 
-def _counted(name: str, counts: Counter[str]) -> list[dict[str, Any]]:
+def counted_part(name: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """How often each was met."""
     return [{name: key, "count": count} for key, count in sorted(counts.items())]
 
 
@@ -88,7 +104,7 @@ def _findings(found: Mapping[int, Sequence[Found]]) -> list[dict[str, Any]]:
         numbers = sorted(number for number, each in found.items() if any(one.finding is finding for one in each))
         if numbers:
             details = [one.detail for one in found[numbers[0]] if one.finding is finding]
-            described = Found(numbers[0], finding, details[0]).described()
+            described = finding.described(details[0])
             made.append({**described, "count": len(numbers), "requests": numbers[:ENOUGH]})
     return made
 
@@ -97,11 +113,18 @@ def as_text(made: Mapping[str, Any]) -> str:
     """The report for a terminal."""
     requests, specification = made["requests"], made["specification"]
     kept = "" if requests["total"] == requests["kept"] else f", of which the last {requests['kept']} are kept"
+    about = f"Project {made['projectKey']}" if "projectKey" in made else f"Run {made['run']}"
+    of = f" of {made['projects']} projects" if "projects" in made else ""
     lines = [
-        f"Project {made['projectKey']}: {requests['total']} requests{kept}.",
+        f"{about}: {requests['total']} requests{of}{kept}.",
         "",
         f"Specification: {specification['exercised']} of {specification['observable']} clauses exercised,"
         f" {specification['percent']} %. {specification['notObservable']} cannot be observed.",
+    ]
+    lines += [
+        f"  {each['percent']:>4} %  {each['profile']}: {each['exercised']} of {each['observable']}"
+        for each in specification["profiles"]
+        if each["observable"]
     ]
     missing = [each for each in specification["clauses"] if each["state"] == State.NOT_EXERCISED]
     if missing:
@@ -116,6 +139,14 @@ def as_text(made: Mapping[str, Any]) -> str:
     lines += ["", f"Findings: {len(made['findings']) or 'none'}"]
     for each in made["findings"]:
         lines.append(
-            f"  {each['count']:>5}  {each['title']}, first in request {each['requests'][0]}. {each['instead']}"
+            f"  {each['count']:>5}  {each['title']} ({each['id']}), first in {_first(each)}. {each['instead']}"
         )
     return "\n".join(lines)
+
+
+def _first(finding: Mapping[str, Any]) -> str:
+    """Where a finding was made first."""
+    example = next(iter(finding.get("examples", ())), None)
+    if example is None:
+        return f"request {finding['requests'][0]}"
+    return f"request {example['request']} of {example['projectKey']}, {example['method']} {example['target']}"

@@ -70,7 +70,7 @@ _END = Markup("</main>\n</body>\n</html>\n")
 
 def as_page(made: Mapping[str, Any]) -> str:
     """A report as HTML."""
-    title = f"Report on {made['projectKey']}"
+    title = f"Report on {made.get('run') or made['projectKey']}"
     parts = [
         _BEGIN.format(title=title, style=_STYLE),
         Markup("<h1>{}</h1>\n").format(title),
@@ -78,6 +78,14 @@ def as_page(made: Mapping[str, Any]) -> str:
         _summary(made),
         _findings(made["findings"]),
         _recovery(made["recovery"]),
+        _section(
+            "Specification by profile",
+            ("profile", "exercised", "of", "percent"),
+            [
+                (each["profile"], each["exercised"], each["observable"], each["percent"])
+                for each in made["specification"]["profiles"]
+            ],
+        ),
         _section("Notations", ("notation", "requests"), _rows_of(made["notations"], "title")),
         _section("Operations", ("operation", "requests"), _rows_of(made["operations"], "operationId", "(unknown URL)")),
         _section("Statuses", ("status", "requests"), _rows_of(made["statuses"], "status", "no answer")),
@@ -89,7 +97,7 @@ def as_page(made: Mapping[str, Any]) -> str:
 
 def _about(requests: Mapping[str, int]) -> Markup:
     if requests["total"] == requests["kept"]:
-        return Markup('<p class="soft">From all {} requests of the project.</p>\n').format(requests["total"])
+        return Markup('<p class="soft">From all {} requests.</p>\n').format(requests["total"])
     return Markup('<p class="soft">From the last {} of {} requests: older ones are not kept.</p>\n').format(
         requests["kept"], requests["total"]
     )
@@ -160,12 +168,18 @@ def _findings(findings: Iterable[Mapping[str, Any]]) -> Markup:
             Markup("<strong>{}</strong><br>{}<br><span class=soft>{}</span>").format(
                 each["title"], each["detail"], _with_code(each["instead"])
             ),
-            _cut(each["requests"]),
+            _where(each),
             each["count"],
         )
         for each in findings
     ]
     return _section("Findings", ("what, and what to do instead", "in requests", "times"), rows)
+
+
+def _where(finding: Mapping[str, Any]) -> str:
+    """The requests of a finding; in the report on a run with their projects."""
+    named = [f"{each['projectKey']}: {each['request']}" for each in finding.get("examples", ())]
+    return ", ".join(named[:5]) + (", ..." if len(named) > 5 else "") if named else _cut(finding["requests"])
 
 
 def _cut(numbers: list[int]) -> str:
@@ -181,7 +195,7 @@ def _recovery(recovery: Mapping[str, Any]) -> Markup:
         (
             Markup("{}: <strong>{}</strong>").format(_TROUBLES[trouble], _OUTCOMES[each["outcome"]]),
             each["reason"],
-            _cut(each["requests"]),
+            f"{each['projectKey']}: {_cut(each['requests'])}" if "projectKey" in each else _cut(each["requests"]),
         )
         for trouble, outcomes in recovery.items()
         for each in outcomes["episodes"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.sandbox.api.inputs import LIMIT_AT_MOST
+from app.sandbox.api.inputs import LIMIT_AT_MOST, RUN_PATTERN
 from app.sandbox.api.schema_parts import KEY, Document, number, ref
 from app.sandbox.api.schemas import SCHEMAS
 from app.sandbox.journal.store import KEPT
@@ -54,6 +54,7 @@ class _Operation:
 
 
 _ONE = "/sandbox/projects/{projectKey}"
+_RUN = "/sandbox/runs/{run}"
 
 _OPERATIONS = (
     _Operation(
@@ -131,8 +132,22 @@ _OPERATIONS = (
         "get", f"{_ONE}/report", "getReport", "Journal", "Report on the client",
         "Which clauses of the specification its requests have exercised, the notations, operations and statuses that"
         " they met, how it dealt with 401, 409, 429, 503 and lost answers, and the findings. As HTML with"
-        " `Accept: text/html`.",
-        answer="Report", media_types=("application/json", "text/html"),
+        " `Accept: text/html`, as JUnit XML with `Accept: application/xml`.",
+        answer="Report", media_types=("application/json", "text/html", "application/xml"),
+    ),
+    _Operation(
+        "get", "/sandbox/runs", "listRuns", "Runs", "List runs", "All, oldest first.", answer="RunList"
+    ),
+    _Operation(
+        "get", f"{_RUN}/report", "getRunReport", "Runs", "Report on a run",
+        "As that on a project, of all projects that were made with the name of the run, also of those that are gone and"
+        " of requests that no journal keeps any more. As HTML with `Accept: text/html`, as JUnit XML with"
+        " `Accept: application/xml`.",
+        answer="RunReport", media_types=("application/json", "text/html", "application/xml"),
+    ),
+    _Operation(
+        "delete", _RUN, "removeRun", "Runs", "Remove a run",
+        "With what was counted. Its projects stay, and are counted no more.",
     ),
     _Operation(
         "post", f"{_ONE}/explain", "explainRead", "Explain", "Explain a read",
@@ -147,6 +162,12 @@ ROUTES = frozenset((operation.method.upper(), operation.path) for operation in _
 
 _PARAMETERS: Mapping[str, Document] = {
     "projectKey": {"in": "path", "required": True, "schema": KEY, "description": "a sandbox project"},
+    "run": {
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string", "pattern": f"^{RUN_PATTERN}$"},
+        "description": "the name of a run",
+    },
     "name": {
         "in": "path",
         "required": True,
@@ -179,6 +200,7 @@ _TAGS = {
     "Projects": "Throwaway projects, their snapshots, clocks and ids.",
     "Faults": "Rules that make answers fail.",
     "Journal": "What clients have sent and got.",
+    "Runs": "What the projects of one run of tests have exercised together, for a build to be judged by.",
     "Explain": "What a query means.",
 }
 
@@ -186,7 +208,7 @@ _ERRORS = {
     "400": "The order cannot be carried out; each fault says where.",
     "401": "The bearer token of SANDBOX_TOKEN is missing.",
     "403": "A foreign Host or Origin.",
-    "404": "The sandbox has made no such project.",
+    "404": "The sandbox has no such project or run.",
     "415": "The body is no JSON.",
     "503": "The database is away or busy.",
 }

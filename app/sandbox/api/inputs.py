@@ -15,7 +15,7 @@ from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.journal.store import KEPT, Narrowing
 from app.sandbox.projects.clock import check_clock
 from app.sandbox.projects.ids import check_ids
-from app.sandbox.projects.lifecycle import NewProject
+from app.sandbox.projects.orders import NewProject
 from app.sandbox.rules.rules import METHODS
 from app.values.json_fields import (
     MISSING,
@@ -44,6 +44,9 @@ BODY_BYTES_AT_MOST = 1024 * 1024
 PROJECT_BYTES_AT_MOST = 8 * 1024 * 1024
 """Of a new project with its resources."""
 
+RUN_PATTERN = "[A-Za-z0-9_.-]{1,64}"
+
+_RUN = re.compile(RUN_PATTERN, re.ASCII)
 _SNAPSHOT = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _KEY = re.compile(PROJECT_KEY_PATTERN)
 
@@ -77,6 +80,13 @@ def _check_key(value: Any) -> str:
     text = check_text(value)
     if _KEY.fullmatch(text) is None:
         refuse_value(text, "1 to 64 letters, digits, underscores and hyphens are expected.")
+    return text
+
+
+def _check_run(value: Any) -> str:
+    text = check_text(value)
+    if _RUN.fullmatch(text) is None:
+        refuse_value(text, "1 to 64 letters, digits, underscores, dots and hyphens are expected.")
     return text
 
 
@@ -134,6 +144,7 @@ _project = object_check(
         "resources": _check_resources,
         "tokenTtlSeconds": between(1, TOKEN_LIFETIME_S),
         "copyOf": _check_key,
+        "run": _check_run,
         "clock": check_clock,
         "ids": check_ids,
     }
@@ -162,6 +173,7 @@ def check_project(value: Any) -> NewProject:
         drafts=() if isinstance(resources, int) else resources,
         token_ttl_s=order.get("tokenTtlSeconds"),
         copy_of=order.get("copyOf"),
+        run=order.get("run"),
         clock=order.get("clock", {}),
         ids=order.get("ids", {}),
     )

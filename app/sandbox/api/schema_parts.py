@@ -41,3 +41,17 @@ def ref(name: str) -> Document:
 KEY = {"type": "string", "pattern": f"^{PROJECT_KEY_PATTERN}$"}
 TIME = {"type": "string", "format": "date-time"}
 OPTIONAL_TEXT: Document = {"type": ["string", "null"]}
+COUNT: Document = {"type": "integer", "minimum": 0}
+
+FINDING: Document = {
+    "id": text_(),
+    "title": text_("what it is"),
+    "detail": text_("what exactly was found"),
+    "instead": text_("what the client should do"),
+    "clauses": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "numbers of the specification, whose clauses have anchors in /docs/specification",
+    },
+}
+"""The members of a finding."""

@@ -3,29 +3,12 @@
 from collections.abc import Mapping
 
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
-from app.sandbox.analysis.coverage import State
-from app.sandbox.analysis.recovery import Outcome
 from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.api.inputs import KEEPABLE, RESOURCES_AT_MOST, TTL_S
+from app.sandbox.api.report_schema import REPORT_SCHEMAS, RUN
 from app.sandbox.api.rule_schema import RULE
-from app.sandbox.api.schema_parts import KEY, OPTIONAL_TEXT, TIME, Document, number, object_, ref, text_
-from app.sandbox.journal.entries import TROUBLES
+from app.sandbox.api.schema_parts import FINDING, KEY, OPTIONAL_TEXT, TIME, Document, number, object_, ref, text_
 from app.sandbox.rules.reading import RULES_AT_MOST
-
-_COUNT: Document = {"type": "integer", "minimum": 0}
-_NUMBERS: Document = {"type": "array", "items": {"type": "integer", "minimum": 1}}
-
-_FINDING: Document = {
-    "id": text_(),
-    "title": text_("what it is"),
-    "detail": text_("what exactly was found"),
-    "instead": text_("what the client should do"),
-    "clauses": {
-        "type": "array",
-        "items": {"type": "string"},
-        "description": "numbers of the specification, whose clauses have anchors in /docs/specification",
-    },
-}
 
 _MESSAGE_BODY: Document = {
     "type": ["object", "null"],
@@ -77,6 +60,7 @@ SCHEMAS: Mapping[str, Document] = {
             },
             "tokenTtlSeconds": number(1, TOKEN_LIFETIME_S, "how long its tokens are good; default: 172800"),
             "copyOf": {**KEY, "description": "a sandbox project whose resources it begins with"},
+            "run": {**RUN, "description": "the run of tests with which its requests are counted"},
             "clock": ref("ClockOrder"),
             "ids": ref("IdsOrder"),
         }
@@ -98,6 +82,7 @@ SCHEMAS: Mapping[str, Document] = {
             "projectKey": KEY,
             "createdAt": TIME,
             "expiresAt": TIME,
+            "run": {"type": ["string", "null"], "description": "the run of tests that it belongs to"},
             "resources": {"type": "integer", "minimum": 0},
             "requests": {"type": "integer", "minimum": 0, "description": "all of them, also those no longer kept"},
             "tokenTtlSeconds": {"type": "integer"},
@@ -114,6 +99,7 @@ SCHEMAS: Mapping[str, Document] = {
             "projectKey",
             "createdAt",
             "expiresAt",
+            "run",
             "resources",
             "requests",
             "tokenTtlSeconds",
@@ -213,79 +199,8 @@ SCHEMAS: Mapping[str, Document] = {
         },
         ("number", "startedAt", "endedAt", "durationMs", "underWay", "request", "response", "findings"),
     ),
-    "Finding": object_(_FINDING, tuple(_FINDING)),
-    "Report": object_(
-        {
-            "projectKey": KEY,
-            "requests": object_({"total": _COUNT, "kept": _COUNT, "underWay": _COUNT}, ("total", "kept", "underWay")),
-            "specification": object_(
-                {
-                    "exercised": _COUNT,
-                    "observable": _COUNT,
-                    "notObservable": _COUNT,
-                    "percent": number(0, 100, "exercised clauses of those that are observable, cut"),
-                    "clauses": {
-                        "type": "array",
-                        "items": object_(
-                            {
-                                "number": text_("its anchor in /docs/specification"),
-                                "level": text_(),
-                                "profile": text_(),
-                                "text": text_(),
-                                "state": {"type": "string", "enum": [str(state) for state in State]},
-                                "requests": _NUMBERS,
-                            },
-                            ("number", "level", "profile", "text", "state", "requests"),
-                        ),
-                    },
-                },
-                ("exercised", "observable", "notObservable", "percent", "clauses"),
-            ),
-            "notations": {
-                "type": "array",
-                "items": object_(
-                    {"id": text_(), "title": text_(), "count": _COUNT, "requests": _NUMBERS},
-                    ("id", "title", "count", "requests"),
-                ),
-            },
-            "operations": {
-                "type": "array",
-                "items": object_(
-                    {"operationId": text_("none: an unknown URL or method"), "count": _COUNT},
-                    ("operationId", "count"),
-                ),
-            },
-            "statuses": {
-                "type": "array",
-                "items": object_({"status": text_("none: no answer"), "count": _COUNT}, ("status", "count")),
-            },
-            "recovery": object_({trouble: ref("Recovery") for trouble in TROUBLES}, TROUBLES),
-            "findings": {
-                "type": "array",
-                "items": object_({**_FINDING, "count": _COUNT, "requests": _NUMBERS}, (*_FINDING, "count", "requests")),
-            },
-        },
-        ("projectKey", "requests", "specification", "notations", "operations", "statuses", "recovery", "findings"),
-        description="Numbers of requests are those of the journal, the first 20 of each kind.",
-    ),
-    "Recovery": object_(
-        {
-            **{str(outcome): _COUNT for outcome in Outcome},
-            "episodes": {
-                "type": "array",
-                "items": object_(
-                    {
-                        "requests": _NUMBERS,
-                        "outcome": {"type": "string", "enum": [str(outcome) for outcome in Outcome]},
-                        "reason": text_(),
-                    },
-                    ("requests", "outcome", "reason"),
-                ),
-            },
-        },
-        (*(str(outcome) for outcome in Outcome), "episodes"),
-        description="How the client dealt with requests that failed in one way.",
-    ),
+    "Finding": object_(FINDING, tuple(FINDING)),
+    **REPORT_SCHEMAS,
     "IssuedToken": object_(
         {
             "clientId": text_(),

@@ -33,6 +33,7 @@ class Noter:
         exchange = Exchange(
             project_key=project.key,
             owner=project.client_id,
+            run_id=project.run_id,
             secret_hash=project.secret_hash,
             arrived_at=time.time() - (time.perf_counter() - record.started),
             client_id=client_id,

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from app.identity.verification import VerifiedToken
 
@@ -39,6 +40,8 @@ class Exchange:
     project_key: str
     owner: str
     """The project's client, which tells it from a later project with the same key."""
+    run_id: UUID | None = None
+    """Of the run that the project belongs to."""
     secret_hash: bytes
     arrived_at: float
     """In seconds since 1970."""
@@ -72,6 +75,8 @@ class Exchange:
     changes: int = 1
     """How often it has changed since it arrived; a writer compares it with :attr:`written`."""
     written: int = 0
+    is_counted: bool = False
+    """Whether it was counted in its run."""
 
     @property
     def bytes(self) -> int:

@@ -8,9 +8,11 @@ and once more when it has ended, so that entries have their places by the order 
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Protocol
+from uuid import UUID
 
 import psycopg
 
@@ -55,8 +57,20 @@ class _Noted:
             self.unkept += not dropped.written
 
 
-_Owner = tuple[str, str]
-"""A project and its client."""
+_Owner = tuple[str, str, UUID | None]
+"""A project, its client, and the run that it belongs to."""
+
+
+class Runs(Protocol):
+    """Counts the requests of the projects of a run of tests."""
+
+    def counted(self, run_id: UUID, rows: Sequence[Row]) -> Callable[[Connection], None]:
+        """Count what requests show that have ended; what is returned adds it to the run, within a transaction."""
+        ...
+
+    def leave(self, connection: Connection, project_key: str) -> None:
+        """Delete the entries that the journal does not keep any more, once they are counted."""
+        ...
 
 
 class Journal:
@@ -64,6 +78,7 @@ class Journal:
 
     :param connect: opens the connection.
     :param keep: whether a project with this key and client is there; if so, it stays until the transaction ends.
+    :param runs: counts requests of projects that belong to a run.
     :param secrets: that no entry may have, whoever sends them.
     """
 
@@ -71,10 +86,12 @@ class Journal:
         self,
         connect: Callable[[], Connection],
         keep: Callable[[Connection, str, str], bool],
+        runs: Runs,
         secrets: tuple[str, ...] = (),
     ) -> None:
         self._connect = connect
         self._keep = keep
+        self._runs = runs
         self._connection: Connection | None = None
         self._secrets = secrets
         self._under_way: dict[int, tuple[float, Exchange]] = {}
@@ -105,7 +122,7 @@ class Journal:
         """Note that a request has ended. Of one project as much is kept as the journal keeps."""
         self._under_way.pop(exchange.place, None)
         exchange.changes += 1
-        owner = exchange.project_key, exchange.owner
+        owner = _owner_of(exchange)
         noted = self._noted.get(owner)
         if noted is None:
             noted = self._noted[owner] = _Noted()
@@ -146,7 +163,7 @@ class Journal:
             for began, exchange in list(self._under_way.values()):
                 if project_key in (None, exchange.project_key) and exchange.written < exchange.changes:
                     if began_by is None or began <= began_by:
-                        taken.setdefault((exchange.project_key, exchange.owner), _Noted()).exchanges.append(exchange)
+                        taken.setdefault(_owner_of(exchange), _Noted()).exchanges.append(exchange)
                     else:
                         self._something.set()
             for owner, noted in taken.items():
@@ -159,22 +176,31 @@ class Journal:
         while left:
             new: list[Row] = []
             known: list[Row] = []
+            ended: list[Row] = []
             size = 0
             while left and size < _WRITTEN_AT_ONCE:
                 exchange = left.popleft()
                 rows = known if exchange.written else new
                 exchange.written = exchange.changes
-                rows.append(made_row(exchange, self._secrets))
-                size += len(rows[-1].entry)
-            self._write_rows(owner, new, known, len(new) + uncounted, size)
+                row = made_row(exchange, self._secrets)
+                rows.append(row)
+                if row.ended_us is not None and not exchange.is_counted:
+                    exchange.is_counted = True
+                    ended.append(row)
+                size += len(row.entry)
+            self._write_rows(owner, new, known, ended, len(new) + uncounted, size)
             uncounted = 0
 
-    def _write_rows(self, owner: _Owner, new: list[Row], known: list[Row], count: int, size: int) -> None:
+    def _write_rows(
+        self, owner: _Owner, new: list[Row], known: list[Row], ended: list[Row], count: int, size: int
+    ) -> None:
         """Write entries.
 
         :param known: those that were written before they had ended.
+        :param ended: those of both that have ended, and are not counted in a run yet.
         """
-        project_key, client_id = owner
+        project_key, client_id, run_id = owner
+        counted = None if run_id is None or not ended else self._runs.counted(run_id, ended)
         try:
             connection = self._connection
             if connection is None or connection.closed:
@@ -186,11 +212,20 @@ class Journal:
                     journal_store.add(connection, project_key, new, count)
                 if known:
                     journal_store.renew(connection, project_key, known)
+                if counted is not None:
+                    counted(connection)
             entries, added = self._added.pop(owner, (0, 0))
             if entries + len(new) >= _FORGOTTEN_AFTER or added + size >= _FORGOTTEN_AFTER_BYTES:
-                journal_store.forget(connection, project_key)
+                if run_id is None:
+                    journal_store.forget(connection, project_key)
+                else:
+                    self._runs.leave(connection, project_key)
             else:
                 self._added[owner] = entries + len(new), added + size
         except psycopg.Error as error:
             fields = {"project": project_key, "entries": len(new) + len(known), "reason": str(error).strip()}
             _log.warning("entries of the journal are lost", extra={"fields": fields})
+
+
+def _owner_of(exchange: Exchange) -> _Owner:
+    return exchange.project_key, exchange.owner, exchange.run_id

@@ -83,6 +83,11 @@ SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(p
 FROM ({_RANKED}) r WHERE {_IS_KEPT}"""
 """The entries of a project that are kept, with their numbers."""
 
+_WHOLE: LiteralString = f"""
+SELECT (SELECT c.requests FROM sandbox_request_count c WHERE c.project_key = %(project_key)s) + 1 - r.rank AS number,
+    r.arrived_us, r.place, r.ended_us, octet_length(r.entry) AS size, {_IS_KEPT} AS is_kept, r.entry
+FROM ({_RANKED}) r ORDER BY r.rank DESC"""
+
 _NARROWED: LiteralString = """(%(status)s::int IS NULL OR r.status = %(status)s::int)
     AND (%(operation_id)s::text IS NULL OR r.operation_id = %(operation_id)s::text)
     AND (%(method)s::text IS NULL OR r.method = %(method)s::text)
@@ -165,9 +170,19 @@ def _lines(rows: Sequence[Row]) -> dict[str, str]:
     return {"keys": "\n".join(keys), "entries": "\n".join([row.entry for row in rows])}
 
 
-def forget(connection: Connection, project_key: str) -> None:
-    """Delete the entries that are not kept any more. Reads leave them out anyway."""
-    connection.execute(_FORGET, {"project_key": project_key, "kept": KEPT, "bytes_kept": BYTES_KEPT})
+def forget(connection: Connection, project_key: str, *, spared: int = 0, bytes_spared: int = 0) -> None:
+    """Delete the entries that are not kept any more. Reads leave them out anyway.
+
+    :param spared: entries that are left all the same, and bytes of them.
+    """
+    bounds = {"kept": KEPT + spared, "bytes_kept": BYTES_KEPT + bytes_spared}
+    connection.execute(_FORGET, {"project_key": project_key, **bounds})
+
+
+def whole(connection: Connection, project_key: str) -> list["Kept"]:
+    """All entries that are there with their texts, oldest first; those that are not kept any more are not wanted."""
+    parameters = {"project_key": project_key, "kept": KEPT, "bytes_kept": BYTES_KEPT}
+    return [_kept(row) for row in connection.execute(_WHOLE, parameters).fetchall()]
 
 
 @dataclass(frozen=True, slots=True)

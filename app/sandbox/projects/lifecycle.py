@@ -4,18 +4,16 @@ A change is one transaction, whose last part notifies the workers; its answer wa
 (:mod:`app.sandbox.projects.bus`).
 """
 
-import secrets
-import string
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
-from uuid_utils.compat import uuid7
 
 from app import errors
 from app.bulk import seed
@@ -24,17 +22,17 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, issued_tokens
 from app.identity.signing_keys import KeyEncryption
-from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
+from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import StoredResource
-from app.resource.schemas import ResourceDraft
 from app.sandbox.journal import store as journal_store
-from app.sandbox.projects import fence
+from app.sandbox.projects import fence, runs
 from app.sandbox.projects import store as project_store
 from app.sandbox.projects.bus import Bus, Message, Notice
 from app.sandbox.projects.clock import ProjectClock
-from app.sandbox.projects.ids import ids_made, seed_of, seeded_id, set_ids_made
+from app.sandbox.projects.ids import ids_made, seed_of, set_ids_made
 from app.sandbox.projects.model import SandboxProject
+from app.sandbox.projects.orders import NewProject, drafted, new_key
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules import counting
 from app.sandbox.rules.rules import Rule, read_rules
@@ -60,29 +58,17 @@ COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 """Resources of a snapshot or a copy of a project, and bytes of their documents."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewProject:
-    """A checked order for a project."""
-
-    project_key: str | None = None
-    scopes: tuple[str, ...] = SCOPE_NAMES
-    ttl_s: int = 3600
-    resources: int = 0
-    drafts: tuple[ResourceDraft, ...] = ()
-    """Resources that it begins with, in place of made-up ones."""
-    token_ttl_s: int | None = None
-    copy_of: str | None = None
-    clock: dict[str, Any] = field(default_factory=dict[str, Any])
-    ids: dict[str, Any] = field(default_factory=dict[str, Any])
-
-
 class Projects:
-    """The sandbox projects of a database."""
+    """The sandbox projects of a database.
 
-    def __init__(self, database: Database, settings: Settings, bus: Bus) -> None:
+    :param judge: counts for the run of a project what the journal shows that is going to be deleted.
+    """
+
+    def __init__(self, database: Database, settings: Settings, bus: Bus, judge: Callable[[str], None]) -> None:
         self._database = database
         self._settings = settings
         self._bus = bus
+        self._judge = judge
         self._encryption = KeyEncryption(settings.key_encryption_keys)
 
     # Making and removing
@@ -92,12 +78,13 @@ class Projects:
 
         :param token_url: under which the tester reaches the token endpoint.
         :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
-            or is too large, or if there are :data:`PROJECTS_AT_MOST`.
+            or is too large, or if there are :data:`PROJECTS_AT_MOST` or :data:`runs.RUNS_AT_MOST`.
         """
         with self._database.connection() as connection:
             _raise_if_too_many(connection, one_more=True)
+            run_id = None if order.run is None else self._begun_run(connection, order.run)
         copied = self._copied(order)
-        project_key = order.project_key or _new_key()
+        project_key = order.project_key or new_key()
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
@@ -109,12 +96,12 @@ class Projects:
             client = clients.create_client(connection, CLIENT_NAME, scopes)
             if not project_store.insert(
                 connection, project_key, client.client_id, created_at, expires_at, clock, order.clock, order.ids,
-                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s,
+                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s, run_id=run_id,
             ):  # fmt: skip
                 raise errors.duplicate_field("projectKey", project_key)
             if order.drafts:
                 at = text_of(clock.write_time() or created_at)
-                copied = _drafted(order.drafts, seed_of(order.ids), client.client_id, at)
+                copied = drafted(order.drafts, seed_of(order.ids), client.client_id, at)
                 set_ids_made(connection, project_key, len(copied))
             if copied:
                 try:
@@ -135,6 +122,8 @@ class Projects:
             change.kind, change.client_id = "made", client.client_id
             self._bus.begin_last_part(connection)  # one after the other, so that they see each other
             _raise_if_too_many(connection)
+            if run_id is not None:
+                runs.add(connection, run_id, {("project", ""): runs.Count(1, [])})
         return {
             "projectKey": project_key,
             "clientId": client.client_id,
@@ -162,6 +151,13 @@ class Projects:
             "expiresIn": lifetime_s,
         }
 
+    def _begun_run(self, connection: Connection, run: str) -> UUID:
+        if runs.find_id(connection, run) is None and runs.how_many(connection) >= runs.RUNS_AT_MOST:
+            raise errors.invalid_input(
+                f"The sandbox has at most {runs.RUNS_AT_MOST} runs. Remove those that are not needed any more."
+            )
+        return runs.begin(connection, run, datetime.now(UTC), self._settings.sandbox_run_ttl_s)
+
     def _copied(self, order: NewProject) -> list[StoredResource]:
         """The resources of the new project. They are generated before a connection is held."""
         if order.copy_of is not None:
@@ -188,6 +184,7 @@ class Projects:
 
         :raises ApiError: 404 if the sandbox has no such project.
         """
+        run_id = self._count_for_run(project_key)
         with self._change(project_key, replaces=True) as change:
             client_id = project_store.mark_removed(change.connection, project_key)
             if client_id is None:
@@ -201,14 +198,28 @@ class Projects:
             bulk_store.delete_all(change.connection, project_key)
             counting.begin_counts(change.connection, project_key, 2**62, 0)
             journal_store.delete_all(change.connection, project_key)
+            if run_id is not None:
+                runs.prolong(change.connection, run_id, datetime.now(UTC), self._settings.sandbox_run_ttl_s)
+
+    def _count_for_run(self, project_key: str) -> UUID | None:
+        """Have the run of a project count what its journal shows; the run's id."""
+        with self._database.connection(project_key) as connection:
+            judged = runs.judged(connection, project_key)
+        if judged is None:
+            return None
+        self.flush(project_key)
+        self._judge(project_key)
+        return judged.run_id
 
     def remove_expired(self) -> None:
-        """Remove the projects whose time is over.
+        """Remove the projects and the runs whose time is over.
 
         :raises ApiError: 503 if some of them could not be removed.
         """
-        with self._database.connection() as connection:
+        with self._database.connection() as connection, connection.transaction():
             keys = project_store.expired(connection)
+            for run in runs.expired(connection):
+                runs.remove(connection, run)
         failed: errors.ApiError | None = None
         for project_key in keys:
             try:
@@ -226,7 +237,7 @@ class Projects:
 
         :raises ApiError: 404.
         """
-        if not keep_requests:
+        if not keep_requests and self._count_for_run(project_key) is None:
             self.flush(project_key)
         with self._change(project_key, replaces=True) as change:
             connection = change.connection
@@ -413,6 +424,7 @@ def _described(connection: Connection, found: project_store.Details) -> dict[str
         "projectKey": found.project_key,
         "createdAt": text_of(found.created_at),
         "expiresAt": text_of(found.expires_at),
+        "run": found.run,
         "resources": bulk_store.count(connection, found.project_key),
         "requests": project_store.count_requests(connection, found.project_key),
         "tokenTtlSeconds": found.token_ttl_s or TOKEN_LIFETIME_S,
@@ -424,27 +436,3 @@ def _described(connection: Connection, found: project_store.Details) -> dict[str
 
 def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]
-
-
-def _drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> list[StoredResource]:
-    """Resources as the project's client would have made them, one after the other."""
-    return [
-        StoredResource(
-            id=uuid7() if seed_ is None else seeded_id(seed_, number),
-            version=1,
-            key=draft.key,
-            created_at=at,
-            last_modified_at=at,
-            created_by=client_id,
-            last_modified_by=client_id,
-            object_type=draft.object_type.text,
-            some_property=None,
-            staged_object_type=None,
-            staged_some_property=None,
-        )
-        for number, draft in enumerate(drafts, 1)
-    ]
-
-
-def _new_key() -> str:
-    return "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))

@@ -1,6 +1,7 @@
 """A sandbox project as requests see it."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.rules.rules import Rule
@@ -24,3 +25,5 @@ class SandboxProject:
     """Tokens that were issued in an earlier epoch are refused."""
     token_ttl_s: int | None = None
     """How long its tokens are good; None: as those of other clients."""
+    run_id: UUID | None = None
+    """Of the run of tests that it belongs to; None: to none."""

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, LiteralString
+from uuid import UUID
 
 from app.database.connection import Connection
 from app.sandbox.projects.clock import ProjectClock
@@ -11,7 +12,7 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import read_rules
 
 _COLUMNS: LiteralString = """p.project_key, p.client_id, c.secret_hash, p.is_removed, p.clock, p.ids, p.rules,
-    p.rules_generation, p.token_epoch, p.token_ttl_s"""
+    p.rules_generation, p.token_epoch, p.token_ttl_s, p.run_id"""
 
 _FIND: LiteralString = f"""
 SELECT {_COLUMNS} FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id
@@ -27,9 +28,9 @@ _NAMES: LiteralString = "SELECT project_key, client_id FROM sandbox_project"
 
 _INSERT: LiteralString = """
 INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s)
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run_id)
 VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)s, %(ids)s,
-    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s)
+    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s, %(run_id)s)
 ON CONFLICT DO NOTHING RETURNING project_key"""
 
 # In statements of their own, so that each finds its rows on one machine.
@@ -40,9 +41,11 @@ SELECT EXISTS (
     SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)"""
 
 _DETAILS: LiteralString = """
-SELECT project_key, created_at, expires_at, token_ttl_s, clock, ids, snapshots, initial_clock, initial_ids
-FROM sandbox_project
-WHERE NOT is_removed AND project_key = coalesce(%(project_key)s, project_key) ORDER BY created_at, project_key"""
+SELECT p.project_key, p.created_at, p.expires_at, r.run, p.token_ttl_s, p.clock, p.ids, p.snapshots, p.initial_clock,
+    p.initial_ids
+FROM sandbox_project p LEFT JOIN sandbox_run r ON r.id = p.run_id
+WHERE NOT p.is_removed AND p.project_key = coalesce(%(project_key)s, p.project_key)
+ORDER BY p.created_at, p.project_key"""
 
 _LOCK: LiteralString = """
 SELECT clock, ids, snapshots, initial_clock, initial_ids FROM sandbox_project
@@ -98,7 +101,7 @@ def find_by_client(connection: Connection, client_id: str) -> SandboxProject | N
 def _project(row: tuple[Any, ...] | None) -> SandboxProject | None:
     if row is None:
         return None
-    key, client_id, secret_hash, is_removed, clock, ids, rules, generation, epoch, token_ttl_s = row
+    key, client_id, secret_hash, is_removed, clock, ids, rules, generation, epoch, token_ttl_s, run_id = row
     return SandboxProject(
         key,
         client_id,
@@ -110,6 +113,7 @@ def _project(row: tuple[Any, ...] | None) -> SandboxProject | None:
         generation,
         epoch,
         token_ttl_s,
+        run_id,
     )
 
 
@@ -136,10 +140,12 @@ def insert(
     *,
     ids_made: int = 0,
     token_ttl_s: int | None = None,
+    run_id: UUID | None = None,
 ) -> bool:
     """Insert a project; False if the sandbox has one with this key.
 
     :param ids_made: how many ids of its seed its first resources have.
+    :param run_id: of the run that it belongs to.
     """
     row = connection.execute(
         _INSERT,
@@ -153,6 +159,7 @@ def insert(
             "initial_clock": json.dumps(clock_order),
             "initial_ids": json.dumps({**ids_order, "made": ids_made}),
             "token_ttl_s": token_ttl_s,
+            "run_id": run_id,
         },
     ).fetchone()
     return row is not None
@@ -174,6 +181,7 @@ class Details:
     project_key: str
     created_at: datetime
     expires_at: datetime
+    run: str | None
     token_ttl_s: int | None
     clock: ProjectClock
     ids: dict[str, Any]
@@ -189,12 +197,13 @@ def details(connection: Connection, project_key: str | None = None) -> list[Deta
 
 
 def _details(row: tuple[Any, ...]) -> Details:
-    project_key, created_at, expires_at, token_ttl_s, clock, *texts = row
+    project_key, created_at, expires_at, run, token_ttl_s, clock, *texts = row
     ids, snapshots, initial_clock, initial_ids = (json.loads(text) for text in texts)
     return Details(
         project_key,
         created_at,
         expires_at,
+        run,
         token_ttl_s,
         ProjectClock.read(clock),
         ids,

@@ -1,0 +1,166 @@
+"""``sample-resource report``: what it prints, and by which exit codes a build is judged."""
+
+import json
+import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli import main
+from tests.support.sandbox import Project, Service
+from tests.support.steady_client import steady_client
+
+TOKEN = "a-token-of-the-sandbox"
+
+
+def command(*words: str, **variables: str) -> Result:
+    return CliRunner().invoke(main, ["report", *words], env={"DATABASE_URL": None, "SANDBOX_TOKEN": None, **variables})
+
+
+def test_it_reads_what_was_just_sent_from_the_database(throwaway: Project, database_url: str) -> None:
+    throwaway.send("GET", "/key=one")
+    ran = command("--project", throwaway.key, DATABASE_URL=database_url)
+    assert ran.exit_code == 0, ran.output
+    assert f"Project {throwaway.key}: 1 requests." in ran.stdout
+    assert re.search(r"^ +1  a value in an equal-sign segment", ran.stdout, re.MULTILINE)
+    ran = command("--project", throwaway.key, "--min", "80", DATABASE_URL=database_url)
+    assert ran.exit_code == 1
+    assert "at least 80 % were wanted" in ran.stderr
+
+
+def test_without_a_database_here_it_says_so_and_makes_none(tmp_path: Path) -> None:
+    ran = command("--project", "p", DATA_DIR=str(tmp_path / "none"))
+    assert ran.exit_code == 2
+    assert "There is no DATABASE_URL, and no service with a database of its own runs in" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def judged(sandbox: Service) -> tuple[str, str]:
+    """The address of the service and a run whose client has two kinds of findings; its project is gone."""
+    run = f"build-{uuid4().hex}"
+    project = sandbox.make(run=run)
+    with steady_client(project) as client:
+        client.send("GET", "/key=one")
+        client.send("GET", "?withTotal=True&limit=1")
+        client.send("PATCH", "", {"version": "1", "objectTypeProperty": {}})
+    project.order("DELETE")
+    return f"http://127.0.0.1:{sandbox.port}", run
+
+
+ALLOWED = {
+    "both": "# what we know\nbooleanInOtherCase  # the library does it\n\nnumberAsText\n",
+    "one": "numberAsText\n",
+    "unknown": "numberAsText\nboleanInOtherCase\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ("", 0, ""),
+        ("--min 1", 0, ""),
+        ("--min 60", 1, r"Exercised \d+ % of the specification \(\d+ of \d+\); at least 60 % were wanted"),
+        ("--min 3 --profile core,errors", 0, ""),
+        ("--min 1 --profile search", 1, r"Exercised 0 % of search \(0 of \d+\)"),
+        ("--min 1 --profile serch", 2, "there is no profile 'serch'.* Did you mean 'search'"),
+        ("--findings none", 1, "Finding numberAsText, 1 times: .*\nFinding booleanInOtherCase, 1 times"),
+        ("--findings both", 0, ""),
+        ("--findings one", 1, "^Finding booleanInOtherCase"),
+        ("--findings unknown", 2, "line 2: there is no finding 'boleanInOtherCase'. Did you mean 'booleanInOtherCase'"),
+        ("--findings missing", 2, "'none' or a file is expected"),
+        ("--findings both --min 60", 1, "at least 60 %"),
+        ("--min 101", 2, "101"),
+    ],
+)
+def test_a_build_is_judged_by_a_run(
+    judged: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, told: str
+) -> None:
+    for name, text in ALLOWED.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    url, run = judged
+    ran = command("--url", url, "--run", run, *words.split())
+    assert (ran.exit_code, bool(ran.stderr)) == (code, bool(told)), ran.output
+    assert re.search(told, ran.stderr, re.DOTALL)
+    assert (f"Run {run}: 3 requests of 1 projects." in ran.stdout) == (code != 2)
+
+
+@pytest.mark.parametrize(("format_", "begin"), [("json", "{"), ("html", "<!doctype html>"), ("junit", "<?xml")])
+def test_it_prints_other_formats(judged: tuple[str, str], throwaway: Project, format_: str, begin: str) -> None:
+    url, run = judged
+    for words in (["--run", run], ["--project", throwaway.key]):
+        ran = command("--url", f"{url}/", *words, "--format", format_)
+        assert ran.exit_code == 0, ran.output
+        assert ran.stdout.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--project nobody", r"was answered 404\. The sandbox has no project 'nobody'\."),
+        ("--run nobody", r"was answered 404\. The sandbox has no run 'nobody'\."),
+        ("", "Either --project or --run is needed"),
+        ("--project a --run b", "Either --project or --run is needed"),
+    ],
+)
+def test_no_report_is_no_judgement(judged: tuple[str, str], words: str, told: str) -> None:
+    ran = command("--url", judged[0], "--min", "0", *words.split())
+    assert ran.exit_code == 2
+    assert re.search(told, ran.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--run a", "--run needs --url"),
+        ("--url ftp://a --run a", "is no URL of a service"),
+        ("--url http://127.0.0.1:1 --run a", "was not answered: .*refused"),
+        ("--project nobody", "no project 'nobody' in this database"),
+    ],
+)
+def test_what_cannot_be_asked_is_no_judgement(database_url: str, words: str, told: str) -> None:
+    ran = command(*words.split(), DATABASE_URL=database_url)
+    assert ran.exit_code == 2
+    assert re.search(told, ran.stderr)
+
+
+@pytest.fixture
+def answers_nothing() -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
+    """A server that answers each request with an empty object, and what it has received."""
+    received: list[tuple[str, str | None]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            received.append((self.path, self.headers.get("Authorization")))
+            body = json.dumps({}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", received
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_token_of_the_sandbox_is_sent_and_other_answers_are_no_reports(
+    answers_nothing: tuple[str, list[tuple[str, str | None]]],
+) -> None:
+    url, received = answers_nothing
+    ran = command("--url", url, "--run", "a", SANDBOX_TOKEN=TOKEN)
+    assert ran.exit_code == 2
+    assert "answered no report of this version" in ran.stderr
+    assert received == [("/sandbox/runs/a/report", f"Bearer {TOKEN}")]

@@ -1,0 +1,3 @@
+DELETE FROM sandbox_run
+WHERE run = %(run)s
+RETURNING id
