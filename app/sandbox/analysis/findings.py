@@ -13,7 +13,7 @@ from typing import Any, cast
 from app.query.object_fields import OBJECT_FIELDS, TEXT
 from app.sandbox.analysis import repetitions
 from app.sandbox.analysis.history import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
-from app.sandbox.journal.entries import BODIES_OF_RESOURCES, LISTS, Entry
+from app.sandbox.journal.entries import BODIES_OF_RESOURCES, LISTS, Entry, Past
 
 _OFFSET_AT_MOST = 10_000
 NEW_CONNECTIONS = 5
@@ -120,20 +120,12 @@ def _is_good(grant: Grant, entry: Entry) -> bool:
 # Repetitions
 
 
-def _before_retry_after(before: Before, entry: Entry) -> str | None:
-    return None if before.same is None else repetitions.early(before.same, entry)
+def _after_same(look: Callable[[Past, Entry], str | None]) -> Look:
+    return lambda before, entry: None if before.same is None else look(before.same, entry)
 
 
-def _unsafe_repetition(before: Before, entry: Entry) -> str | None:
-    return None if before.same is None else repetitions.unsafe(before.same, entry)
-
-
-def _stale_version_again(before: Before, entry: Entry) -> str | None:
-    return None if before.last is None else repetitions.stale(before.last, entry)
-
-
-def _refused_again(before: Before, entry: Entry) -> str | None:
-    return None if before.last is None else repetitions.refused(before.last, entry)
+def _after_last(look: Callable[[Past, Entry], str | None]) -> Look:
+    return lambda before, entry: None if before.last is None else look(before.last, entry)
 
 
 # Connections
@@ -275,25 +267,25 @@ FINDINGS: tuple[Finding, ...] = (
         "retryBeforeRetryAfter", "A retry before Retry-After",
         "the request of a 429 or 503 sent again on its connection before the seconds of its `Retry-After` are over",
         "Wait as many seconds as `Retry-After` says.",
-        ("E-26",), _before_retry_after,
+        ("E-26",), _after_same(repetitions.early),
     ),
     Finding(
         "unsafeRepetition", "A POST repeated that may make two resources",
         "a POST without `id`, `key` and `version`, sent again after a lost answer, or after a 5xx on its connection",
         "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
-        ("4.6-3", "4.6-4"), _unsafe_repetition,
+        ("4.6-3", "4.6-4"), _after_same(repetitions.unsafe),
     ),
     Finding(
         "staleVersionRepeated", "A 409 answered by the same version",
         "a write with the version that was refused with 409 just before, on the same connection",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
-        ("9-5", "9-8"), _stale_version_again,
+        ("9-5", "9-8"), _after_last(repetitions.stale),
     ),
     Finding(
         "refusedRequestRepeated", "A refused request repeated as it was",
         "a request that was 400, 403, 405, 413, 414 or 415, sent again at once on its connection, without a change",
         "Do not retry these: the same request gets the same answer.",
-        (), _refused_again,
+        (), _after_last(repetitions.refused),
     ),
     Finding(
         "connectionForEachRequest", "A new connection for each request",

@@ -12,19 +12,12 @@ from app.resource.model import ById, ByKey, Target, Unnamed, canonical_id
 from app.resource.world import World
 from app.resource.writing import store
 from app.sandbox.faults import requests
+from app.sandbox.journal.entries import BODIES_OF_RESOURCES, WRITES_BY_ID
 
 OTHER_WRITER = "sandbox-other-writer"
 """The id of the client that the other writer seems to be, as ``lastModifiedBy`` has it."""
 
-OPERATIONS = frozenset(
-    (
-        "createOrUpdateResource",
-        "createOrOverwriteResource",
-        "overwriteResource",
-        "updateResourceById",
-        "deleteResourceById",
-    )
-)
+OPERATIONS = BODIES_OF_RESOURCES | WRITES_BY_ID
 """The writes that can expect a version."""
 
 _ATTEMPTS = 20

@@ -32,7 +32,7 @@ _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 _MADE_UP = frozenset(("status", "prefer", "limit", "expireTokens", "body"))
 """What is done on order by which the status of an answer is not that of the service."""
 
-_WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
+WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
 
 _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
 """Headers that differ between a request and its repetition."""
@@ -291,7 +291,7 @@ class Entry:
         """
         if self.operation == TOKEN_OPERATION:
             return _hash_of(TOKEN_OPERATION)
-        if self.operation in _WRITES_BY_ID:
+        if self.operation in WRITES_BY_ID:
             return _hash_of(self.method, self.path)
         if self.operation in BODIES_OF_RESOURCES and (self.named != (None, None) or self.method != "POST"):
             return _hash_of(self.method, self.path, *map(repr, self.named))

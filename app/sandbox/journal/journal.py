@@ -109,14 +109,12 @@ class Journal:
         :param began: when it arrived, by the performance counter.
         """
         self._under_way[exchange.place] = began, exchange
-        if not self._something.is_set():
-            self._something.set()
+        self._wake()
 
     def change(self, exchange: Exchange) -> None:
         """Note that more is known of a request under way."""
         exchange.changes += 1
-        if not self._something.is_set():
-            self._something.set()
+        self._wake()
 
     def end(self, exchange: Exchange) -> None:
         """Note that a request has ended. Of one project as much is kept as the journal keeps."""
@@ -127,6 +125,10 @@ class Journal:
         if noted is None:
             noted = self._noted[owner] = _Noted()
         noted.add(exchange)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Tell the thread that there is something to write; :meth:`Event.set` takes a lock, so it is asked first."""
         if not self._something.is_set():
             self._something.set()
 

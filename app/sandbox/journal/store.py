@@ -105,20 +105,20 @@ FROM (
 ORDER BY l.number"""
 """One statement, so that a page and its total fit together. The texts of the page only are read."""
 
-_TEXTS: LiteralString = """
-SELECT r.arrived_us, r.place, r.entry FROM sandbox_entry r
+_WANTED: LiteralString = """sandbox_entry r
 JOIN unnest(%(arrivals)s::bigint[], %(places)s::bigint[]) w (arrived_us, place)
-    ON w.arrived_us = r.arrived_us AND w.place = r.place
+    ON w.arrived_us = r.arrived_us AND w.place = r.place"""
+
+_TEXTS: LiteralString = f"""
+SELECT r.arrived_us, r.place, r.entry FROM {_WANTED}
 WHERE r.project_key = %(project_key)s"""
 
 _AFTER: LiteralString = f"""
 SELECT r.number, r.arrived_us, r.place, r.ended_us, octet_length(r.entry) AS size, true, r.entry FROM ({_NUMBERED}) r
 WHERE r.number > %(after)s::bigint AND r.arrived_us <= %(arrived_by_us)s::bigint ORDER BY r.number LIMIT 200"""
 
-_ENDED: LiteralString = """
-SELECT r.arrived_us, r.place, r.ended_us, r.entry FROM sandbox_entry r
-JOIN unnest(%(arrivals)s::bigint[], %(places)s::bigint[]) w (arrived_us, place)
-    ON w.arrived_us = r.arrived_us AND w.place = r.place
+_ENDED: LiteralString = f"""
+SELECT r.arrived_us, r.place, r.ended_us, r.entry FROM {_WANTED}
 WHERE r.project_key = %(project_key)s AND r.ended_us <= %(ended_by_us)s::bigint"""
 
 _LAST: LiteralString = "SELECT requests FROM sandbox_request_count WHERE project_key = %(project_key)s"

@@ -5,9 +5,8 @@ a list reads the texts that it shows, and those that were added since the last o
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from json import dumps
 from math import inf
 from threading import Lock
@@ -146,8 +145,7 @@ class Readings:
         with lock:  # who asks meanwhile needs the same entries looked at
             with self._database.connection(project_key) as connection:
                 kept = journal_store.listed(connection, project_key, narrowing, limit, offset)
-            look = partial(reading.look, others=beside_others(kept))
-            look_at_all(self._database, project_key, reading.unseen(kept), look)
+            look_at_all(self._database, project_key, reading, kept, kept)
             size = sum(0 if each.entry is None else len(each.entry) for each in kept)
             shown = computed(lambda: reading.shown(kept), size)
         return shown, sum(each.is_wanted for each in kept)
@@ -161,17 +159,21 @@ class Readings:
 
 
 def look_at_all(
-    database: Database, project_key: str, entries: Sequence[Kept], look: Callable[[Sequence[Kept], Texts], None]
+    database: Database, project_key: str, reading: Reading, wanted: Sequence[Kept], kept: Sequence[Kept]
 ) -> None:
-    """Look at entries in their order, some at a time, so that the texts of few are in memory at once."""
-    for together in _portions(entries):
+    """Look at entries in their order, some at a time, so that the texts of few are in memory at once.
+
+    :param kept: the whole journal, which says what else was under way.
+    """
+    others = beside_others(kept)
+    for together in _portions(reading.unseen(wanted)):
         texts: dict[Position, str] = {each.position: each.entry for each in together if each.entry is not None}
         if len(texts) < len(together):
             with database.connection(project_key) as connection:
                 missing = [each.position for each in together if each.entry is None]
                 texts |= journal_store.texts(connection, project_key, missing)
         size = sum(each.size for each in together)
-        computed(lambda together=together, texts=texts: look(together, texts), size)
+        computed(lambda together=together, texts=texts: reading.look(together, texts, others), size)
 
 
 def _portions(entries: Sequence[Kept]) -> Iterator[list[Kept]]:

@@ -7,7 +7,6 @@
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf
 from threading import Lock
 from time import monotonic, time
@@ -19,7 +18,7 @@ from app.sandbox.analysis.observer import Observation, Observer
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import Entry
 from app.sandbox.journal.store import Kept, Position
-from app.sandbox.reading.lists import Reading, beside_others, look_at_all, with_findings
+from app.sandbox.reading.lists import Reading, look_at_all, with_findings
 
 STREAMS_AT_MOST = 50
 """Streams of one process."""
@@ -113,10 +112,9 @@ class Streams:
         with self._database.connection(project_key) as connection:
             kept = journal_store.listed(connection, project_key, limit=0)
         reading = Reading()
-        look = partial(reading.look, others=beside_others(kept))
         seen = [each for each in kept if each.number <= known.after]
         ended = [each for each in seen if each.ended_us is not None and each.number not in known.open]
-        look_at_all(self._database, project_key, reading.unseen(ended), look)
+        look_at_all(self._database, project_key, reading, ended, kept)
         latest_us = max((each.ended_us or 0 for each in ended), default=0)
         open_ = {each.position: each for each in seen if each.number in known.open}
         return _Reader(known.after, reading.observer, open_, latest_us)

@@ -4,7 +4,8 @@ The row of a rule is locked by the statement that counts, so each request gets a
 is due follows from that number.
 """
 
-from typing import LiteralString
+from collections.abc import Mapping
+from typing import Any, LiteralString
 
 from app.database.connection import Connection
 from app.sandbox.rules.rules import Limit, Rule
@@ -60,11 +61,7 @@ def begin_counts(connection: Connection, project_key: str, generation: int, rule
 
 def count_match(connection: Connection, project_key: str, generation: int, rule: Rule) -> bool:
     """Count a request that a rule without limit matches, and tell whether the rule is due for it."""
-    parameters = _parameters(project_key, generation, rule)
-    row = connection.execute(_COUNT, parameters).fetchone()
-    if row is None:  # the server has crashed and emptied the table
-        connection.execute(_BEGIN, {**parameters, "rules": rule.number + 1})
-        row = connection.execute(_COUNT, parameters).fetchone()
+    row = _counted(connection, _COUNT, _parameters(project_key, generation, rule))
     return row is not None and row[0]
 
 
@@ -83,10 +80,7 @@ def count_limited(
         "per_seconds": limit.per_seconds,
         "now": now,
     }
-    row = connection.execute(_LIMIT, parameters).fetchone()
-    if row is None:
-        connection.execute(_BEGIN, {**parameters, "rules": rule.number + 1})
-        row = connection.execute(_LIMIT, parameters).fetchone()
+    row = _counted(connection, _LIMIT, parameters)
     return max(0.0, row[1] - now) if row is not None and row[0] else None
 
 
@@ -94,6 +88,14 @@ def counts(connection: Connection, project_key: str, generation: int) -> dict[in
     """How often each rule has matched and acted, by its number."""
     rows = connection.execute(_COUNTS, {"project_key": project_key, "generation": generation}).fetchall()
     return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def _counted(connection: Connection, statement: LiteralString, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    row = connection.execute(statement, parameters).fetchone()
+    if row is None:  # the server has crashed and emptied the table
+        connection.execute(_BEGIN, {**parameters, "rules": parameters["rule"] + 1})
+        row = connection.execute(statement, parameters).fetchone()
+    return row
 
 
 def _parameters(project_key: str, generation: int, rule: Rule) -> dict[str, object]:
