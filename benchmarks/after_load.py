@@ -8,8 +8,6 @@ A cell is the median in ms, and in parentheses how many times a get by id in the
 """
 
 import statistics
-import tempfile
-from pathlib import Path
 
 import click
 
@@ -17,10 +15,9 @@ from app.database import migrate
 from app.query.fields import SORTABLE
 from app.resource.model import Paging, SortTerm
 from app.resource.reading import store
-from app.serving.embedded import EmbeddedPostgres
 from benchmarks import report
 from benchmarks.markdown import table
-from benchmarks.scale import COMMON_WORD, Connection, Operation, Project, page, search, seconds, seeded
+from benchmarks.scale import COMMON_WORD, Connection, Operation, Project, database, page, search, seconds, seeded
 
 GET = Operation("get by id", lambda c, p: store.get_by_id(c, p.key, str(next(p.ids))), 15)
 
@@ -58,16 +55,13 @@ def milliseconds(connection: Connection, project: Project) -> dict[str, float]:
 
 def measured(size: int) -> list[dict[str, float]]:
     """The medians in each state, with a database of its own."""
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        Path(folder).chmod(0o755)
-        with EmbeddedPostgres(Path(folder) / "data", {"autovacuum": "off"}) as server:
-            url = server.conninfo()
-            migrate.upgrade(url)
-            with Connection.connect(url, autocommit=True, prepare_threshold=2) as connection:
-                project = seeded(connection, "loaded", size)
-                found = [milliseconds(connection, project)]
-                connection.execute("VACUUM (ANALYZE) resource, word")
-                return [*found, milliseconds(connection, project)]
+    with database(settings={"autovacuum": "off"}) as url:
+        migrate.upgrade(url)
+        with Connection.connect(url, autocommit=True, prepare_threshold=2) as connection:
+            project = seeded(connection, "loaded", size)
+            found = [milliseconds(connection, project)]
+            connection.execute("VACUUM (ANALYZE) resource, word")
+            return [*found, milliseconds(connection, project)]
 
 
 def as_table(of_sizes: dict[int, list[dict[str, float]]]) -> str:

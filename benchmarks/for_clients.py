@@ -7,7 +7,6 @@ Linux only: memory is read from /proc.
 """
 
 import json
-import os
 import statistics
 import subprocess
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import click
 from sample_resource_testkit import keeper
+from sample_resource_testkit.local_service import fast_place
 from sample_resource_testkit.sandbox import SandboxServer
 
 from benchmarks import report, usage
@@ -54,8 +54,7 @@ class Measured:
 
 def service(measured: Measured) -> None:
     """Start it twice on one folder, as the plugin does: PostgreSQL included, data in memory if there is room."""
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- a folder of its own
-    with tempfile.TemporaryDirectory(prefix="benchmark-", dir=memory) as at:
+    with tempfile.TemporaryDirectory(prefix="benchmark-", dir=fast_place()) as at:
         folder = Path(at)
         folder.chmod(0o711)
         for start in ("first start", "start on kept data"):

@@ -9,7 +9,7 @@ alike. ``--plans`` prints the plan of each statement in the big project instead.
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
@@ -308,13 +308,14 @@ def seeded(connection: Connection, key: str, size: int) -> Project:
 
 
 @contextmanager
-def database(url: str | None) -> Generator[str]:
+def database(url: str | None = None, settings: Mapping[str, str] | None = None) -> Generator[str]:
+    """A database that is there, or a new one on an embedded PostgreSQL, whose durability is that of the service."""
     if url is not None:
         yield url
         return
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         Path(folder).chmod(0o755)
-        with EmbeddedPostgres(Path(folder) / "data") as server:
+        with EmbeddedPostgres(Path(folder) / "data", settings) as server:
             yield server.conninfo()
 
 

@@ -74,18 +74,16 @@ def generate() -> None:
     for command in (
         ("openapi-ts", "-f", "hey-api/openapi-ts.config.mjs"),
         ("oazapfts", contract.DOCUMENT, GENERATED / "oazapfts.ts"),
-        *[
-            (
-                "swagger-typescript-api",
-                "generate",
-                "-p",
-                contract.DOCUMENT,
-                "-o",
-                GENERATED / "swagger-typescript-api",
-                "-n",
-                "api.ts",
-            )
-        ],
+        (
+            "swagger-typescript-api",
+            "generate",
+            "-p",
+            contract.DOCUMENT,
+            "-o",
+            GENERATED / "swagger-typescript-api",
+            "-n",
+            "api.ts",
+        ),
     ):
         words = [str(contract.NODE), str(binaries / str(command[0])), *map(str, command[1:])]
         subprocess.run(words, cwd=CLIENTS, check=True, stdout=subprocess.DEVNULL, timeout=300)

@@ -26,7 +26,7 @@ _ROOM_BYTES = 2 << 30
 
 def make_folder() -> tuple[Path, IO[str]]:
     """The folder of a run, and its lock, which this process holds as long as it lives, or until :func:`release`."""
-    folder = Path(tempfile.mkdtemp(prefix="sample-resource-testkit-", dir=_fast_place()))
+    folder = Path(tempfile.mkdtemp(prefix="sample-resource-testkit-", dir=fast_place()))
     # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
     folder.chmod(0o711)
     lock = (folder / keeper.ALIVE).open("w")
@@ -89,7 +89,7 @@ def _wait_for(state: Path, process: subprocess.Popen[bytes]) -> None:
     process.returncode = 0
 
 
-def _fast_place() -> str | None:
+def fast_place() -> str | None:
     """The folder of Linux that lies in memory, if there is room; else None, which is the folder for temporary files.
 
     A new database is made of a thousand files, each of which PostgreSQL waits for until it is on the disk.
