@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sample_resource_testkit.client.adapter import Adapter
 from sample_resource_testkit.client.done import Done
@@ -43,6 +43,25 @@ class Shared:
 
     project: SandboxProject | None = None
     seen: int = 0
+
+
+class Wanted(TypedDict, total=False):
+    """What a client of a scenario has that is not as usual.
+
+    :ivar own_token: whether it gets its token itself; else it is given one.
+    :ivar token: the one that it is given, instead of one that is good.
+    :ivar scope: that it asks for, instead of all.
+    :ivar url: of its server, instead of the service or the script.
+    :ivar timeout_ms: the time limit of its calls.
+    :ivar project: instead of that of the scenario.
+    """
+
+    own_token: bool
+    token: str
+    scope: str
+    url: str
+    timeout_ms: int
+    project: SandboxProject
 
 
 class Session:
@@ -193,53 +212,31 @@ class Stage:
         if self._scripted is not None:
             self._scripted.close()
 
-    def client(
-        self,
-        *,
-        own_token: bool = False,
-        token: str | None = None,
-        scope: str | None = None,
-        url: str | None = None,
-        timeout_ms: int | None = None,
-        project: SandboxProject | None = None,
-    ) -> Session:
-        """A client of the adapter.
+    def client(self, **wanted: Unpack[Wanted]) -> Session:
+        """A client of the adapter, as it is wanted.
 
-        :param own_token: whether it gets its token itself; else it is given one.
-        :param token: the one that it is given, instead of one that is good.
         :raises Unsupported: if the adapter has no such client.
         """
         name = f"{self.number}/{len(self._sessions) + 1}"
-        order = self.order(
-            own_token=own_token, token=token, scope=scope, url=url, timeout_ms=timeout_ms, project=project
-        )
+        order = self.order(**wanted)
         self.adapter.open(name, order)
         session = Session(self, name, order["timeoutMs"])
         self._sessions.append(session)
         return session
 
-    def order(
-        self,
-        *,
-        own_token: bool = False,
-        token: str | None = None,
-        scope: str | None = None,
-        url: str | None = None,
-        timeout_ms: int | None = None,
-        project: SandboxProject | None = None,
-    ) -> dict[str, Any]:
-        """What a client is opened with, as :meth:`client` says."""
-        of = project or self.project
-        base = url or (self._scripted.url if self._scripted is not None else of.server_url)
+    def order(self, **wanted: Unpack[Wanted]) -> dict[str, Any]:
+        """What a client is opened with."""
+        of = wanted.get("project") or self.project
+        base = wanted.get("url") or (self._scripted.url if self._scripted is not None else of.server_url)
         return {
             "url": base,
             "projectKey": of.key,
             "clientId": of.client_id,
             "clientSecret": of.client_secret,
             "tokenUrl": f"{base}/oauth/token",
-            "scope": scope or of.scope,
-            "token": None if own_token else token or of.token,
-            "timeoutMs": timeout_ms or self._timeout_ms,
+            "scope": wanted.get("scope") or of.scope,
+            "token": None if wanted.get("own_token") else wanted.get("token") or of.token,
+            "timeoutMs": wanted.get("timeout_ms") or self._timeout_ms,
         }
 
     def populated(self, resources: int) -> SandboxProject:

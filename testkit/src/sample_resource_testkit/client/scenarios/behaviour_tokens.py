@@ -2,11 +2,17 @@
 
 from urllib.parse import parse_qs
 
+from sample_resource_testkit.client.messages import Sent
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.stage import Stage
 
 FORM = "application/x-www-form-urlencoded"
+
+
+def _form_of(sent: Sent) -> dict[str, list[str]]:
+    """What a request says in its query and in its form."""
+    return {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
 
 
 @scenario("C-do-1", "the client asks for its token itself, with client_credentials, and the call succeeds", "A-15")
@@ -21,8 +27,7 @@ def asks_for_a_token(stage: Stage) -> None:
         raise done.wrong(
             f"the Content-Type of the request for a token is {types or 'missing'}, and not {FORM}", sent=sent
         )
-    form = {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
-    grant = form.get("grant_type")
+    grant = _form_of(sent).get("grant_type")
     if sent.method != "POST" or grant != ["client_credentials"]:
         raise done.wrong(f"the request for a token is a {sent.method} with grant_type {grant}", sent=sent)
 
@@ -32,8 +37,7 @@ def asks_for_its_scope(stage: Stage) -> None:
     scope = f"view_test:{stage.project.key}"
     done = stage.client(own_token=True, scope=scope).call("listResources").expect_success()
     sent = stage.tokens()[0]
-    form = {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
-    found = form.get("scope", [""])[0].split()
+    found = _form_of(sent).get("scope", [""])[0].split()
     if found != [scope]:
         raise done.wrong(f"the scope that is asked for is {found}, and not {scope}", wanted=f"scope={scope}", sent=sent)
 
