@@ -29,7 +29,11 @@ FAULTS_TRIED = list(FAULTS.values())[3::40]
 
 def played(server: SandboxServer, numbers: list[str], *fault: str) -> dict[str, Result]:
     """What becomes of scenarios and of those that they rest on with the reference adapter, and a fault in it."""
-    return run(Cast((*PLANTED, *fault), server, timeout_s=20, removes=False), with_needs(KNOWN, numbers), jobs=3)
+    return run(
+        Cast((*PLANTED, *fault), server, timeout_s=20, start_timeout_s=60, removes=False),
+        with_needs(KNOWN, numbers),
+        jobs=3,
+    )
 
 
 def test_there_are_enough_scenarios_of_each_theme() -> None:

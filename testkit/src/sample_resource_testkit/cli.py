@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 
 from sample_resource_testkit.access import (
     Access,
@@ -24,23 +23,21 @@ from sample_resource_testkit.access import (
 )
 from sample_resource_testkit.clauses import PROFILES, Clause, clauses
 from sample_resource_testkit.client import command
-from sample_resource_testkit.expected import BadList, read_expected
 from sample_resource_testkit.options import (
-    AS_EXPECTED,
-    NOT_AS_EXPECTED,
     NOT_CHECKED,
     Parser,
+    add_shared,
+    exit_with,
+    expected_failures,
     integer,
     names,
-    target_file,
+    report,
     valid,
 )
 from sample_resource_testkit.outcomes import ClauseResult, Outcome, Skipped
 from sample_resource_testkit.registry import load_checks
 from sample_resource_testkit.reports.as_json import as_json
-from sample_resource_testkit.reports.html import as_html
-from sample_resource_testkit.reports.junit import as_junit
-from sample_resource_testkit.reports.terminal import ProgressLine, as_text
+from sample_resource_testkit.reports.terminal import ProgressLine
 from sample_resource_testkit.runner import plan, run
 from sample_resource_testkit.verdict import OF_SERVERS, Verdict, case_failures
 from sample_resource_testkit.wire import Headers, NoAnswer, NotConnected, Origin, RawAnswer, Request, Transport
@@ -74,15 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.main(given[1:])
     parser = _parser()
     options = parser.parse_args(given)
-    try:
-        code = _check(parser, options)
-    except Unusable as error:
-        sys.stderr.write(f"{NAME}: {error}\n")
-        code = NOT_CHECKED
-    except KeyboardInterrupt:
-        sys.stderr.write("\nstopped\n")
-        code = 130
-    sys.exit(code)
+    exit_with(lambda: _check(parser, options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -104,10 +93,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--second-project", metavar="Q", help="another one, which the same client or token may use")
     add("--profile", type=names, action="extend", metavar="A,B", help=f"only these profiles of {', '.join(PROFILES)}")
     add("--clause", type=names, action="extend", metavar="N,M", help="only these clauses, as 4.10-3")
-    add("--expected-failures", type=Path, metavar="FILE", help="clauses that may fail, one a line: number, any reason")
-    add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
-    add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
-    add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
     add("--jobs", type=integer(1, 64), default=8, metavar="N", help="how many checks run at once (default: 8)")
     add("--header", type=_header, action="append", default=[], metavar="'X: Y'", help="add a header to each request")
     add(
@@ -118,8 +103,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="REGEX=TEXT",
         help="replace in the path of each request, for a server whose paths differ; TEXT may have \\1",
     )
-    add("--timeout", type=integer(1, 600), default=10, metavar="S", help="seconds for one request (default: 10)")
-    add("--seed", type=integer(0, 2**32), default=0, metavar="N", help="of the values that checks draw (default: 0)")
+    add_shared(parser, "clauses", draw="checks", timeout="one request")
     add("--version", action="version", version=f"%(prog)s {version('sample-resource-testkit')}")
     return parser
 
@@ -150,9 +134,17 @@ def _rewrite(text: str) -> tuple[re.Pattern[str], str]:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        return _hold(parser, options)
+    except Unusable as error:
+        sys.stderr.write(f"{NAME}: {error}\n")
+        return NOT_CHECKED
+
+
+def _hold(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     known, checks = clauses(), load_checks()
     selected = _selected(parser, options, known)
-    expected = _expected(parser, options, known)
+    expected = expected_failures(parser, options, known, "clause")
     vault = Vault()
     headers: Headers = tuple(options.header)
     transport = Transport(options.url, float(options.timeout), headers, tuple(options.rewrite_path))
@@ -173,15 +165,11 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     elapsed_s = time.monotonic() - started
     listed = {number: expected[number] for number in expected if number in selected}
     verdict = _verdict(server, vault, results, selected, listed, began, elapsed_s)
-    for path, report in ((options.junit, as_junit), (options.html, as_html), (options.json, as_json)):
-        if path is not None:
-            path.write_text(report(verdict), encoding="utf-8", errors="backslashreplace")
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    sys.stdout.write(as_text(verdict, coloured=coloured).encode(errors="backslashreplace").decode())
+    code = report(options, verdict, as_json)
     if not verdict.failing:
         # Otherwise the projects stay as long as the sandbox keeps them, so that the curl lines work.
         access.close()
-    return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
+    return code
 
 
 def _selected(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Clause]) -> list[str]:
@@ -201,15 +189,6 @@ def _selected(parser: argparse.ArgumentParser, options: argparse.Namespace, know
     if not found:
         parser.error("--profile and --clause leave no clause to check")
     return found
-
-
-def _expected(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Clause]) -> dict[str, str]:
-    if options.expected_failures is None:
-        return {}
-    try:
-        return read_expected(options.expected_failures, known)
-    except BadList as error:
-        parser.error(f"argument --expected-failures: {error}")
 
 
 def _access(parser: argparse.ArgumentParser, options: argparse.Namespace, transport: Transport, vault: Vault) -> Access:

@@ -2,9 +2,16 @@
 
 import argparse
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NoReturn, TypeVar
+
+from sample_resource_testkit.expected import BadList, read_expected
+from sample_resource_testkit.reports.html import as_html
+from sample_resource_testkit.reports.junit import as_junit
+from sample_resource_testkit.reports.terminal import as_text
+from sample_resource_testkit.verdict import Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
 """Exit codes. The last one is also that of wrong options: nothing was checked then either."""
@@ -53,3 +60,57 @@ def target_file(text: str) -> Path:
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text} cannot be written")
     return path
+
+
+def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout: str) -> None:
+    """Add the options that both commands have.
+
+    :param what: what is checked, in the plural: the lines of ``--expected-failures``.
+    :param draw: what draws values from ``--seed``, in the plural.
+    :param timeout: what ``--timeout`` is the limit of.
+    """
+    add = parser.add_argument
+    add("--expected-failures", type=Path, metavar="FILE", help=f"{what} that may fail, one a line: number, any reason")
+    add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
+    add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
+    add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
+    add("--timeout", type=integer(1, 600), default=10, metavar="S", help=f"seconds for {timeout} (default: 10)")
+    add("--seed", type=integer(0, 2**32), default=0, metavar="N", help=f"of the values that {draw} draw (default: 0)")
+
+
+def expected_failures(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, known: Collection[str], what: str
+) -> dict[str, str]:
+    """What ``--expected-failures`` lists: the reasons by number. A list that is wrong ends the command."""
+    if options.expected_failures is None:
+        return {}
+    try:
+        return read_expected(options.expected_failures, known, what)
+    except BadList as error:
+        parser.error(f"argument --expected-failures: {error}")
+
+
+def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Verdict], str]) -> int:
+    """Write the reports that were asked for, and print one.
+
+    :return: the exit code.
+    """
+    for path, form in ((options.junit, as_junit), (options.html, as_html), (options.json, as_json)):
+        if path is not None:
+            path.write_text(form(verdict), encoding="utf-8", errors="backslashreplace")
+    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    sys.stdout.write(as_text(verdict, coloured=coloured).encode(errors="backslashreplace").decode())
+    return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
+
+
+def exit_with(run: Callable[[], int]) -> NoReturn:
+    """Run a command, and exit with its code: 130 if the user stops it."""
+    try:
+        code = run()
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped\n")
+        code = 130
+    except BrokenPipeError:
+        sys.stdout = None
+        code = NOT_AS_EXPECTED
+    sys.exit(code)

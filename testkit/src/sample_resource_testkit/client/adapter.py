@@ -86,11 +86,14 @@ class Adapter:
 
     :param command: the program and its arguments.
     :param timeout_s: for one answer, beside the time limit of a call.
+    :param start_timeout_s: for the answer to hello.
     :param trace: gets each message as it is sent and read.
     :raises OSError: if the program cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], timeout_s: float, trace: Trace | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], timeout_s: float, start_timeout_s: float, trace: Trace | None = None
+    ) -> None:
         self._timeout_s = timeout_s
         self.trace = trace
         self._ids = itertools.count(1)
@@ -109,7 +112,8 @@ class Adapter:
         for target in (self._write, self._read, self._read_log):
             threading.Thread(target=target, daemon=True).start()
         try:
-            self.hello = Hello.of(self._ask({"do": "hello", "protocol": PROTOCOL}, "hello"))
+            greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
+            self.hello = Hello.of(self._wait(greeting, "hello", "hello", start_timeout_s))
         except AdapterFailed:
             self.kill()
             raise
@@ -161,7 +165,7 @@ class Adapter:
             message["body"] = body
         began = time.monotonic()
         future = self._send(message, number)
-        return lambda: returned(self._wait(future, number, f"call {number}", limit_s), began)
+        return lambda: returned(self._wait(future, number, f"call {number}", self._timeout_s + limit_s), began)
 
     def kill(self) -> None:
         """End the adapter and everything that it has started, at once."""
@@ -265,16 +269,16 @@ class Adapter:
             self._fail(AdapterFailed(self._complaint or f"the adapter ended with exit code {self._process.poll()}"))
         return future
 
-    def _wait(self, future: Future[dict[str, Any]], key: object, what: str, more_s: float = 0.0) -> dict[str, Any]:
+    def _wait(self, future: Future[dict[str, Any]], key: object, what: str, limit_s: float) -> dict[str, Any]:
         try:
-            return future.result(self._timeout_s + more_s)
+            return future.result(limit_s)
         except FutureTimeout:
             with self._lock:
                 self._waiting.pop(key, None)
-            raise AdapterFailed(f"the adapter did not answer {what} within {self._timeout_s + more_s:g} s") from None
+            raise AdapterFailed(f"the adapter did not answer {what} within {limit_s:g} s") from None
 
     def _ask(self, message: Mapping[str, Any], key: str) -> dict[str, Any]:
-        return self._wait(self._send(message, key), key, str(message["do"]))
+        return self._wait(self._send(message, key), key, str(message["do"]), self._timeout_s)
 
 
 def returned(answer: Mapping[str, Any], began: float) -> Returned:

@@ -9,7 +9,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import NoReturn
 
 from sample_resource_testkit import local_service
@@ -18,19 +17,19 @@ from sample_resource_testkit.client.check import check
 from sample_resource_testkit.client.registry import THEMES, Scenario, scenarios
 from sample_resource_testkit.client.report import OF_CLIENTS, as_client_json, verdict_of
 from sample_resource_testkit.client.runner import Cast, Trace, run, start, with_needs
-from sample_resource_testkit.expected import BadList, read_expected
 from sample_resource_testkit.options import (
     AS_EXPECTED,
     NOT_AS_EXPECTED,
     NOT_CHECKED,
     Parser,
+    add_shared,
+    exit_with,
+    expected_failures,
     integer,
     names,
-    target_file,
+    report,
 )
-from sample_resource_testkit.reports.html import as_html
-from sample_resource_testkit.reports.junit import as_junit
-from sample_resource_testkit.reports.terminal import ProgressLine, as_text
+from sample_resource_testkit.reports.terminal import ProgressLine
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 NAME = "sample-resource-conformance client"
@@ -59,15 +58,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     split = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:split])
     program = list(arguments[split + 1 :])
-    try:
-        code = _run(parser, options, program)
-    except KeyboardInterrupt:
-        sys.stderr.write("\nstopped\n")
-        code = 130
-    except BrokenPipeError:
-        sys.stdout = None
-        code = NOT_AS_EXPECTED
-    sys.exit(code)
+    exit_with(lambda: _run(parser, options, program))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,19 +74,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--url", help="of a running service whose sandbox is on, instead of one that is started")
     add("--profile", type=names, action="extend", metavar="A,B", help=f"only these themes of {', '.join(THEMES)}")
     add("--scenario", type=names, action="extend", metavar="N,M", help="only these scenarios, as C-req-12")
-    add("--expected-failures", type=Path, metavar="FILE", help="scenarios that may fail: number, any reason")
-    add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
-    add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
-    add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
     add("--jobs", type=integer(1, 32), default=4, metavar="N", help="how many adapters run at once (default: 4)")
     add(
-        "--timeout",
+        "--start-timeout",
         type=integer(1, 600),
-        default=10,
+        default=60,
         metavar="S",
-        help="seconds for a call, and for the adapter to answer after it (default: 10)",
+        help="seconds for the adapter to start and to answer hello (default: 60)",
     )
-    add("--seed", type=integer(0, 2**32), default=0, metavar="N", help="of the values that scenarios draw (default: 0)")
+    add_shared(parser, "scenarios", draw="scenarios", timeout="a call, and for the adapter to answer after it")
     add("--trace", action="store_true", help="print each message and each request to stderr")
     add("--check", action="store_true", help="only see whether the adapter keeps to the protocol")
     add("--list", action="store_true", help="print the scenarios, and run none")
@@ -112,12 +99,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, program: 
         return AS_EXPECTED
     if not program:
         parser.error("the program of the adapter is missing: it comes after --")
-    expected: dict[str, str] = {}
-    if options.expected_failures is not None:
-        try:
-            expected = read_expected(options.expected_failures, known, "scenario")
-        except BadList as error:
-            parser.error(f"argument --expected-failures: {error}")
+    expected = expected_failures(parser, options, known, "scenario")
     try:
         with _service(options.url) as server:
             return _judge(options, program, known, chosen, expected, server)
@@ -173,7 +155,16 @@ def _judge(
 ) -> int:
     trace = _trace() if options.trace else None
     progress = ProgressLine(sys.stderr, OF_CLIENTS, shown=sys.stderr.isatty() and trace is None)
-    cast = Cast(program, server, float(options.timeout), options.seed, trace, progress, removes=options.url is not None)
+    cast = Cast(
+        program,
+        server,
+        timeout_s=float(options.timeout),
+        start_timeout_s=float(options.start_timeout),
+        seed=options.seed,
+        trace=trace,
+        progress=progress,
+        removes=options.url is not None,
+    )
     if options.check:
         return check(cast, sys.stdout)
     try:
@@ -195,13 +186,7 @@ def _judge(
     kit = version("sample-resource-testkit")
     elapsed_s = time.monotonic() - started
     verdict = verdict_of(hello, results, listed, began.isoformat(timespec="seconds"), elapsed_s, kit)
-    reports = ((options.junit, as_junit(verdict)), (options.html, as_html(verdict)))
-    for path, text in (*reports, (options.json, as_client_json(verdict, hello, results))):
-        if path is not None:
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    sys.stdout.write(as_text(verdict, coloured=coloured).encode(errors="backslashreplace").decode())
-    return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
+    return report(options, verdict, lambda judged: as_client_json(judged, hello, results))
 
 
 def _trace() -> Trace:

@@ -50,6 +50,7 @@ class Cast:
 
     :param command: the program of the adapter and its arguments.
     :param timeout_s: for one answer of it.
+    :param start_timeout_s: for its first answer, since a program may have to be compiled or warm up.
     :param seed: of the values that scenarios draw.
     :param removes: whether projects are removed after their scenarios.
     """
@@ -57,6 +58,7 @@ class Cast:
     command: Sequence[str]
     server: SandboxServer
     timeout_s: float
+    start_timeout_s: float
     seed: int = 0
     trace: Trace | None = None
     progress: Progress | None = None
@@ -229,7 +231,7 @@ def start(cast: Cast, playing: Callable[[], str] = lambda: "hello") -> Adapter:
     :raises OSError: if there is no such program.
     :raises AdapterFailed: if it says no hello.
     """
-    return Adapter(cast.command, cast.timeout_s, _labelled(cast, playing))
+    return Adapter(cast.command, cast.timeout_s, cast.start_timeout_s, _labelled(cast, playing))
 
 
 def _labelled(cast: Cast, playing: Callable[[], str]) -> Callable[[str], None] | None:
