@@ -16,6 +16,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from flask import Flask
+from sample_resource_testkit.local_service import fast_place
 
 from app import create_app
 from app.config import Settings
@@ -28,6 +29,11 @@ from tests.support.contract import Contract
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
+
+if (in_memory := fast_place()) is not None:
+    # For all folders of the tests, and of the processes that they start: a data folder has a thousand files, and starting
+    # PostgreSQL on a disk took more processor time than the tests themselves.
+    os.environ["TMPDIR"] = tempfile.tempdir = in_memory
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Settings that make PostgreSQL faster. Tests of durability start a server without them."""
