@@ -7,7 +7,7 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path, PurePosixPath
 
-from tests.support.server import ROOT
+from tests.support.server import ROOT, UNMEASURED
 
 
 def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, Path]:
@@ -15,6 +15,7 @@ def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, 
     subprocess.run(
         [sys.executable, str(ROOT / ".ci/dist"), "--of", of, "--outdir", str(folder)],
         cwd=folder.parent,
+        env=UNMEASURED,
         umask=umask,
         check=True,
         capture_output=True,

@@ -4,7 +4,6 @@ It fails if an answer is 5xx, if its status, content type, header or body is not
 document allows is refused, or one that it forbids is accepted. ``tests/fuzzing`` has the configuration and hooks.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from app.database.connection import Connection
 from app.identity import clients
 from tests.conftest import TokenFor
+from tests.support.server import UNMEASURED
 from tests.support.service import running_service
 
 FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
@@ -30,8 +30,7 @@ def test_schemathesis_finds_no_fault(
         run = subprocess.run(
             [Path(sys.executable).with_name("st"), "run", f"{base_url}/openapi.json", "--no-color"],
             cwd=FUZZING,
-            # Nothing of the service runs in it, so it need not be measured for coverage, which slows it down.
-            env={name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+            env=UNMEASURED
             | {
                 "BASE_URL": base_url,
                 "PROJECT": project,

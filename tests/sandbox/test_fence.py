@@ -14,7 +14,7 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.errors import ApiError
 from app.resource import bulk_store
-from app.sandbox.projects import fence, lifecycle
+from app.sandbox.projects import bus, fence, lifecycle
 from app.sandbox.projects.lifecycle import NewProject
 from tests.sandbox.test_projects import TABLES
 from tests.support.journals import exchange
@@ -25,11 +25,16 @@ ALL_TABLES = (*TABLES, "word", "unindexed_text")
 
 @pytest.fixture(scope="module")
 def sandbox_app(settings: Settings) -> Iterator[Flask]:
-    """An application with the sandbox, without its threads: each look at a project asks the database."""
+    """An application with the sandbox, without its threads: each look at a project asks the database.
+
+    Its bus hears no confirmations, so it need not wait for workers, which know nothing of these projects.
+    """
     if settings.database_pooler:
         pytest.skip("the sandbox needs a direct connection")
     app = create_app(replace(settings, sandbox="on", queue_timeout_ms=300))
-    with closing(app.extensions["database"]):
+    with closing(app.extensions["database"]), pytest.MonkeyPatch.context() as patched:
+        for limit in ("LEASE_S", "_GRACE_S"):
+            patched.setattr(bus, limit, 0.0)
         yield app
         app.extensions["sandbox"].stop()  # closes the journal's connection
 

@@ -4,6 +4,7 @@ Only what Python itself has is imported, since the benchmarks use this without t
 """
 
 import contextlib
+import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,10 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+"""The environment for programs in which nothing of the service runs: measuring their coverage makes them slow."""
 
 
 class NotReady(Exception):

@@ -109,10 +109,10 @@ class Adapter:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
         for target in (self._write, self._read, self._read_log):
             threading.Thread(target=target, daemon=True).start()
         try:
-            greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
             self.hello = Hello.of(self._wait(greeting, "hello", "hello", start_timeout_s))
         except AdapterFailed:
             self.kill()
