@@ -31,8 +31,8 @@ from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
 if (in_memory := fast_place()) is not None:
-    # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and starting
-    # PostgreSQL on a disk took more processor time than the tests themselves.
+    # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and with
+    # them on a disk, starting PostgreSQL took more processor time than the tests themselves.
     os.environ["TMPDIR"] = tempfile.tempdir = in_memory
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
