@@ -10,7 +10,7 @@ import pytest
 from app.sandbox.analysis.coverage import clauses
 from app.sandbox.analysis.findings import FINDINGS, NEW_CONNECTIONS
 from tests.support.pages import Page
-from tests.support.sandbox import Project, wait_for
+from tests.support.sandbox import Project, Service, wait_for
 from tests.support.steady_client import LOST, SteadyClient, steady_client
 
 Acts = Callable[[SteadyClient], None]
@@ -173,8 +173,13 @@ def test_each_finding_has_its_cases() -> None:
 
 
 @pytest.mark.parametrize("id_", CASES)
-def test_it_is_found(throwaway: Project, id_: str) -> None:
-    assert found_after(throwaway, CASES[id_]) == [id_]
+def test_it_is_found(sandbox: Service, id_: str) -> None:
+    """On a busy machine, what has to come at once may come too late to be found; then it is done again."""
+    for _ in range(5):
+        found = found_after(sandbox.make(), CASES[id_])
+        if found:
+            break
+    assert found == [id_]
 
 
 def test_a_finding_stands_in_the_entry_that_it_is_about(throwaway: Project) -> None:
