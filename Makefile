@@ -11,7 +11,7 @@
 # make adapters       the reference adapters, and all faults planted in one, against the scenarios for clients
 # make clients-table  real clients and generators against the scenarios; writes docs/clients-table.md and .json
 # make contract       third-party linters, generated clients, SDKs and a browser against the service
-# make page-test      of that only the page of the sandbox in a browser
+# make page-test      of that only the pages in a browser: front door and sandbox
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
 # make attack         hostile requests of all kinds against a service of its own; prints a table
@@ -46,7 +46,7 @@ help:
 	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
 	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm)"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
-	@echo "make page-test      of that only the page of the sandbox in a browser (needs npm and Chromium)"
+	@echo "make page-test      of that only the pages in a browser: front door and sandbox (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
 	@echo "make attack         send hostile requests of all kinds to a service of its own, and print what held (ARGS='--only HTTP')"

@@ -1,17 +1,18 @@
-"""The contract as a document and as pages, all served from here alone: no asset comes from another host."""
+"""The contract as a document and as pages, and the page that leads to them: all served from here alone."""
 
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
-from flask import Response, current_app, request, send_from_directory
-from markupsafe import escape
-from werkzeug.exceptions import NotFound
+from flask import Response, current_app, request
 
-from app import openapi
-from app.http.answers import html_answer, json_answer
+from app import errors, openapi
+from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
+from app.http.paths import path_of_request
 from app.identity.scopes import public
+from app.pages import frame
 
 blueprint = Blueprint("docs", __name__)
 
@@ -23,33 +24,68 @@ def _swagger_ui() -> Path:
     return Path(spec.origin).parent / "dist"
 
 
-_OWN = Path(__file__).parent / "page"
+_OWN = frozenset(path.name for path in frame.SITE.iterdir() if path.suffix != ".html")
 
 _FOLDERS = {
-    "page.css": _OWN,
-    "page.js": _OWN,
-    "specification.css": _OWN,
+    **dict.fromkeys(_OWN, frame.SITE),
     "specification.json": Path(openapi.__file__).parent,
     "swagger-ui.css": _swagger_ui(),
     "swagger-ui-bundle.js": _swagger_ui(),
-    "favicon-32x32.png": _swagger_ui(),
 }
 """What the pages load and link to, and where each file lies."""
 
-_PAGE = (_OWN / "index.html").read_text()
+_ASSETS = frozenset(_FOLDERS)
 
-_SPECIFICATION = (_OWN / "specification.html").read_text("utf-8")
+
+def _text_of(name: str) -> str:
+    return (frame.SITE / name).read_text("utf-8")
+
+
+def _front(word: str) -> str:
+    """The page at the root with what it has ``with`` or ``without`` the sandbox."""
+    parts = re.compile(r"\{(with|without) sandbox\}\n(.*?)\{end\}\n", re.DOTALL)
+    return parts.sub(lambda part: part.group(2) if part.group(1) == word else "", _text_of("front.html"))
+
+
+_FRONT = {True: _front("with"), False: _front("without")}
+"""By whether the service has the sandbox."""
+
+_DOCS = _text_of("docs.html")
+
+_OF_RESOURCES = {
+    "name": "Resource API",
+    "document": "/openapi.json",
+    "note": (
+        '<section class="note" aria-label="Note">Authorize, and every example succeeds as it stands, from the top of'
+        " the page to its end: the id and the version of the last answer go into the next request.</section>"
+    ),
+}
+_OF_SANDBOX = {"name": "Sandbox API", "document": "/sandbox/openapi.json", "note": ""}
+"""What stands at the places of the page that shows a document."""
+
+_SPECIFICATION = _text_of("specification.html")
 """Made from ``docs/specification.md`` by ``make specification``."""
 
-_POLICY = (
+_DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Swagger UI sets style attributes and draws its icons from data URLs; nothing else of it needs leave."""
 
-_POLICY_WITHOUT_SCRIPT = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+
+# Not strict about slashes: below a prefix the path may be empty, and a redirect would tell every client of the page.
+@blueprint.route("/", methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], strict_slashes=False)
+@public
+def front() -> Response:
+    """Answer browsers with a page that leads to all others. To every other client this URL is unknown, as any other."""
+    is_read = request.method in ("GET", "HEAD")
+    if not is_read or not any(name == "text/html" and quality for name, quality in request.accept_mimetypes):
+        error = errors.unknown_url(path_of_request())
+        error.headers["Vary"] = "Accept"
+        raise error
+    answer = frame.page(_FRONT[frame.has_sandbox()], "/")
+    answer.headers["Vary"] = "Accept"
+    return answer
 
 
 @blueprint.route("/openapi.json")
@@ -69,9 +105,12 @@ class Docs(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the documentation page."""
-        root = escape(request.script_root)
-        other = f' <a href="{root}/docs?document=sandbox">Sandbox</a>' if "sandbox" in current_app.extensions else ""
-        return html_answer(_PAGE.replace("{root}", root).replace("{other}", other), _POLICY)
+        of_sandbox = frame.has_sandbox() and request.args.get("document") == "sandbox"
+        shown = _OF_SANDBOX if of_sandbox else _OF_RESOURCES
+        text = _DOCS
+        for place, value in shown.items():
+            text = text.replace(f"{{{place}}}", value)
+        return frame.page(text, frame.SANDBOX_API if of_sandbox else "/docs", _DOCS_POLICY)
 
 
 @blueprint.route("/docs/specification")
@@ -81,7 +120,7 @@ class Specification(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the specification as a page."""
-        return html_answer(_SPECIFICATION.replace("{root}", escape(request.script_root)), _POLICY_WITHOUT_SCRIPT)
+        return frame.page(_SPECIFICATION, "/docs/specification")
 
 
 @blueprint.route("/docs/<segment:asset>")
@@ -91,6 +130,4 @@ class Assets(Endpoint):
     @public
     def get(self, asset: str) -> Response:
         """Answer a style sheet, a script, an icon or data."""
-        if asset not in _FOLDERS:
-            raise NotFound
-        return send_from_directory(_FOLDERS[asset], asset, max_age=3600)
+        return frame.asset(_FOLDERS.get(asset, frame.SITE), asset, _ASSETS)

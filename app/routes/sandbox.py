@@ -369,7 +369,7 @@ def _report(made: Mapping[str, Any]) -> Response:
     """A report in the form that the request accepts."""
     form = request.accept_mimetypes.best_match([JSON, _HTML, _XML], JSON)
     if form == _HTML:
-        answer = html_answer(as_page(made), PAGE_POLICY)
+        answer = html_answer(as_page(made, _base_url()), PAGE_POLICY)
     elif form == _XML:
         answer = Response(as_junit(made), content_type=f"{_XML}; charset=utf-8")
     else:

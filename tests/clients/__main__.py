@@ -267,6 +267,11 @@ def browse_docs(run: Run, screenshot: str | None) -> None:
     browse(run, title, "docs_page.ts", SCREENSHOT=screenshot)
 
 
+def browse_front_door(run: Run, port: int) -> None:
+    title = "the front door in Chromium: from / to sandbox, specification, documents and back"
+    browse(run, title, "front_door.ts", BASE_URL=f"http://127.0.0.1:{port}")
+
+
 def browse_sandbox(run: Run, folder: Path, port: int, picture: str | None) -> None:
     """Use the page of the sandbox, and the door of one that needs a token."""
     token = secrets.token_urlsafe(24)
@@ -281,6 +286,8 @@ def browse_sandbox(run: Run, folder: Path, port: int, picture: str | None) -> No
             TOKEN_URL=f"http://127.0.0.1:{other}",
             SANDBOX_TOKEN=token,
             PICTURE=picture,
+            PYTHON=sys.executable,
+            JAVA=shutil.which("java"),
         )
 
 
@@ -306,7 +313,7 @@ def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
 @click.option("--write-tables", is_flag=True, help="Write the tables of docs/sandbox.md and docs/clients.md anew.")
 @click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
 @click.option("--picture", type=click.Path(dir_okay=False, resolve_path=True), help="The same of /sandbox.")
-@click.option("--page", "only_page", is_flag=True, help="Only use the page at /sandbox.")
+@click.option("--page", "only_page", is_flag=True, help="Only use the pages at / and /sandbox.")
 def main(screenshot: str | None, picture: str | None, write_tables: bool, only_page: bool) -> None:
     os.environ.pop("DATABASE_URL", None)
     run = Run()
@@ -315,6 +322,7 @@ def main(screenshot: str | None, picture: str | None, write_tables: bool, only_p
         with open_folder() as folder:
             data = {"DATA_DIR": str(folder / "data")}
             with running_service(folder / "sandbox-log", **data, SANDBOX="on") as port:
+                browse_front_door(run, port)
                 browse_sandbox(run, folder, port, picture)
         if run.failed:
             raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")
@@ -334,6 +342,7 @@ def main(screenshot: str | None, picture: str | None, write_tables: bool, only_p
         with running_service(folder / "sandbox-log", **data, SANDBOX="on") as port:
             lint_sandbox(run, port)
             use_sandbox(run, python, port, write=write_tables)
+            browse_front_door(run, port)
             browse_sandbox(run, folder, port, picture)
     if run.failed:
         raise click.ClickException(f"{len(run.failed)} failed: {'; '.join(run.failed)}")

@@ -3,16 +3,16 @@
 import http from "node:http";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { env } from "node:process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process, { env } from "node:process";
 import { promisify } from "node:util";
 import { type BrowserContext, type Page } from "playwright-core";
-import { launch, watch } from "./browser.ts";
+import { checkAccessibility, launch, watch } from "./browser.ts";
 
-const { BASE_URL = "", TOKEN_URL = "", SANDBOX_TOKEN = "", CHROMIUM = "", PICTURE } = env;
-
-const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const { BASE_URL = "", TOKEN_URL = "", SANDBOX_TOKEN = "", CHROMIUM = "", PICTURE, PYTHON, JAVA } = env;
 
 const browser = await launch(CHROMIUM);
 
@@ -50,23 +50,6 @@ async function open(context: BrowserContext, address: string): Promise<Page> {
   match(policy, /default-src 'none'/);
   ok(!policy.includes("unsafe"), policy);
   return page;
-}
-
-type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
-
-/** Every rule of axe, in both colour schemes and both widths. Its script does not pass the page's policy, so it is evaluated. */
-async function checkAccessibility(page: Page, view: string): Promise<void> {
-  for (const [colorScheme, width] of [["light", 1400], ["dark", 390]] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 900 });
-    await page.evaluate(axe);
-    const violations: Violation[] = await page.evaluate("axe.run().then((found) => found.violations)");
-    deepEqual(violations.map(({ id, nodes }) => [view, colorScheme, id, nodes.map((node) => `${node.html} ${node.failureSummary}`)]), []);
-    const overflows = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    equal(overflows, false, `${view} is wider than ${width}`);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1400, height: 900 });
 }
 
 const show = (page: Page, view: string) => page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view }).click();
@@ -117,10 +100,44 @@ await page.getByRole("button", { name: "Copy the client secret" }).click();
 await page.waitForFunction((before) => navigator.clipboard.readText().then((text) => text !== before), token);
 const secret = await clipboard();
 ok(!(await html()).includes(secret), "a copied secret is not shown");
-await page.getByRole("button", { name: "Show" }).last().click();
+await page.getByRole("button", { name: "Show the access token" }).click();
 equal(await page.getByLabel("Access token to copy", { exact: true }).inputValue(), token);
-await page.getByRole("button", { name: "Hide" }).click();
+await page.getByRole("button", { name: "Hide the access token" }).click();
 equal(await page.locator(`input[value="${token}"]`).count(), 0);
+
+// What stands there to be pasted works: the environment, and a first request in each language
+const folder = mkdtempSync(join(tmpdir(), "snippets-"));
+const snippet = async (language: string): Promise<string> => {
+  await page.getByRole("button", { name: language, exact: true }).click();
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  await page.getByRole("button", { name: `Copy ${language}`, exact: true }).click();
+  await page.waitForFunction(() => navigator.clipboard.readText().then((text) => text !== ""));
+  return clipboard();
+};
+const environment = Object.fromEntries((await snippet(".env")).trim().split("\n").map((line) => {
+  const at = line.indexOf("=");
+  return [line.slice(0, at), line.slice(at + 1)];
+}));
+equal(environment.CLIENT_SECRET, secret);
+ok(!(await html()).includes(secret), "the environment is copied with the secret, and shown without it");
+const languages: [string, string, string | undefined][] = [
+  ["Python", "first.py", PYTHON], ["TypeScript", "first.mts", process.execPath], ["Java", "FirstRequest.java", JAVA],
+];
+for (const [language, file, program] of languages) {
+  writeFileSync(join(folder, file), await snippet(language));
+  if (!program) {
+    console.log(`${language} was not run: it is not installed`);
+    continue;
+  }
+  const { stdout } = await promisify(execFile)(program, [join(folder, file)], { env: { ...env, ...environment } });
+  equal(stdout.trim(), "200 40", language);
+}
+rmSync(folder, { recursive: true });
+await show(page, "Requests");
+await rows(page).filter({ hasText: "POST /oauth/token" }).first().waitFor();
+await show(page, "Project");
+await page.getByRole("button", { name: "Reset" }).click();
+await page.getByText("The project is what it was at its beginning.").waitFor();
 
 // The journal is empty and says what to do; the printed curl line makes its first entry
 await page.getByRole("button", { name: "Copy the curl line with a token" }).click();
@@ -142,16 +159,46 @@ const draft = { key: "walk", objectTypeProperty: { arrayOfStringExample: ["dog"]
 deepEqual([await send(collection, token, "POST", draft), await send(collection, token, "POST", draft), await send(collection, token, "POST", draft)], [503, 503, 201]);
 await page.locator(".rules").getByText("matched 3, acted 2").waitFor();
 await checkAccessibility(page, "rules");
-await page.getByLabel("A rule of your own, as JSON").fill('{"status": 99}');
-await page.getByRole("button", { name: "Add the rule" }).click();
-await page.getByRole("alert").getByText("rules -> 1 -> status").first().waitFor();
+
+// A rule of one's own: its fault stands beside it, where it is in the text; its members are a click away
+const own = page.getByLabel("A rule of your own, as JSON");
+const addRule = page.getByRole("button", { name: "Add the rule" });
+for (const [text, reason, place] of [
+  ['{"name": "wrong",\n "status": 99}', /^status: .*99/, "Line 2, column 2"],
+  ['{"times": {"first": 0}, "status": 503}', /^times, first: /, "Line 1, column 12"],
+  ['{"status": 503,}', /^This is no JSON/, "Line 1, column 16"],
+] as const) {
+  await own.fill(text);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await addRule.click();
+  const fault = page.getByRole("alert");
+  await fault.getByText(reason).waitFor();
+  await fault.getByText(place).waitFor();
+  const box = await fault.boundingBox();
+  ok(box && box.y >= 0 && box.y + box.height <= 844, `the fault is in view: ${text}`);
+  equal(await own.getAttribute("aria-invalid"), "true");
+}
+await checkAccessibility(page, "rules, fault");
+await own.fill("{}");
+equal(await page.getByRole("alert").innerText(), "");
+await page.getByText("Members of a rule").click();
+await page.getByRole("button", { name: "status", exact: true }).click();
+await page.getByRole("button", { name: "times", exact: true }).click();
+deepEqual(JSON.parse(await own.inputValue()), { status: 503, times: { first: 2 } });
+await page.getByRole("button", { name: "times", exact: true }).click(); // and taken away by a second one
+await page.getByRole("button", { name: "match", exact: true }).click();
+await checkAccessibility(page, "rules, members");
+await addRule.click();
+await page.locator(".rules").getByText("2. 503 · POST /resource").waitFor();
+await page.getByRole("button", { name: /^Remove rule 2/ }).click();
+await page.locator(".rules li").nth(1).waitFor({ state: "detached" });
 await page.getByRole("switch", { name: /503 twice, then fine/ }).click();
 await page.getByRole("heading", { name: "No rules" }).waitFor();
 for (const usual of await page.getByRole("switch").all()) { // the service takes each of them
   await usual.click();
   await usual.and(page.locator('[aria-checked="true"]')).waitFor();
 }
-equal(await page.getByRole("alert").count(), 0);
+equal(await page.locator(".fault").count(), 0);
 await page.getByRole("button", { name: "End all rules" }).click();
 await page.getByRole("heading", { name: "No rules" }).waitFor();
 
@@ -159,7 +206,7 @@ await show(page, "Requests");
 await page.getByRole("link", { name: "POST /resource" }).nth(1).click();
 await page.getByRole("heading", { name: "A retry before Retry-After" }).waitFor();
 await page.getByRole("heading", { name: "It repeats request 2" }).waitFor();
-await page.getByRole("heading", { name: "Changed by the rule 503 twice, then fine" }).waitFor();
+await page.getByRole("heading", { name: "Changed by a rule: 503 twice, then fine" }).waitFor();
 await page.getByRole("link", { name: "POST /resource" }).first().click();
 await page.locator("pre .added", { hasText: "HTTP/1.1 201" }).waitFor();
 await page.locator("pre .removed", { hasText: "HTTP/1.1 503" }).waitFor();
@@ -167,10 +214,65 @@ if (PICTURE) await page.screenshot({ path: PICTURE });
 await checkAccessibility(page, "requests");
 ok(!(await html()).includes(token), "the journal has no token");
 
-// Keyboard: the arrows walk through the list
+// Keyboard: one Tab stop, arrows walk through the list, Escape closes
+const entry = () => page.evaluate(() => new URLSearchParams(location.search).get("entry"));
+const entryBecomes = (number: string | null) => page.waitForFunction((wanted) => new URLSearchParams(location.search).get("entry") === wanted, number);
+equal(await page.locator('.list a[tabindex="0"]').count(), 1);
 await rows(page).nth(0).getByRole("link").focus();
 await page.keyboard.press("ArrowDown");
-await page.waitForFunction(() => new URLSearchParams(location.search).get("entry") === "3");
+await entryBecomes("3");
+await page.keyboard.press("End");
+await entryBecomes("1");
+await page.keyboard.press("Home");
+await entryBecomes("4");
+await page.keyboard.press("Escape");
+await entryBecomes(null);
+await page.waitForFunction(() => document.activeElement?.getAttribute("data-entry") === "4");
+equal(await page.locator('.list a[tabindex="0"]').count(), 1);
+
+// The query tells rows apart, whole where nothing is picked
+const where = 'arrayOfStringExample contains any ("dog", "cat") and version > 1';
+const query = `where=${encodeURIComponent(where)}&sort=version%20desc&limit=5`;
+equal(await send(`${collection}/sorted-query-parameters?${query}`, token), 200);
+const long = rows(page).filter({ hasText: query }).getByRole("link");
+await long.waitFor();
+ok(await long.evaluate((link) => link.scrollHeight <= link.clientHeight), "the query is not cut");
+
+// Copied as curl it is the same request; repeated, it is a new one, which the page shows
+await rows(page).filter({ hasText: "GET /resource" }).last().getByRole("link").click();
+await page.evaluate(() => navigator.clipboard.writeText(""));
+await page.getByRole("button", { name: "Copy as curl" }).click();
+await page.waitForFunction(() => navigator.clipboard.readText().then((text) => text.startsWith("curl")));
+const curl = await clipboard();
+ok(!curl.includes(token));
+match((await promisify(execFile)("sh", ["-c", `${curl} -sS`], { env: { ...env, TOKEN: token } })).stdout, /^HTTP\/1.1 200/);
+await page.waitForFunction(() => document.querySelectorAll(".list tbody tr").length === 6);
+await page.locator(".list").getByRole("link", { name: "POST /resource" }).first().click();
+await page.getByRole("button", { name: "Repeat" }).click();
+await entryBecomes("7");
+await page.getByRole("region", { name: "Request and answer" }).getByText("POST").first().waitFor();
+await page.locator(".facts").getByText("200").waitFor(); // its key was there already
+
+// Narrow: a request takes the place of the list with its title in view, and Escape leads back to it
+await page.setViewportSize({ width: 390, height: 500 });
+await page.keyboard.press("Escape");
+await entryBecomes(null);
+await rows(page).last().getByRole("link").click();
+const title = page.getByRole("heading", { name: "GET" }).first();
+await title.waitFor();
+const place = await title.boundingBox();
+ok(place && place.y >= 0 && place.y + place.height <= 500, "the title is in view");
+await page.keyboard.press("Escape");
+await rows(page).last().getByRole("link").waitFor();
+for (const view of ["Requests", "Rules", "Resources", "Playground", "Report", "Project"]) {
+  await show(page, view);
+  const tab = page.locator(".tabs [aria-current]");
+  await tab.getByText(view).waitFor();
+  const box = await tab.boundingBox();
+  ok(box && box.x >= 0 && box.x + box.width <= 390, `the tab ${view} is whole`);
+}
+await show(page, "Requests");
+await page.setViewportSize({ width: 1400, height: 900 });
 
 // Filters stand in the address, and a reload keeps them
 await page.getByLabel("Only").selectOption("findings");
@@ -239,11 +341,23 @@ await page.getByRole("heading", { name: "Recovery" }).waitFor();
 const row = page.getByRole("row", { name: /503: not available/ });
 deepEqual(await row.getByRole("cell").allInnerTexts(), ["0", "0", "1"]);
 await checkAccessibility(page, "report");
+await page.setViewportSize({ width: 390, height: 844 });
+const recovery = page.getByRole("group", { name: "Table of recovery" });
+ok(await recovery.evaluate((border) => (border.firstElementChild?.scrollWidth ?? 0) <= border.clientWidth), "the table is within its border");
+await page.setViewportSize({ width: 1400, height: 900 });
 const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the report as a page" }).click()]);
 equal(saved.suggestedFilename(), `${project}-report.html`);
 const report = await context.newPage();
 await report.setContent(readFileSync(await saved.path(), "utf8"));
 await checkAccessibility(report, "the saved report");
+await report.setViewportSize({ width: 390, height: 844 });
+const height = Number(await report.evaluate("document.documentElement.scrollHeight"));
+ok(height < 10_000, `folded, the report is ${height} pixels high`);
+await report.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Findings" }).click();
+const clause = report.locator("table").first().getByRole("link").first();
+const number = await clause.innerText();
+await clause.click(); // opens the fold that the clause stands in
+await report.locator(`[id="${number}"]`).waitFor();
 await report.close();
 
 // The connection breaks and comes back: nothing is lost
@@ -286,6 +400,11 @@ await page.locator(".confirm").getByRole("button", { name: "Remove the project" 
 await page.getByRole("heading", { name: "What does your client do when answers fail?" }).waitFor();
 await page.goto(`${ADDRESS}/sandbox?project=${project}`);
 await page.getByRole("heading", { name: `There is no project ${project}` }).waitFor();
+await page.getByRole("status").getByText("Gone").waitFor();
+equal(await page.locator(".is-live").count(), 0);
+await checkAccessibility(page, "gone");
+await page.getByRole("button", { name: "Make a new project" }).click();
+await page.getByRole("heading", { name: "Credentials" }).waitFor();
 await context.close();
 
 // With SANDBOX_TOKEN it asks for the token, and keeps it nowhere
@@ -299,7 +418,7 @@ await door.getByLabel("Token").fill(SANDBOX_TOKEN);
 await door.getByRole("button", { name: "Open" }).click();
 await door.getByRole("button", { name: "New project" }).click();
 await door.getByRole("heading", { name: "Credentials" }).waitFor();
-await door.locator(".live.live").waitFor();
+await door.locator(".live.is-live").waitFor();
 ok(!(await door.content()).includes(SANDBOX_TOKEN));
 const keptThere = await door.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
 ok(!keptThere.includes(SANDBOX_TOKEN));

@@ -16,6 +16,7 @@ from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 
 PUBLIC = {
+    *(f"{method} /" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")),  # 404 but for browsers
     "GET /.well-known/jwks.json",
     "GET /.well-known/oauth-authorization-server",
     "GET /docs",

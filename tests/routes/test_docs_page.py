@@ -7,17 +7,57 @@ import pytest
 from tests.specification.clauses import CLAUSES
 from tests.support.api import Api
 
+PAGES = ["//", "//docs", "//docs/specification"]
 
-def test_all_files_of_the_docs_page_are_served(api: Api) -> None:
-    page = api.get("//docs")
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_all_that_a_page_loads_and_links_to_is_served(api: Api, path: str) -> None:
+    page = api.get(path, headers=BROWSER)
     assert page.content_type == "text/html; charset=utf-8"
-    loaded = set(re.findall(r'(?:src|href)="([^"]*)"', page.text))
-    assert {"/openapi.json", "/docs/page.js", "/docs/page.css", "/docs/swagger-ui-bundle.js"} < loaded
-    assert "/docs/specification" in loaded
-    for path in loaded:
-        assert path.startswith("/")
-        with api.get("/" + path) as answer:
-            assert answer.status_code == 200, path
+    assert '<header class="site">' in page.text
+    assert "{" not in re.sub(r"<code.*?</code>", "", page.text, flags=re.DOTALL), "a place that nothing was put into"
+    loaded = {link.partition("#")[0] for link in re.findall(r'(?:src|href)="([^"]*)"', page.text)} - {""}
+    assert {"/", "/docs", "/docs/specification", "/docs/site.css"} <= loaded
+    for link in loaded:
+        assert link.startswith("/")
+        with api.get("/" + link, headers=BROWSER) as answer:
+            assert answer.status_code == 200, link
+            assert answer.headers.get("Cache-Control", "no-cache") == "no-cache"
+
+
+def test_without_the_sandbox_no_page_links_to_it(api: Api) -> None:
+    assert all("/sandbox" not in api.get(path, headers=BROWSER).text for path in ("//", "//docs"))
+    assert "SANDBOX=on" in api.get("//", headers=BROWSER).text
+
+
+@pytest.mark.parametrize(
+    ("method", "accept", "status"),
+    [
+        ("GET", "text/html", 200),
+        ("GET", "*/*;q=0.8, text/html;q=0.1", 200),
+        ("HEAD", "text/html", 200),
+        ("GET", None, 404),
+        ("GET", "*/*", 404),
+        ("GET", "text/*", 404),
+        ("GET", "application/json", 404),
+        ("GET", "text/html;q=0, */*", 404),
+        ("HEAD", "*/*", 404),
+        ("POST", "text/html", 404),
+        ("OPTIONS", "text/html", 404),
+    ],
+)
+def test_the_root_is_a_page_for_browsers_and_unknown_to_all_others(
+    api: Api, method: str, accept: str | None, status: int
+) -> None:
+    answer = api.request(method, "//", headers={} if accept is None else {"Accept": accept})
+    assert answer.status_code == status
+    assert answer.headers["Vary"] == "Accept"
+    if status == 404 and method != "HEAD":
+        assert answer.get_json()["message"] == "URI not found: /"
+    if status == 200:
+        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
 
 
 def test_the_specification_is_a_page_with_an_anchor_for_each_clause(api: Api) -> None:
@@ -26,12 +66,9 @@ def test_the_specification_is_a_page_with_an_anchor_for_each_clause(api: Api) ->
     anchors = re.findall(r' id="([^"]*)"', page.text)
     assert len(anchors) == len(set(anchors))
     assert {clause.clause for clause in CLAUSES} < set(anchors)
-    links = set(re.findall(r'(?:src|href)="([^"]*)"', page.text))
-    assert {link[1:] for link in links if link.startswith("#")} <= set(anchors)
-    for path in links:
-        if not path.startswith("#"):
-            with api.get("/" + path) as answer:
-                assert answer.status_code == 200, path
+    links = set(re.findall(r'href="#([^"]*)"', page.text)) - {"main"}
+    assert links <= set(anchors)
+    assert '<main id="main"' in page.text
 
 
 def test_the_clauses_are_served_as_data(api: Api) -> None:
@@ -40,21 +77,14 @@ def test_the_clauses_are_served_as_data(api: Api) -> None:
         assert [clause["clause"] for clause in answer.get_json()] == [clause.clause for clause in CLAUSES]
 
 
-def test_the_specification_loads_no_script_and_nothing_from_elsewhere(api: Api) -> None:
-    page = api.get("//docs/specification")
+@pytest.mark.parametrize("path", PAGES)
+def test_the_policy_of_a_page_allows_only_own_scripts_in_files(api: Api, path: str) -> None:
+    page = api.get(path, headers=BROWSER)
     policy = page.headers["Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'; style-src 'self';")
-    assert "script" not in policy
-    assert "<script" not in page.text
-    assert "style=" not in page.text
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert ("unsafe" in policy) == (path == "//docs")  # Swagger UI sets style attributes
+    assert not re.search(r"<script(?![^>]*src=)|\sstyle=|\son\w+=", page.text)
     assert page.headers["X-Content-Type-Options"] == "nosniff"
-
-
-def test_the_content_security_policy_of_the_docs_page_allows_only_own_scripts(api: Api) -> None:
-    page = api.get("//docs")
-    assert "script-src 'self';" in page.headers["Content-Security-Policy"]
-    assert "<script>" not in page.text
-    assert not re.search(r"\son\w+=", page.text)
 
 
 def test_other_files_of_swagger_ui_are_404(api: Api) -> None:
@@ -62,9 +92,9 @@ def test_other_files_of_swagger_ui_are_404(api: Api) -> None:
     assert api.get("//docs/index.html").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["//docs", "//docs/specification"])
+@pytest.mark.parametrize("path", PAGES)
 def test_all_links_of_a_page_below_a_path_prefix_have_that_prefix(api: Api, path: str) -> None:
-    page = api.get(path, base_url="http://localhost/pre&fix/")
+    page = api.get(path, headers=BROWSER, base_url="http://localhost/pre&fix/")
     links = re.findall(r'(?:src|href)="(/[^"]*)"', page.text)
     assert links
     assert [link for link in links if not link.startswith("/pre&amp;fix/")] == []
@@ -73,4 +103,4 @@ def test_all_links_of_a_page_below_a_path_prefix_have_that_prefix(api: Api, path
 def test_the_docs_page_below_a_path_prefix_uses_that_prefix(api: Api) -> None:
     page = api.get("//docs", base_url="http://localhost/pre&fix/")
     assert 'data-root="/pre&amp;fix"' in page.text
-    assert 'src="/pre&amp;fix/docs/page.js"' in page.text
+    assert 'src="/pre&amp;fix/docs/docs.js"' in page.text

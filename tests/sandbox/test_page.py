@@ -16,7 +16,13 @@ def test_all_that_the_page_loads_is_served(sandbox: Service) -> None:
     page = sandbox.send("GET", "/sandbox")
     assert page.status == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-    paths = set(re.findall(r'(?:src|href)="([^"]*)"', page.text)) - {"/docs?document=sandbox"}
+    links = set(re.findall(r'<a [^>]*href="(/[^"]*)"', page.text))
+    assert {"/", "/sandbox", "/docs", "/docs?document=sandbox", "/docs/specification"} == links
+    assert all(sandbox.send("GET", link, headers={"Accept": "text/html"}).status == 200 for link in links)
+    front = sandbox.send("GET", "/", headers={"Accept": "text/html"}).text
+    assert 'href="/sandbox/openapi.json"' in front
+    assert "SANDBOX=on" not in front
+    paths = set(re.findall(r'(?:src|href)="(/[^"]*)"', page.text)) - links
     assert "/sandbox/page/main.js" in paths
     seen: set[str] = set()
     while paths:

@@ -121,6 +121,20 @@ def test_the_page_stands_alone(throwaway: Project) -> None:
     assert "A boolean spelt as in Python" in answer.text
 
 
+def test_the_page_has_contents_links_to_clauses_and_folds_them(throwaway: Project) -> None:
+    throwaway.send("GET", "/sorted-query-parameters?withTotal=True")
+    text = page(throwaway).text
+    anchors = set(re.findall(r' id="([^"]*)"', text))
+    inside = set(re.findall(r'href="#([^"]*)"', text))
+    assert {"findings", "recovery", "specification", "notations", "operations", "statuses", "4-7"} <= inside <= anchors
+    clauses = {each["number"] for each in reported(throwaway)["specification"]["clauses"]}
+    assert clauses <= anchors
+    specification = f"http://127.0.0.1:{throwaway.service.port}/docs/specification"
+    assert set(re.findall(rf'href="{specification}#([^"]*)"', text)) == clauses
+    visible = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert not re.search(r'<li id="', visible)
+
+
 def test_the_page_escapes_what_clients_have_sent(throwaway: Project) -> None:
     throwaway.send("GET", "?arrayOfString=<script>")
     assert "&#34;&lt;&#34; has to be percent-encoded" in page(throwaway).text.replace("&quot;", "&#34;")

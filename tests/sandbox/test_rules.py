@@ -777,3 +777,24 @@ def test_patterns_are_compiled_beside_other_requests(app: Flask, monkeypatch: py
     with app.test_request_context(method="PUT", json={"rules": [{"status": 503, "match": {"path": "/a"}}]}) as context:
         read_checked(context.request, check, takes_long=True)
     assert len(done) == 1
+
+
+# What the page offers
+
+
+def test_the_example_of_each_member_is_taken(throwaway: Project) -> None:
+    properties = throwaway.service.send("GET", "/sandbox/openapi.json").json["components"]["schemas"]["Rule"][
+        "properties"
+    ]
+    members = {name: schema for name, schema in properties.items() if not schema.get("readOnly")}
+    assert all(schema["description"] for schema in members.values())
+    alone = {
+        "phase": {"status": 503},
+        "code": {"status": 503},
+        "message": {"status": 503},
+        "retryAfter": {"status": 503},
+    }
+    effect = {name: {"delayMs": 1} for name in ("name", "match", "times")}
+    rules = [{name: schema["examples"][0], **alone.get(name, effect.get(name, {}))} for name, schema in members.items()]
+    throwaway.rules(*rules)
+    assert len(throwaway.counts()) == len(members)

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from tests.specification.clauses import NUMBER, ROOT, Clause, read
 
-PAGE = ROOT / "app/routes/page/specification.html"
+PAGE = ROOT / "app/pages/site/specification.html"
 
 _TEMPLATE = (Path(__file__).parent / "page.html").read_text("utf-8")
 
@@ -44,9 +44,12 @@ def made_from(document: str) -> str:
     """The page of a document; ``{root}`` in it stands for the path that the service is below."""
     clauses = {clause.clause: clause for clause in read(document)}
     env = {"numbers": clauses.keys()}
+    introduction: list[str] = []
+    how: list[str] = []
     parts: list[str] = []
     contents: list[str] = []
-    for block in document.split("\n\n"):
+    prose = introduction
+    for block in document.split("\n\n")[1:]:  # the template has the title
         anchored = re.match(rf'<a id="({NUMBER.pattern})">', block)
         themed = re.fullmatch(r"## (.+) \(`(.+)`\)", block.strip())
         if anchored is not None:
@@ -55,9 +58,16 @@ def made_from(document: str) -> str:
             heading, theme = themed.groups()
             parts.append(f'<h2 id="theme-{theme}">{escape(heading)} <span>{theme}</span></h2>')
             contents.append(f'<li><a href="#theme-{theme}"><span>{theme}</span> {escape(heading)}</a></li>')
+            prose = parts
+        elif block.strip() == "## How to read it":
+            prose = how  # folded: a reader comes for the clauses
         else:
-            parts.append(_markdown.render(block, env).rstrip())
-    return _TEMPLATE.replace("{contents}", "\n".join(contents)).replace("{clauses}", "\n".join(parts))
+            prose.append(_markdown.render(block, env).rstrip())
+    places = {"contents": contents, "introduction": introduction, "how": how, "clauses": parts}
+    page = _TEMPLATE
+    for place, lines in places.items():
+        page = page.replace(f"{{{place}}}", "\n".join(lines))
+    return page
 
 
 def _article(clause: Clause, env: dict[str, Any]) -> str:

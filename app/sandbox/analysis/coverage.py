@@ -29,6 +29,8 @@ class Clause:
     number: str
     level: str
     profile: str
+    heading: str
+    """Of its theme."""
     text: str
 
 
@@ -36,7 +38,9 @@ class Clause:
 def clauses() -> tuple[Clause, ...]:
     """All clauses, in the order of the specification."""
     found = json.loads((files("app.openapi") / "specification.json").read_text("utf-8"))
-    return tuple(Clause(each["clause"], each["level"], each["profile"], each["text"]) for each in found)
+    return tuple(
+        Clause(each["clause"], each["level"], each["profile"], each["heading"], each["text"]) for each in found
+    )
 
 
 class State(StrEnum):

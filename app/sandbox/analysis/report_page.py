@@ -2,42 +2,16 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
 
-from app.sandbox.analysis.coverage import State
+from app.pages.frame import header, style_of
+from app.sandbox.analysis.coverage import State, clauses
 
-_STYLE = Markup("""
-:root{color-scheme:light dark;--ink:#1c2530;--soft:#55606e;--line:#d9e0e8;--paper:#f6f8fa;--card:#fff;--good:#176b3a;
---bad:#b3261e;--some:#8a5300;--accent:#0b5cad}
-@media (prefers-color-scheme:dark){:root{--ink:#e4eaf1;--soft:#a3afbd;--line:#313c49;--paper:#11171e;--card:#18212b;
---good:#6fd39a;--bad:#ff9d94;--some:#f3c06b;--accent:#7ab8f5}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,
-"Noto Sans","DejaVu Sans",sans-serif}
-main{max-width:960px;margin:0 auto;padding:32px 20px 64px}
-h1{margin:0;font-size:26px;letter-spacing:-.01em}
-h2{margin:40px 0 12px;font-size:18px}
-p{margin:8px 0}
-.soft{color:var(--soft)}
-code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
-.sum{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:24px 0 0;padding:0}
-.sum div{padding:16px;border:1px solid var(--line);border-radius:10px;background:var(--card)}
-.sum dt{color:var(--soft);font-size:13px}
-.sum dd{margin:4px 0 0;font-size:26px;font-weight:600;letter-spacing:-.02em}
-.wide{overflow-x:auto;border:1px solid var(--line);border-radius:10px;background:var(--card)}
-table{width:100%;border-collapse:collapse}
-th,td{padding:9px 14px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-tbody tr:last-child>*{border-bottom:0}
-thead th{color:var(--soft);font-size:13px;font-weight:600}
-tbody th{font-weight:500}
-.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.good{color:var(--good)}.bad{color:var(--bad)}.some{color:var(--some)}
-a{color:var(--accent)}
-@media print{body{background:#fff}.wide{border:0}}
-""")
+_STYLE = Markup(style_of("report.css"))  # noqa: S704 -- files of this package
 
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
@@ -54,45 +28,47 @@ _TROUBLES = {
     "lost": "the answer was lost",
 }
 
-_STATES = {
-    State.EXERCISED: Markup('<span class="good">exercised</span>'),
-    State.NOT_EXERCISED: Markup('<span class="some">not exercised</span>'),
-    State.NOT_OBSERVABLE: Markup('<span class="soft">not observable</span>'),
-}
-
 _BEGIN = Markup(
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    "<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+    '<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n{header}<main id="main">\n'
 )
 _END = Markup("</main>\n</body>\n</html>\n")
 
 
-def as_page(made: Mapping[str, Any]) -> str:
-    """A report as HTML."""
+def as_page(made: Mapping[str, Any], base_url: str | None = None) -> str:
+    """A report as HTML.
+
+    :param base_url: of the service that made it, to which its header and the numbers of clauses link.
+    """
     title = f"Report on {made.get('run') or made['projectKey']}"
+    sections = {
+        "Findings": _findings(made["findings"]),
+        "Recovery": _recovery(made["recovery"]),
+        "Specification": _profiles(made["specification"]["profiles"])
+        + _clauses(made["specification"]["clauses"], base_url),
+        "Notations": _table(("notation", "requests"), _rows_of(made["notations"], "title"), "Notations"),
+        "Operations": _table(
+            ("operation", "requests"), _rows_of(made["operations"], "operationId", "(unknown URL)"), "Operations"
+        ),
+        "Statuses": _table(("status", "requests"), _rows_of(made["statuses"], "status", "no answer"), "Statuses"),
+    }
+    head = "" if base_url is None else header(base_url, None, has_sandbox=True) + "\n"
     parts = [
-        _BEGIN.format(title=title, style=_STYLE),
+        _BEGIN.format(title=title, style=_STYLE, header=head),
         Markup("<h1>{}</h1>\n").format(title),
         _about(made["requests"]),
         _summary(made),
-        _findings(made["findings"]),
-        _recovery(made["recovery"]),
-        _section(
-            "Specification by profile",
-            ("profile", "exercised", "of", "percent"),
-            [
-                (each["profile"], each["exercised"], each["observable"], each["percent"])
-                for each in made["specification"]["profiles"]
-            ],
-        ),
-        _section("Notations", ("notation", "requests"), _rows_of(made["notations"], "title")),
-        _section("Operations", ("operation", "requests"), _rows_of(made["operations"], "operationId", "(unknown URL)")),
-        _section("Statuses", ("status", "requests"), _rows_of(made["statuses"], "status", "no answer")),
-        _clauses(made["specification"]["clauses"]),
+        _contents(sections),
+        *(Markup('<h2 id="{}">{}</h2>\n{}').format(name.lower(), name, section) for name, section in sections.items()),
         _END,
     ]
     return "".join(parts)
+
+
+def _contents(names: Iterable[str]) -> Markup:
+    links = Markup("\n").join(Markup('<a href="#{}">{}</a>').format(name.lower(), name) for name in names)
+    return Markup('<nav class="contents" aria-label="Contents">\n{}\n</nav>\n').format(links)
 
 
 def _about(requests: Mapping[str, int]) -> Markup:
@@ -115,18 +91,18 @@ def _summary(made: Mapping[str, Any]) -> Markup:
         ("Kinds of findings", str(len(made["findings"]))),
     )
     cells = Markup("").join(Markup("<div><dt>{}</dt><dd>{}</dd></div>\n").format(*box) for box in boxes)
-    return Markup('<dl class="sum">\n{}</dl>\n').format(cells)
+    return Markup('<dl class="sums">\n{}</dl>\n').format(cells)
 
 
-def _section(title: str, heads: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> Markup:
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[Any, ...]], name: str) -> Markup:
     """A table; the first cell of a row names it, and numbers stand on the right."""
     made = list(rows)
     if not made:
-        return Markup('<h2>{}</h2>\n<p class="soft">None.</p>\n').format(title)
+        return Markup('<p class="soft">None.</p>\n')
     columns = [isinstance(cell, int) for cell in made[0]]
     head = Markup("").join(
-        Markup('<th scope="col"{}>{}</th>').format(_right(number), name)
-        for name, number in zip(heads, columns, strict=True)
+        Markup('<th scope="col"{}>{}</th>').format(_right(number), title)
+        for title, number in zip(heads, columns, strict=True)
     )
     body = Markup("").join(
         Markup('<tr><th scope="row">{}</th>{}</tr>\n').format(
@@ -136,9 +112,9 @@ def _section(title: str, heads: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
         for row in made
     )
     return Markup(
-        '<h2>{0}</h2>\n<div class="wide" tabindex="0" role="group" aria-label="{0}"><table>\n'
-        "<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody>\n</table></div>\n"
-    ).format(title, head, body)
+        '<div class="scroll" tabindex="0" role="group" aria-label="{}"><table class="plain">\n'
+        "<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n"
+    ).format(name, head, body)
 
 
 def _right(is_number: bool) -> Markup:
@@ -165,15 +141,23 @@ def _numbers(numbers: Iterable[int]) -> str:
 def _findings(findings: Iterable[Mapping[str, Any]]) -> Markup:
     rows = [
         (
-            Markup("<strong>{}</strong><br>{}<br><span class=soft>{}</span>").format(
-                each["title"], each["detail"], _with_code(each["instead"])
+            Markup("<strong>{}</strong><br>{}<br><span class=soft>{}{}</span>").format(
+                each["title"], each["detail"], _with_code(each["instead"]), _links_to(each["clauses"])
             ),
             _where(each),
             each["count"],
         )
         for each in findings
     ]
-    return _section("Findings", ("what, and what to do instead", "in requests", "times"), rows)
+    return _table(("what, and what to do instead", "in requests", "times"), rows, "Findings")
+
+
+def _links_to(numbers: Sequence[str]) -> Markup:
+    """Links to clauses, which stand on the page too."""
+    if not numbers:
+        return Markup("")
+    links = Markup(", ").join(Markup('<a href="#{0}">{0}</a>').format(number) for number in numbers)
+    return Markup(" Specification: {}.").format(links)
 
 
 def _where(finding: Mapping[str, Any]) -> str:
@@ -200,10 +184,11 @@ def _recovery(recovery: Mapping[str, Any]) -> Markup:
         for trouble, outcomes in recovery.items()
         for each in outcomes["episodes"]
     ]
-    table = _section("Recovery", ("what went wrong", "recovered", "gave up", "made it worse"), rows)
+    table = _table(("what went wrong", "recovered", "gave up", "made it worse"), rows, "Recovery")
     if not told:
         return table
-    return table + _section("What it did", ("what went wrong", "how it went on", "requests"), told)
+    episodes = _table(("what went wrong", "how it went on", "requests"), told, "What it did")
+    return table + Markup("<h3>What it did</h3>\n{}").format(episodes)
 
 
 _OUTCOMES = {
@@ -213,15 +198,59 @@ _OUTCOMES = {
 }
 
 
-def _clauses(clauses: Iterable[Mapping[str, Any]]) -> Markup:
-    rows = [
-        (
-            Markup("{} <span class=soft>{} {}</span><br>{}").format(
-                each["number"], each["level"], each["profile"], _with_code(each["text"])
-            ),
-            _STATES[State(each["state"])],
-            _cut(each["requests"]),
-        )
-        for each in clauses
+def _profiles(profiles: Iterable[Mapping[str, Any]]) -> Markup:
+    rows = [(each["profile"], each["exercised"], each["observable"], each["percent"]) for each in profiles]
+    return _table(("profile", "exercised", "of", "percent"), rows, "Specification by profile")
+
+
+_FOLDS = {
+    State.EXERCISED: "exercised",
+    State.NOT_EXERCISED: "not exercised",
+    State.NOT_OBSERVABLE: "not observable: no journal can show it",
+}
+
+
+def _clauses(listed: Iterable[Mapping[str, Any]], base_url: str | None) -> Markup:
+    """The clauses by theme and state, each state folded: a browser opens the fold that a link leads into."""
+    headings = {clause.number: clause.heading for clause in clauses()}
+    page = "" if base_url is None else f"{base_url}/docs/specification"
+    themes = [
+        _theme(theme, list(of_it), headings, page) for theme, of_it in groupby(listed, lambda each: _theme_of(each))
     ]
-    return _section("Specification", ("clause", "state", "requests"), rows)
+    return Markup("").join(themes)
+
+
+def _theme_of(clause: Mapping[str, Any]) -> str:
+    return clause["number"].rpartition("-")[0]
+
+
+def _theme(theme: str, of_it: Sequence[Mapping[str, Any]], headings: Mapping[str, str], page: str) -> Markup:
+    counted = [each for each in of_it if each["state"] != State.NOT_OBSERVABLE]
+    exercised = sum(each["state"] == State.EXERCISED for each in counted)
+    folds = Markup("").join(
+        _fold(title, [each for each in of_it if each["state"] == state], page) for state, title in _FOLDS.items()
+    )
+    heading = headings.get(of_it[0]["number"], "")
+    said = f"{theme}: {exercised} of {len(counted)}" if counted else theme
+    return Markup("<h3>{} <span>{}</span></h3>\n{}").format(heading, said, folds)
+
+
+def _fold(title: str, of_it: Sequence[Mapping[str, Any]], page: str) -> Markup:
+    if not of_it:
+        return Markup("")
+    items = Markup("").join(
+        Markup(
+            '<li id="{0}"><a href="{1}#{0}">{0}</a> <div>{2} <span class=soft>{3}, {4}{5}</span></div></li>\n'
+        ).format(
+            each["number"],
+            page,
+            _with_code(each["text"]),
+            each["level"],
+            each["profile"],
+            f"; requests {_cut(each['requests'])}" if each["requests"] else "",
+        )
+        for each in of_it
+    )
+    return Markup('<details><summary>{} {}</summary>\n<ul class="clauses">\n{}</ul>\n</details>\n').format(
+        len(of_it), title, items
+    )

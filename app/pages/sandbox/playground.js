@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./preact.js";
 import { projects } from "./api.js";
-import { Fault } from "./parts.js";
+import { Caret, Fault } from "./parts.js";
 import { remember, remembered } from "./place.js";
 
 const KINDS = {
@@ -67,7 +67,7 @@ export function Playground({ project }) {
         <label for="expression" class="hidden">Expression</label>
         <textarea id="expression" rows="4" spellcheck=${false} value=${text} aria-invalid=${String(Boolean(error))} aria-describedby="verdict"
           onInput=${(event) => setTexts({ ...texts, [kind]: event.target.value })} onKeyDown=${runOnKey}></textarea>
-        <div id="verdict" aria-live="polite">${error ? (fault ? html`<${Caret} text=${text} fault=${fault} />` : html`<${Fault} error=${error} />`)
+        <div id="verdict" aria-live="polite">${error ? (fault ? html`<${Caret} text=${text} line=${fault.line} column=${fault.column} reason=${reasonOf(fault)} />` : html`<${Fault} error=${error} />`)
           : found ? html`<p class="good">It is understood.</p>` : html`<p class="soft">…</p>`}</div>
         <label for="more">Other parameters</label>
         <input id="more" class="code" value=${more} spellcheck=${false} placeholder="var.word=dog&sort=version desc&limit=5" onInput=${(event) => setMore(event.target.value)} />
@@ -89,14 +89,8 @@ export function Playground({ project }) {
     </div>`;
 }
 
-/** The line of a fault with a caret below, and the reason without what the caret says. */
-function Caret({ text, fault }) {
-  const line = text.split("\n")[fault.line - 1] ?? "";
-  const reason = fault.message.replace(/^Malformed parameter: [^:]+: /, "").split(/ ?\(line \d+, column \d+\)/)[0].replace(/^Syntax error while parsing '[\s\S]*?'\. (?=Invalid|Unexpected)/, "");
-  const before = line.slice(0, fault.column - 1);
-  return html`<div class="fault"><p>${reason}.</p><pre aria-hidden="true">${before}<mark>${line.slice(fault.column - 1, fault.column) || " "}</mark>${line.slice(fault.column)}
-${before.replace(/[^\t]/g, " ")}^</pre><p class="soft">Line ${fault.line}, column ${fault.column}</p></div>`;
-}
+/** The reason of a fault without what the caret says. */
+const reasonOf = ({ message }) => `${message.replace(/^Malformed parameter: [^:]+: /, "").split(/ ?\(line \d+, column \d+\)/)[0].replace(/^Syntax error while parsing '[\s\S]*?'\. (?=Invalid|Unexpected)/, "")}.`;
 
 function Answer({ answer }) {
   const results = answer.results ?? [];

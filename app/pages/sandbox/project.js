@@ -1,8 +1,10 @@
 // The project itself: credentials, a curl line, clock, ids, snapshots, reset and end.
 
 import { html, useState } from "./preact.js";
-import { curlLine, projects, root } from "./api.js";
+import { curlLine, projects, root, tokenOf } from "./api.js";
 import { Confirmed, Copy, Fault, Field, useEvery } from "./parts.js";
+import { remember, remembered } from "./place.js";
+import { SNIPPETS, environment } from "./snippets.js";
 
 export function Project({ project, credentials, journal, onGone }) {
   const [about, setAbout] = useState(null);
@@ -72,16 +74,11 @@ function Clock({ clock, set }) {
       <label>Time (UTC) <input name="now" type="datetime-local" step="1" required value=${now} onInput=${(event) => setNow(event.target.value)} /></label><button>Set the clock</button></form></section>`;
 }
 
-/** Tokens and secrets stay in memory; one stands on the page only while its field is open. */
+/** Tokens and secrets stay in memory; one stands on the page only while it is shown. */
 function Credentials({ project, credentials, onRefused }) {
   const [shown, setShown] = useState("");
   const made = credentials.get(project) ?? {};
-  const [, draw] = useState(0);
-  const token = async () => {
-    if (!credentials.get(project)?.accessToken) credentials.set(project, { ...made, ...(await projects.token(project)) });
-    draw((number) => number + 1);
-    return credentials.get(project).accessToken;
-  };
+  const token = () => tokenOf(credentials, project);
   const show = (name) => async () => {
     try {
       if (name === "token") await token();
@@ -90,19 +87,37 @@ function Credentials({ project, credentials, onRefused }) {
       onRefused(refused);
     }
   };
-  const secret = (name, title, read) => html`<div class="field"><span class="name">${title}</span><div class="row">
-    <${Copy} read=${read} name="Copy the ${title.toLowerCase()}" onRefused=${show(name)} />
-    <button type="button" class="quiet" aria-expanded=${String(shown === name)} onClick=${show(name)}>${shown === name ? "Hide" : "Show"}</button></div>
-    ${shown === name && html`<${Field} label="${title} to copy" text=${credentials.get(project)?.[name === "token" ? "accessToken" : "clientSecret"] ?? ""} />`}</div>`;
+  const plain = (title, text) => html`<${Copy} read=${() => text} label="Copy the ${title}" name=${html`<span class="soft">${title}</span> <code>${text}</code>`} />`;
+  const secret = (name, title, read) => html`<span class="pair"><${Copy} read=${read} name="Copy the ${title}" onRefused=${show(name)} />
+    <button type="button" aria-expanded=${String(shown === name)} aria-label="${shown === name ? "Hide" : "Show"} the ${title}" onClick=${show(name)}>${shown === name ? "Hide" : "Show"}</button></span>`;
+  const base = `${location.origin}${root}`;
+  const value = { token: credentials.get(project)?.accessToken, secret: made.clientSecret }[shown];
   return html`<section class="card"><h3>Credentials</h3>
-    <${Field} label="Project key" text=${project} />
-    <${Field} label="API URL" text="${location.origin}${root}/${project}/resource" />
-    <${Field} label="Token URL" text="${location.origin}${root}/oauth/token" />
-    ${made.clientId && html`<${Field} label="Client id" text=${made.clientId} /><${Field} label="Scope" text=${made.scope} />`}
-    ${made.clientSecret ? secret("secret", "Client secret", () => made.clientSecret)
-      : html`<p class="soft">The client's secret is shown only in the tab that has made the project, until it is reloaded.</p>`}
-    ${secret("token", "Access token", token)}
+    <div class="credentials">
+      ${plain("project key", project)}${plain("API URL", `${base}/${project}/resource`)}${plain("token URL", `${base}/oauth/token`)}
+      ${made.clientId && html`${plain("client id", made.clientId)}${plain("scope", made.scope)}`}
+      ${made.clientSecret && secret("secret", "client secret", () => made.clientSecret)}${secret("token", "access token", token)}
+    </div>
+    ${value && html`<${Field} label="${shown === "token" ? "Access token" : "Client secret"} to copy" text=${value} />`}
+    ${!made.clientSecret && html`<p class="soft">The client's secret is shown only in the tab that has made the project, until it is reloaded.</p>`}
     <h4>Try it</h4>
-    <code class="line" tabindex="0">${curlLine(project, "$TOKEN")}</code>
-    <${Copy} read=${async () => curlLine(project, await token())} name="Copy the curl line with a token" onRefused=${show("token")} /></section>`;
+    <code class="line">${curlLine(project, "$TOKEN")}</code>
+    <${Copy} read=${async () => curlLine(project, await token())} name="Copy the curl line with a token" onRefused=${show("token")} />
+    <${Snippets} base=${base} project=${project} made=${made} /></section>`;
+}
+
+/** A first request of a client, ready to paste. The environment has the secret when it is copied, and not on the page. */
+function Snippets({ base, project, made }) {
+  const [language, setLanguage] = useState(remembered("language", ".env"));
+  const name = language in SNIPPETS ? language : ".env";
+  const text = (secret) => (name === ".env" ? environment({ base, project, clientId: made.clientId, secret }) : SNIPPETS[name]);
+  const choose = (each) => () => {
+    setLanguage(each);
+    remember("language", each);
+  };
+  return html`<h4 id="snippets">In your client</h4>
+    <div class="kinds" role="group" aria-labelledby="snippets">${Object.keys(SNIPPETS).map((each) => html`
+      <button type="button" aria-pressed=${String(each === name)} onClick=${choose(each)}>${each}</button>`)}</div>
+    <pre tabindex="0" aria-label="Snippet: ${name}">${text(made.clientSecret ? "••••••" : "")}</pre>
+    <${Copy} read=${() => text(made.clientSecret ?? "")} name="Copy ${name}" />`;
 }

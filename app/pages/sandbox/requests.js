@@ -1,24 +1,41 @@
 // The journal: a list with filters, and one request with its answer, beside the request that it repeats.
 
-import { Component, html, useEffect, useMemo, useRef } from "./preact.js";
-import { curlLine, projects, root } from "./api.js";
+import { Component, html, useEffect, useMemo, useRef, useState } from "./preact.js";
+import { curlLine, projects, root, tokenOf } from "./api.js";
 import { headersCompared, linesCompared } from "./compare.js";
-import { Copy, Empty, Link, Status, milliseconds, pretty, time } from "./parts.js";
+import { Copy, Empty, Fault, Link, Status, milliseconds, pretty, time } from "./parts.js";
 import { go } from "./place.js";
+import { curlOf, repeat, whyNotRepeated } from "./repeat.js";
+import { orderTitle } from "./words.js";
 
-export function Requests({ journal, project, place }) {
+export function Requests({ journal, project, place, credentials }) {
   const { entries } = journal;
   const shown = useMemo(() => entries.filter((entry) => isShown(entry, place)), [entries, place]);
   const chosen = entries.find((entry) => entry.number === Number(place.entry));
+  const [awaited, setAwaited] = useState(null);
+  useEffect(() => {
+    const came = awaited && entries.find((entry) => entry.correlationId === awaited);
+    if (!came) return;
+    setAwaited(null);
+    go({ entry: came.number });
+  }, [entries, awaited]);
+  const close = (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented || !chosen || event.target.value) return; // it clears a field first
+    go({ entry: "" });
+    setTimeout(() => document.querySelector(`.list [data-entry="${chosen.number}"]`)?.focus());
+  };
+  useEffect(() => {
+    document.addEventListener("keydown", close);
+    return () => document.removeEventListener("keydown", close);
+  }, [chosen?.number]);
+  const again = async (entry) => setAwaited(repeat(entry, await tokenOf(credentials, project)));
   if (journal.state === "loading") return html`<p class="soft pad">Loading the journal …</p>`;
   if (!entries.length) return html`<${NoRequests} project=${project} />`;
   return html`<${Filters} entries=${entries} shown=${shown} place=${place} project=${project} />
     <div class="split ${chosen ? "has-choice" : ""}">
-      <${List} entries=${shown} chosen=${chosen?.number} />
-      <section class="detail" aria-label="Request and answer">${chosen
-        ? html`<${Detail} entry=${chosen} before=${entries.find((entry) => entry.number === chosen.repeats)} key=${chosen.number} />`
-        : html`<${Empty} title="Pick a request"><p>Its headers and bodies stand here, as they went over the wire, with what should not be so.</p></${Empty}>`}
-      </section>
+      <${List} entries=${shown} chosen=${chosen?.number} project=${project} />
+      ${chosen && html`<section class="detail" aria-label="Request and answer">
+        <${Detail} entry=${chosen} before=${entries.find((entry) => entry.number === chosen.repeats)} onRepeat=${again} key=${chosen.number} /></section>`}
     </div>`;
 }
 
@@ -26,7 +43,7 @@ function NoRequests({ project }) {
   const line = curlLine(project, "$TOKEN");
   return html`<${Empty} title="No requests yet">
     <p>Send one with your client, or with this line. The token is on the page <${Link} to=${{ view: "project" }}>Project</${Link}>.</p>
-    <div class="with-button"><code class="line" tabindex="0">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
+    <div class="with-button"><code class="line">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
     <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
 }
 
@@ -66,44 +83,45 @@ function Filters({ entries, shown, place, project }) {
   </form>`;
 }
 
-function List({ entries, chosen }) {
+function List({ entries, chosen, project }) {
   const body = useRef();
   useEffect(() => {
     body.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   const move = (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
     const links = [...body.current.querySelectorAll("a")];
     const at = links.indexOf(document.activeElement);
-    const next = links[at + step];
+    const next = links[{ ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key]];
     if (!next) return;
     event.preventDefault();
     next.focus();
-    next.click();
+    go({ entry: next.dataset.entry }, { replace: Boolean(chosen) }); // the back button leads to the list
   };
   if (!entries.length) return html`<${Empty} title="None of the requests"><p>All are hidden by the filters.</p></${Empty}>`;
+  const stop = entries.some(({ number }) => number === chosen) ? chosen : entries[0].number;
   return html`<div class="list"><table>
-    <caption class="hidden">Requests, newest first</caption>
+    <caption class="hidden">Requests, newest first. Arrow keys move, Escape closes a request.</caption>
     <thead><tr><th scope="col" class="n">#</th><th scope="col">Request</th><th scope="col">Status</th><th scope="col" class="n wide-only">Took</th><th scope="col" class="wide-only">At (UTC)</th></tr></thead>
-    <tbody ref=${body} onKeyDown=${move}>${entries.map((entry) => html`<${Row} entry=${entry} isChosen=${entry.number === chosen} key=${entry.number} />`)}</tbody>
+    <tbody ref=${body} onKeyDown=${move}>${entries.map((entry) => html`<${Row} entry=${entry} project=${project} isChosen=${entry.number === chosen} isStop=${entry.number === stop} key=${entry.number} />`)}</tbody>
   </table></div>`;
 }
 
 /** A row is drawn again only if its entry has changed. */
 class Row extends Component {
-  shouldComponentUpdate({ entry, isChosen }) {
-    return entry !== this.props.entry || isChosen !== this.props.isChosen;
+  shouldComponentUpdate({ entry, isChosen, isStop }) {
+    return entry !== this.props.entry || isChosen !== this.props.isChosen || isStop !== this.props.isStop;
   }
 
-  render({ entry, isChosen }) {
+  render({ entry, project, isChosen, isStop }) {
     const { request, response, rule, findings } = entry;
-    const target = request.target.replace(/^\/[^/]+/, "") || request.target;
+    const target = request.target.startsWith(`/${project}/`) ? request.target.slice(project.length + 1) : request.target;
+    const [path, ...query] = target.split(/(?=[?&])/);
     return html`<tr class=${isChosen ? "chosen" : ""} onClick=${(event) => event.target.closest("a") ?? event.currentTarget.querySelector("a").click()}>
       <td class="n soft">${entry.number}</td>
-      <td class="what"><${Link} to=${{ entry: entry.number }} aria-current=${isChosen ? "true" : null}><span class="method">${request.method}</span> <span class="target">${target}</span></${Link}>
+      <td class="what"><${Link} to=${{ entry: entry.number }} data-entry=${entry.number} tabindex=${isStop ? 0 : -1} aria-current=${isChosen ? "true" : null}><span class="method">${request.method}</span> <span class="target">${path}${
+          query.map((part) => html`<wbr /><span class="query">${part}</span>`)}</span></${Link}>
         <span class="marks">${entry.repeats && html`<span class="mark" title="It repeats request ${entry.repeats}">again</span>`}
-        ${rule && html`<span class="mark rule">${rule.name ?? (rule.number === null ? "Prefer" : `rule ${rule.number}`)}</span>`}
+        ${rule && html`<span class="mark rule">${orderTitle(entry)}</span>`}
         ${findings.map((each) => html`<span class="mark finding">${each.title}</span>`)}</span></td>
       <td><${Status} status=${response?.status} /></td>
       <td class="n soft wide-only">${milliseconds(entry.durationMs)}</td>
@@ -114,18 +132,31 @@ class Row extends Component {
 
 // One request
 
-function Detail({ entry, before }) {
-  const heading = useRef();
+function Detail({ entry, before, onRepeat }) {
+  const head = useRef();
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    const pane = head.current.parentElement;
+    pane.scrollTop = 0;
+    if (!matchMedia("(max-width: 760px)").matches) return;
+    head.current.scrollIntoView({ block: "start" }); // it takes the place of the list, from which it was picked
+    head.current.focus({ preventScroll: true });
+  }, []);
   const { request, response, rule, token, connection, sql } = entry;
+  const whyNot = whyNotRepeated(entry);
   return html`
-    <header class="detail-head">
+    <header class="detail-head" tabindex="-1" ref=${head}>
       <${Link} to=${{ entry: "" }} class="back">All requests</${Link}>
-      <h3 ref=${heading}><span class="method">${request.method}</span> <span class="target">${request.target}</span></h3>
+      <h3><span class="method">${request.method}</span> <span class="target">${request.target}</span></h3>
       <p class="facts"><${Status} status=${response?.status} /> ${milliseconds(entry.durationMs)} · ${entry.operationId ?? "unknown URL"} · request ${entry.number}
         ${connection && html` · ${connection.request === 1 ? "first" : `no. ${connection.request}`} on connection ${connection.number}`}</p>
+      <p class="acts"><${Copy} read=${() => curlOf(entry)} name="Copy as curl" onRefused=${() => setError(new Error("The browser refuses to copy."))} />
+        <button type="button" class="quiet" disabled=${whyNot !== ""} aria-describedby=${whyNot ? "why-not" : null} onClick=${() => onRepeat(entry).catch(setError)}>Repeat</button>
+        ${whyNot && html`<span class="soft" id="why-not">${whyNot}</span>`}</p>
+      <${Fault} error=${error} />
     </header>
     ${entry.findings.map((each) => html`<${Finding} finding=${each} />`)}
-    ${rule && html`<div class="note rule"><h4>${rule.prefer ? "Ordered by Prefer" : `Changed by the rule ${rule.name ?? rule.number}`}</h4>
+    ${rule && html`<div class="note rule"><h4>${rule.prefer ? "Ordered by Prefer" : `Changed by a rule: ${orderTitle(entry)}`}</h4>
       <p>${rule.carriedOut ? "The request was carried out" : "The request was not carried out"}${rule.replacedStatus ? `; its own answer was ${rule.replacedStatus}` : ""}.${
         rule.waitedMs ? ` The answer waited ${milliseconds(rule.waitedMs)}.` : ""}</p></div>`}
     ${before && html`<div class="note"><h4>It repeats request ${before.number}</h4>

@@ -13,16 +13,29 @@ export function Link({ to, children, ...more }) {
   return html`<a href=${address(to)} onClick=${follow} ...${more}>${children}</a>`;
 }
 
-export function Empty({ title, children }) {
-  return html`<div class="empty"><h3>${title}</h3>${children}</div>`;
+export function Empty({ title, children, level = "h3" }) {
+  return html`<div class="empty"><${level}>${title}</${level}>${children}</div>`;
 }
 
-export function Fault({ error }) {
+export const messageOf = (each) => each.detailedErrorMessage ?? each.message;
+
+/** What was refused, brought into view. */
+export function Fault({ error, id }) {
+  const place = useRef();
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [error]);
   if (!error) return null;
-  const others = error.errors?.slice(1) ?? [];
-  const first = error.errors?.[0]?.detailedErrorMessage ?? error.message;
-  return html`<div class="fault" role="alert"><p>${first}</p>
-    ${others.map((each) => html`<p>${each.detailedErrorMessage ?? each.message}</p>`)}</div>`;
+  const all = error.errors?.length ? error.errors.map(messageOf) : [error.message];
+  return html`<div class="fault" role="alert" id=${id} ref=${place}>${all.map((text) => html`<p>${text}</p>`)}</div>`;
+}
+
+/** The line of a fault with a caret below, and the reason; line and column are counted from 1. */
+export function Caret({ text, line, column, reason, id }) {
+  const place = useRef();
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [reason, line, column]);
+  const shown = text.split("\n")[line - 1] ?? "";
+  const before = shown.slice(0, column - 1);
+  return html`<div class="fault" id=${id} ref=${place}><p>${reason}</p><pre aria-hidden="true">${before}<mark>${shown.slice(column - 1, column) || " "}</mark>${shown.slice(column)}
+${before.replace(/[^\t]/g, " ")}^</pre><p class="soft">Line ${line}, column ${column}</p></div>`;
 }
 
 export function statusClass(status) {
@@ -56,7 +69,7 @@ export function Copy({ read, label, name = "Copy", onRefused }) {
     }
     setTimeout(() => setDone(""), 2000);
   };
-  return html`<button type="button" class="quiet" onClick=${copy} aria-label=${done ? null : label ?? null}>
+  return html`<button type="button" class=${label ? "" : "quiet"} onClick=${copy} aria-label=${done ? null : label ?? null}>
     <span aria-live="polite">${done || name}</span></button>`;
 }
 

@@ -11,7 +11,7 @@ const OUTCOMES = { recovered: ["recovered", "good"], gaveUp: ["gave up", "some"]
 export function Report({ project, journal }) {
   const [report, setReport] = useState(null);
   const [error, setError] = useState(null);
-  const [only, setOnly] = useState("notExercised");
+  const [only, setOnly] = useState("");
   useEvery(15_000, async (signal) => setReport(await projects.report(project, signal)), [project, journal.entries[0]?.number]);
   if (!report) return html`<p class="soft pad">Loading the report …</p>`;
   if (!report.requests.total) {
@@ -28,7 +28,7 @@ export function Report({ project, journal }) {
     </dl>
     <p><button type="button" onClick=${save}>Save the report as a page</button></p>
     <div class="columns">
-      <section><h3>Recovery</h3><div class="scroll" tabindex="0" role="group" aria-label="Recovery"><table class="plain"><thead><tr><th scope="col">What went wrong</th>${Object.values(OUTCOMES).map(([title]) => html`<th scope="col" class="n">${title}</th>`)}</tr></thead>
+      <section><h3>Recovery</h3><div class="scroll" tabindex="0" role="group" aria-label="Table of recovery"><table class="plain"><thead><tr><th scope="col">What went wrong</th>${Object.values(OUTCOMES).map(([title]) => html`<th scope="col" class="n">${title}</th>`)}</tr></thead>
         <tbody>${Object.entries(TROUBLES).map(([name, title]) => html`<tr><th scope="row">${title}</th>${Object.entries(OUTCOMES).map(([outcome, [, kind]]) => html`
           <td class="n ${recovery[name][outcome] ? kind : "soft"}">${recovery[name][outcome]}</td>`)}</tr>`)}</tbody></table></div>
         <h3>Notations</h3><ul class="counts">${report.notations.map((each) => html`<li class=${each.count ? "" : "soft"}><span>${each.title}</span><span class="n">${each.count}</span></li>`)}</ul>
@@ -37,7 +37,8 @@ export function Report({ project, journal }) {
       <section><h3>Findings</h3>${report.findings.length ? report.findings.map((each) => html`<${Finding} finding=${{ ...each, title: `${each.title} (${each.count})` }} />`) : html`<p class="good">None.</p>`}</section>
     </div>
     <section><h3 id="clauses">Specification</h3>
-      <div class="kinds" role="group" aria-labelledby="clauses">${[["notExercised", "Not exercised"], ["exercised", "Exercised"], ["notObservable", "Not observable"]].map(([state, title]) => html`
-        <button type="button" aria-pressed=${String(only === state)} onClick=${() => setOnly(state)}>${title}</button>`)}</div>
+      <div class="kinds" role="group" aria-labelledby="clauses">${[["notExercised", "not exercised"], ["exercised", "exercised"], ["notObservable", "not observable"]].map(([state, title]) => html`
+        <button type="button" aria-pressed=${String(only === state)} onClick=${() => setOnly(only === state ? "" : state)}>${
+          specification.clauses.filter((each) => each.state === state).length} ${title}</button>`)}</div>
       <ul class="clauses">${clauses.map((each) => html`<li><a href="${root}/docs/specification#${each.number}">${each.number}</a> <span>${marked(each.text)}</span></li>`)}</ul></section>`;
 }

@@ -1,8 +1,8 @@
 // Starts Swagger UI, and carries the id and the version of each answer over into the examples that need them.
 "use strict";
 
-const root = document.body.dataset.root;
-const ofSandbox = new URLSearchParams(location.search).get("document") === "sandbox";
+const { root, document: described } = document.body.dataset;
+const ofSandbox = described.startsWith("/sandbox/");
 const project = "demo"; // of the examples, and of the client and the token that the service prints
 const remembered = "sample-resource: last answer";
 
@@ -10,12 +10,18 @@ const remembered = "sample-resource: last answer";
 // part to nobody.
 const sandboxToken = ofSandbox ? new URLSearchParams(location.hash.slice(1)).get("token") : null;
 
+// Swagger UI has dark colours, which a class switches on.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
 const takesId = ["post", "get", "delete"].map((method) => ["/{projectKey}/resource/{id}", method]);
 const takesVersion = [["/{projectKey}/resource/{id}", "post"], ["/{projectKey}/resource", "patch"]];
 const answersResource = new RegExp(`^${root}/[^/]+/resource(/[^/]+)?$`);
 
 const ui = SwaggerUIBundle({
-  url: ofSandbox ? `${root}/sandbox/openapi.json` : `${root}/openapi.json`,
+  url: root + described,
   dom_id: "#swagger-ui",
   deepLinking: true,
   defaultModelsExpandDepth: 0,
@@ -25,13 +31,28 @@ const ui = SwaggerUIBundle({
   validatorUrl: null,
   requestInterceptor: repeat,
   responseInterceptor: read,
+  plugins: [withoutLinksInButtons],
   onComplete: () => {
+    nameParts();
     if (ofSandbox) return;
     fillInForms();
     const last = sessionStorage.getItem(remembered);
     if (last) fillIn(JSON.parse(last));
   },
 });
+
+/** The path of an operation is a link inside the button that opens it, which no keyboard and no screen reader can tell apart. */
+function withoutLinksInButtons({ React }) {
+  const alone = (Link) => (properties) => React.createElement(Link, { ...properties, enabled: false });
+  return { wrapComponents: { DeepLink: alone } };
+}
+
+/** What a screen reader needs, and Swagger UI leaves out: names of its parts, headings without gaps. */
+function nameParts() {
+  const names = { ".information-container section": "About", "section.schemes": "Server and authorization", "section.models": "Schemas", "#servers": "Server" };
+  for (const [selector, name] of Object.entries(names)) document.querySelector(selector)?.setAttribute("aria-label", name);
+  for (const heading of document.querySelectorAll(".info h3, .opblock-tag, .models h4")) heading.setAttribute("aria-level", "2");
+}
 
 /** A list for a parameter that is named by a pattern is sent as Swagger UI cannot: the parameter repeated. */
 function repeat(request) {

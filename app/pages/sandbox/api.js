@@ -96,6 +96,13 @@ export const projects = {
   },
 };
 
+/** A token of the project: that of the tab which has made it, else a new one, which is remembered. */
+export async function tokenOf(credentials, project) {
+  const made = credentials.get(project) ?? {};
+  if (!made.accessToken) credentials.set(project, { ...made, ...(await projects.token(project)) });
+  return credentials.get(project).accessToken;
+}
+
 /** The events of a journal, from those behind `entries`, newest first; ends when the service closes the stream. */
 export async function* events(key, entries, signal) {
   const open = entries.filter((entry) => entry.underWay).map((entry) => entry.number);

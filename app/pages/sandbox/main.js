@@ -1,7 +1,7 @@
 // The page at /sandbox: what a tester of a client sees and does. Each view is a module beside this one.
 
 import { html, render, useEffect, useState } from "./preact.js";
-import { needsToken, projects, root, useToken } from "./api.js";
+import { needsToken, projects, useToken } from "./api.js";
 import { useJournal } from "./journal.js";
 import { Empty, Fault, Link } from "./parts.js";
 import { go, remember, remembered, usePlace } from "./place.js";
@@ -28,7 +28,7 @@ function Door({ onOpen }) {
       setError(refused.status === 401 ? new Error("This is not the token of SANDBOX_TOKEN.") : refused);
     }
   };
-  return html`<main class="door"><form onSubmit=${enter}>
+  return html`<main class="door" id="main" tabindex="-1"><form onSubmit=${enter}>
     <h1>Sandbox</h1>
     <p>This service was started with <code>SANDBOX_TOKEN</code>. The token stays in the memory of this tab; a reload asks for it again.</p>
     <label for="token">Token</label>
@@ -73,9 +73,12 @@ function Sandbox() {
   }, []);
   useEffect(() => {
     if (key) remember("project", key);
-    document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
     document.title = key ? `${VIEWS[view]} · ${key} · Sandbox` : "Sandbox";
   }, [key, view]);
+  const isGone = key !== "" && journal.state === "gone";
+  useEffect(() => { // also when the count of findings has moved the tabs
+    document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [key, view, isGone, journal.found > 0]);
 
   const make = async (order = {}) => {
     try {
@@ -95,7 +98,7 @@ function Sandbox() {
   };
 
   const views = {
-    requests: () => html`<${Requests} journal=${journal} project=${key} place=${place} />`,
+    requests: () => html`<${Requests} journal=${journal} project=${key} place=${place} credentials=${credentials} key=${key} />`,
     rules: () => html`<${Rules} project=${key} journal=${journal} key=${key} />`,
     resources: () => html`<${Resources} project=${key} key=${key} />`,
     playground: () => html`<${Playground} project=${key} key=${key} />`,
@@ -103,26 +106,28 @@ function Sandbox() {
     project: () => html`<${Project} project=${key} credentials=${credentials} journal=${journal} onGone=${gone} key=${key} />`,
   };
   return html`
-    <a class="skip" href="#main">Skip to the content</a>
-    <header class="top">
-      <h1><${Link} to=${{ view: "", entry: "" }}>Sandbox</${Link}></h1>
+    <section class="top" aria-label="Project in view">
+      <h1><${Link} to=${{ project: "", view: "", entry: "" }}>Sandbox</${Link}></h1>
       <${Picker} known=${known} chosen=${key} />
       <button type="button" class="primary" onClick=${() => make()}>New project</button>
       <span class="grow"></span>
       ${key && html`<${Live} state=${journal.state} />`}
-      <nav aria-label="Documents"><a href="${root}/docs?document=sandbox">Routes</a> <a href="${root}/docs">Interface</a></nav>
-    </header>
-    ${key && html`<nav class="tabs" aria-label="Views">${Object.entries(VIEWS).map(([name, title]) => html`
+    </section>
+    ${key && !isGone && html`<nav class="tabs" aria-label="Views">${Object.entries(VIEWS).map(([name, title]) => html`
       <${Link} to=${{ view: name === "requests" ? "" : name }} aria-current=${view === name ? "page" : null}>${title}${
         name === "requests" && journal.found ? html` <span class="count" title="with findings">${journal.found}</span>` : ""}</${Link}>`)}</nav>`}
-    <main id="main" class="view-${key ? view : "start"}" tabindex="-1">
-      ${key && html`<h2 class="hidden">${VIEWS[view]}</h2>`}
+    <main id="main" class="view-${isGone ? "gone" : key ? view : "start"}" tabindex="-1">
+      ${key && !isGone && html`<h2 class="hidden">${VIEWS[view]}</h2>`}
       <${Fault} error=${error} />
-      ${!key ? html`<${Start} known=${known} onMake=${make} />`
-        : journal.state === "gone" ? html`<${Empty} title="There is no project ${key}">
-            <p>It was removed, or its time was over. Make another one, or pick one above.</p></${Empty}>`
-        : views[view]()}
+      ${!key ? html`<${Start} known=${known} onMake=${make} />` : isGone ? html`<${Gone} project=${key} onMake=${make} />` : views[view]()}
     </main>`;
+}
+
+function Gone({ project, onMake }) {
+  return html`<${Empty} title="There is no project ${project}" level="h2">
+    <p>It was removed, or its time was over.</p>
+    <p class="ways"><button type="button" class="primary" onClick=${() => onMake()}>Make a new project</button>
+      <${Link} to=${{ project: "", view: "", entry: "" }}>All projects</${Link}></p></${Empty}>`;
 }
 
 function Picker({ known, chosen }) {
@@ -139,7 +144,7 @@ function Picker({ known, chosen }) {
 const LIVE = { loading: "Loading", live: "Live", lost: "Reconnecting", gone: "Gone" };
 
 function Live({ state }) {
-  return html`<span class="live ${state}" role="status">${LIVE[state]}</span>`;
+  return html`<span class="live is-${state}" role="status">${LIVE[state]}</span>`;
 }
 
 function Start({ known, onMake }) {

@@ -1,0 +1,84 @@
+"""What all pages share: the header, the style sheet, and how they and their files are answered.
+
+Files are served as they are written, without a build; ``sandbox/preact.js`` is the only one that others have written.
+No page loads anything from another host.
+"""
+
+from pathlib import Path
+
+from flask import Response, current_app, request, send_from_directory
+from markupsafe import Markup, escape
+from werkzeug.exceptions import NotFound
+
+from app.http.answers import html_answer
+
+_FOLDER = Path(__file__).parent
+SITE = _FOLDER / "site"
+SANDBOX = _FOLDER / "sandbox"
+
+SANDBOX_API = "/docs?document=sandbox"
+
+_LINKS = (
+    ("/sandbox", "Sandbox"),
+    ("/docs/specification", "Specification"),
+    ("/docs", "Resource API"),
+    (SANDBOX_API, "Sandbox API"),
+)
+_ONLY_WITH_SANDBOX = ("/sandbox", SANDBOX_API)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Nothing from elsewhere, nothing inline, and no text that becomes HTML."""
+
+
+def style_of(*names: str) -> str:
+    """Style sheets as one text, for a page that stands alone: that of all pages, and those with these names."""
+    return "\n".join((SITE / name).read_text("utf-8") for name in ("site.css", *names))
+
+
+def header(root: str, current: str | None, *, has_sandbox: bool) -> Markup:
+    """The header of every page.
+
+    :param root: what the paths of the service follow.
+    :param current: the path of the page that has it.
+    :param has_sandbox: whether the service has the sandbox, so that there is something to link to.
+    """
+    links = Markup("").join(
+        Markup('<a href="{}{}"{}>{}</a>\n').format(
+            root, path, Markup(' aria-current="page"') if path == current else "", title
+        )
+        for path, title in _LINKS
+        if has_sandbox or path not in _ONLY_WITH_SANDBOX
+    )
+    return Markup(
+        '<header class="site">\n<a class="skip" href="#main">Skip to the content</a>\n'
+        '<a class="brand" href="{}/"{}>Sample Resource</a>\n<nav aria-label="Site">\n{}</nav>\n</header>'
+    ).format(root, Markup(' aria-current="page"') if current == "/" else "", links)
+
+
+def has_sandbox() -> bool:
+    """Whether the current application has it."""
+    return "sandbox" in current_app.extensions
+
+
+def page(text: str, current: str, policy: str = POLICY) -> Response:
+    """Answer a page: its text with the header and the root of the service in place of ``{header}`` and ``{root}``."""
+    root = request.script_root
+    head = header(root, current, has_sandbox=has_sandbox())
+    return html_answer(text.replace("{header}", head).replace("{root}", escape(root)), policy)
+
+
+def asset(folder: Path, name: str, names: frozenset[str]) -> Response:
+    """A file that a page loads. Browsers ask each time whether it is the same, so an upgrade mixes no versions.
+
+    :param names: those that are served.
+    :raises NotFound: for any other name.
+    """
+    if name not in names:
+        raise NotFound
+    answer = send_from_directory(folder, name, max_age=0)
+    answer.headers["Cache-Control"] = "no-cache"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    return answer
