@@ -1,5 +1,6 @@
 """The report: its three forms, what it counts, and the command."""
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
