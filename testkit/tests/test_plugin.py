@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from sample_resource_testkit import keeper
-from sample_resource_testkit.sandbox import JournalEntry, SandboxError, SandboxProject, SandboxServer
+from sample_resource_testkit.journal import JournalEntry
+from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -53,9 +54,14 @@ def test_the_example_of_readme_passes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (example,) = re.findall(r"<!-- example -->\n```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    (line,) = re.findall(r"<!-- session -->\n```sh\npytest (.*?)\n```", README.read_text())
     pytester.makepyfile(example)
     monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
-    inner("-q").assert_outcomes(passed=1)
+    result = inner("-q", *line.split())
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; core * %, *exercised"])
+    assert "Report on pytest-" in (pytester.path / "report.html").read_text()
 
 
 def test_a_test_that_fails_shows_the_requests_of_its_client(
@@ -68,13 +74,16 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
         """
         import pytest
         from urllib.error import HTTPError
-        from urllib.request import urlopen
+        from urllib.request import Request, urlopen
 
         def test_fails(sample_project):
             sample_project.rules([{"name": "lost", "connection": "close", "match": {"path": "/resource/lost"}}])
             with pytest.raises(HTTPError):
                 urlopen(sample_project.url + "/resource?limit=1")
-            assert False
+            headers = {"Authorization": f"Bearer {sample_project.token}"}
+            with pytest.raises(HTTPError):
+                urlopen(Request(sample_project.url + "/resource?withTotal=True&limt=1", headers=headers))
+            sample_project.expect("GET", "/resource", query={"limit": "2"})
 
         def test_fails_without_a_project():
             assert False
@@ -83,7 +92,65 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
     monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
     result = inner("-q")
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*requests to http://127.0.0.1:*", "1: GET /resource?limit=1 -> 401"])
+    result.stdout.fnmatch_lines(
+        [
+            'E *GET /resource with query {"limit": "2"} was expected at least once, and was sent 0 times.',
+            "E *The nearest request:",
+            "E * 1: GET /resource?limit=1 -> 401",
+            'E *query -> limit: "2" was expected, and it is "1"',
+            "*requests to http://127.0.0.1:*",
+            "1: GET /resource?limit=1 -> 401",
+            "     invalid_token: *",
+            "2: GET /resource?withTotal=True&limt=1 -> 400",
+            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
+            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
+        ]
+    )
+    assert "expect(" in result.stdout.str()
+    assert "def verified" not in result.stdout.str()
+
+
+def test_a_session_is_one_run_that_is_judged(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On two workers: the tests pass, and the session does not."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from urllib.request import Request, urlopen
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_reads(sample_project, sample_resource, number):
+            projects = [sample_project] + [sample_resource.make_project()] * (number == 5)
+            for project in projects:
+                headers = {"Authorization": f"Bearer {project.token}"}
+                value = "True" if number == 3 else "true"
+                urlopen(Request(f"{project.url}/resource?withTotal={value}", headers=headers)).close()
+        """
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    run = f"judged-{time.time_ns()}"
+    options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-profile=core,http"]
+    result = inner("-q", "-p", "xdist", "-n", "2", f"--sample-run={run}", "--sample-no-findings", *options)
+    result.assert_outcomes(passed=6)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "*sample-resource*",
+            f"run {run}: 7 requests; core * %, *exercised",
+            "report: *reports/all.json",
+            "too little: * of * clauses of core, http, * %; at least 90 % were wanted",
+            "finding booleanInOtherCase, 1 times: A boolean spelt as in Python (4-7, 4-8)",
+            "  GET /*/resource?withTotal=True: withTotal=True [[]*::test_reads[[]3[]][]]",
+            "  Send `true` or `false`.",
+        ]
+    )
+    report = json.loads((pytester.path / "reports" / "all.json").read_text())
+    assert (report["run"], report["requests"]["total"]) == (run, 7)
+    assert json.loads(sample_resource.run_report(run))["findings"] == report["findings"]
 
 
 SEES_ITS_SERVER = """
@@ -164,7 +231,10 @@ def test_a_run_that_asks_for_nothing_starts_nothing(
     pytester.makepyfile("def test_nothing(): pass")
     temporary = pytester.mkdir("temporary")
     monkeypatch.setenv("TMPDIR", str(temporary))
-    inner("-q", "-p", "xdist", "-n", "1", "--strict-markers").assert_outcomes(passed=1)
+    result = inner("-q", "-p", "xdist", "-n", "1", "--strict-markers", "--sample-min=1")
+    result.assert_outcomes(passed=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["no report on the client: no test has used a project of the sandbox"])
     assert list(temporary.iterdir()) == []
 
 

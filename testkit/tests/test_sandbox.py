@@ -4,7 +4,8 @@ import json
 
 import pytest
 from conftest import Received, Stub, http
-from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer, told
+from sample_resource_testkit.journal import told
+from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 MADE = {"projectKey": "sb", "accessToken": "t", "clientId": "c", "clientSecret": "s", "scope": "view_test:sb"}
 

@@ -1,19 +1,25 @@
 """The pytest plugin: a sandbox for the tests of clients.
 
 ``sample_resource`` is a running server, ``sample_project`` a throwaway project on it. Nothing is started unless a test
-asks for one of them.
+asks for one of them. All projects of a session of pytest are one run, on which the options ``--sample-...`` report.
 """
 
+import argparse
 import os
-from collections.abc import Generator, Iterator
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
-from sample_resource_testkit import local_service
-from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer, told
+from sample_resource_testkit import keeper, local_service
+from sample_resource_testkit.gate import Gate, percentage, profile_names, report_file
+from sample_resource_testkit.journal import told
+from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
 """Names a server whose sandbox is on, instead of one that is started."""
@@ -25,10 +31,102 @@ _FOLDER = pytest.StashKey[Path]()
 _LOCK = pytest.StashKey[IO[str]]()
 _WORKER_INPUT = "sample_resource_folder"
 _PROJECT = pytest.StashKey[SandboxProject]()
+_RUN = pytest.StashKey[str]()
+_RUN_INPUT = "sample_resource_run"
+_PROPERTY = "sample_project"
+"""By which the report of a test names its project."""
+
+_KEPT_PROJECTS = 50
+"""Projects of finished tests that a process leaves on a server of this run: it is removed as a whole at the end."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare what can be asked of a session as a whole."""
+    add = parser.getgroup("sample-resource", "what the clients under test have sent to sample-resource").addoption
+    add(
+        "--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html, .json, .xml"
+    )
+    add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if fewer clauses were exercised")
+    add("--sample-profile", metavar="A,B", type=_checked(profile_names), help="of these profiles alone")
+    add("--sample-no-findings", action="store_true", help="fail if there is a finding")
+    add("--sample-run", metavar="NAME", type=_checked(run_name_of), help="of the run; made up if not given")
+
+
+def _checked(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def checked(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return checked
+
+
+def run_name_of(text: str) -> str:
+    """The value of ``--sample-run``.
+
+    :raises ValueError: if no run can have this name.
+    """
+    if re.fullmatch("[A-Za-z0-9_.-]{1,64}", text) is None:
+        raise ValueError(f"1 to 64 letters, digits, underscores, dots and hyphens are expected, and not {text!r}")
+    return text
+
+
+def run_name(config: pytest.Config) -> str:
+    """The run of this session, which all workers of pytest-xdist share."""
+    given = getattr(config, "workerinput", {}).get(_RUN_INPUT) or config.getoption("--sample-run")
+    if _RUN not in config.stash:
+        config.stash[_RUN] = given or f"pytest-{secrets.token_hex(8)}"
+    return config.stash[_RUN]
+
+
+class _Judge:
+    """Judges the session when all tests have ended; in the process that started it."""
+
+    def __init__(self, config: pytest.Config, gate: Gate) -> None:
+        self._config = config
+        self._gate = gate
+        self._tests: dict[str, str] = {}
+        self._lines: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note which test had which project."""
+        for name, key in report.user_properties:
+            if name == _PROPERTY:
+                self._tests[str(key)] = report.nodeid
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Ask for the report, and let the session fail if it is not good enough."""
+        if self._config.option.collectonly:
+            return
+        self._lines, is_good = self._gate.judged(self._server(), run_name(self._config), self._tests)
+        if not is_good and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what came of it."""
+        if self._lines:
+            terminalreporter.section("sample-resource")
+            for line in self._lines:
+                terminalreporter.write_line(line)
+
+    def _server(self) -> SandboxServer | None:
+        """The server that tests have used, if any have."""
+        url = os.environ.get(URL_VARIABLE, "")
+        if url:
+            return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""))
+        folder = self._config.stash.get(_FOLDER, None)
+        if folder is None or not (folder / keeper.STATE).exists():
+            return None
+        return SandboxServer(local_service.started(folder))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
+    """Declare the marker, and have the session judged if that is asked for."""
+    option = config.option
+    gate = Gate(option.sample_report, option.sample_min, option.sample_profile, option.sample_no_findings)
+    if not gate.is_open and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Judge(config, gate), "sample-resource-judge")
     config.addinivalue_line(
         "markers",
         "sample_project(**order): what the project of the fixture sample_project is made with, as resources=100",
@@ -37,8 +135,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist the folder of the run, so that all workers use one server."""
+    """Tell a worker of pytest-xdist folder and name of the run, so that all workers use one server and one run."""
     node.workerinput[_WORKER_INPUT] = str(run_folder(node.config))
+    node.workerinput[_RUN_INPUT] = run_name(node.config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -66,21 +165,25 @@ def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
 
     It is started once, also for all workers of pytest-xdist, and stopped at the end of the run, with its data removed.
     """
-    url = os.environ.get(URL_VARIABLE, "")
+    url, run = os.environ.get(URL_VARIABLE, ""), run_name(request.config)
     if url:
-        return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""))
+        return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""), run)
     try:
-        return SandboxServer(local_service.started(run_folder(request.config)))
+        return SandboxServer(local_service.started(run_folder(request.config)), run=run)
     except SandboxError as error:
         pytest.fail(str(error), pytrace=False)
 
 
 class _Projects:
-    """Makes each project while the test before runs, and removes used ones while others run."""
+    """Makes each project while the test before runs, and removes used ones while others run.
 
-    def __init__(self, server: SandboxServer, *, removes: bool) -> None:
+    :param kept: of the used ones, the last are left.
+    """
+
+    def __init__(self, server: SandboxServer, *, kept: int) -> None:
         self._server = server
-        self._removes = removes
+        self._kept = kept
+        self._used: deque[SandboxProject] = deque()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="sample-projects")
         self._next: Future[SandboxProject] | None = None
 
@@ -94,9 +197,10 @@ class _Projects:
         return made
 
     def give_back(self, project: SandboxProject) -> None:
-        """Remove a project in the background; a server that was started for this run is removed as a whole instead."""
-        if self._removes:
-            self._threads.submit(project.remove)
+        """Remove a project in the background, or leave it for later."""
+        self._used.append(project)
+        if len(self._used) > self._kept:
+            self._threads.submit(self._used.popleft().remove)
 
     def close(self) -> None:
         """Wait until all is removed."""
@@ -107,7 +211,7 @@ class _Projects:
 
 @pytest.fixture(scope="session")
 def _sample_projects(sample_resource: SandboxServer) -> Iterator[_Projects]:
-    projects = _Projects(sample_resource, removes=bool(os.environ.get(URL_VARIABLE)))
+    projects = _Projects(sample_resource, kept=0 if os.environ.get(URL_VARIABLE) else _KEPT_PROJECTS)
     yield projects
     projects.close()
 
@@ -124,6 +228,7 @@ def sample_project(request: pytest.FixtureRequest, _sample_projects: _Projects) 
     except SandboxError as error:
         pytest.fail(str(error), pytrace=False)
     request.node.stash[_PROJECT] = project
+    request.node.user_properties.append((_PROPERTY, project.key))
     yield project
     _sample_projects.give_back(project)
 

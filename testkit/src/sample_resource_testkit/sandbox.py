@@ -11,11 +11,12 @@ import http.client
 import json
 import re
 import ssl
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
+
+from sample_resource_testkit.journal import ANYTHING, Expected, JournalEntry, Times, Values, verified
 
 JOURNAL_LENGTH = 1_000
 """The server keeps so many of the last requests of a project."""
@@ -29,80 +30,15 @@ class SandboxError(Exception):
     """The server refused an order, or is not there; the message has its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
-    """A request that reached the server, and its answer.
-
-    :param number: rises with the requests of a project, in the order of their arrival.
-    :param path: below the project and without the query, as it came: ``/resource/key=a%2Fb``.
-    :param query: what follows the question mark, as it came.
-    :param status: of the answer. If the request was carried out and a rule withheld its answer, the status that was
-        withheld; None if it was not carried out and had no answer.
-    :param answered: whether the client was sent an answer; False for a connection that was closed or reset.
-    :param headers: of the request, in their order and spelling; tokens are left out.
-    :param body: of the request as text; None without one, or if it is no text.
-    :param response_body: of the answer, likewise.
-    :param rule: the rule that acted, as the server describes it; None if none did.
-    :param data: the whole entry as the server has it, with ``findings``, ``sql`` and others.
-    """
-
-    number: int
-    method: str
-    path: str
-    query: str
-    status: int | None
-    answered: bool
-    headers: tuple[tuple[str, str], ...]
-    body: str | None
-    response_headers: tuple[tuple[str, str], ...]
-    response_body: str | None
-    rule: Mapping[str, Any] | None
-    data: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any], project: str) -> Self:
-        """Read an entry of the journal."""
-        request, response, rule = data["request"], data.get("response"), data.get("rule")
-        target, _, query = str(request["target"]).partition("?")
-        withheld = None if rule is None else rule.get("replacedStatus")
-        return cls(
-            number=data["number"],
-            method=request["method"],
-            path=target.removeprefix(f"/{project}"),
-            query=query,
-            status=response["status"] if response is not None else withheld,
-            answered=response is not None,
-            headers=_pairs(request),
-            body=_text(request),
-            response_headers=_pairs(response),
-            response_body=_text(response),
-            rule=rule,
-            data=data,
-        )
-
-    def __str__(self) -> str:
-        target = f"{self.path}?{self.query}" if self.query else self.path
-        status = str(self.status) if self.answered else f"no answer ({self.status or 'not carried out'})"
-        by_rule = "" if self.rule is None else f", by rule {self.rule.get('name') or self.rule.get('number')}"
-        return f"{self.number}: {self.method} {target} -> {status}{by_rule}"
-
-
-def _pairs(message: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in (message or {}).get("headers", ()))
-
-
-def _text(message: Mapping[str, Any] | None) -> str | None:
-    return ((message or {}).get("body") or {}).get("text")
-
-
 class SandboxServer:
     """A running service whose sandbox is on.
 
     :param url: of the service, without a slash at its end.
     :param token: ``SANDBOX_TOKEN``, if the service has one.
+    :param run: of tests, to which projects belong that are made; None: to none.
     """
 
-    def __init__(self, url: str, token: str = "") -> None:
+    def __init__(self, url: str, token: str = "", run: str | None = None) -> None:
         self.url = url.rstrip("/")
         self.token_url = f"{self.url}/oauth/token"
         parts = urlsplit(self.url)
@@ -110,15 +46,26 @@ class SandboxServer:
             raise ValueError(f"{url!r} is no URL with http:// or https:// and a host")
         self._parts = parts
         self._token = token
+        self.run = run
 
     def make_project(self, **order: Any) -> "SandboxProject":
         """Make a project.
 
         :param order: members of the body of ``POST /sandbox/projects``: ``resources=100``, ``scope="view_test"``,
-            ``copyOf=...``, ``ttlSeconds=...``, ``clock={...}``, ``ids={...}``.
+            ``copyOf=...``, ``ttlSeconds=...``, ``clock={...}``, ``ids={...}``, ``run=...``.
         :raises SandboxError: if the server refuses.
         """
+        if self.run is not None:
+            order.setdefault("run", self.run)
         return SandboxProject(self, self.order("POST", "/sandbox/projects", order))
+
+    def run_report(self, run: str, media_type: str = "application/json") -> bytes:
+        """What the projects of a run have exercised together.
+
+        :param media_type: JSON, ``text/html``, or ``application/xml`` for JUnit XML.
+        :raises SandboxError: if the server has no such run.
+        """
+        return self._answered("GET", f"/sandbox/runs/{quote(run, safe='')}/report", None, media_type)
 
     def order(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request to the sandbox.
@@ -128,7 +75,11 @@ class SandboxServer:
         :return: the JSON value of the answer; None if it has no body.
         :raises SandboxError: for a status of 400 or more, or without an answer.
         """
-        headers = {"Accept": "application/json"}
+        answered = self._answered(method, path, body)
+        return json.loads(answered) if answered else None
+
+    def _answered(self, method: str, path: str, body: Any, media_type: str = "application/json") -> bytes:
+        headers = {"Accept": media_type}
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -138,7 +89,7 @@ class SandboxServer:
         status, answered = self.send(method, path, data, headers)
         if status >= 400:
             raise SandboxError(f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}")
-        return json.loads(answered) if answered else None
+        return answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Status and body of the answer to a request, on a connection of its own.
@@ -280,6 +231,37 @@ class SandboxProject:
                 break
         return [entry for entry in found if _is_at(entry.path, path) and status in (None, entry.status)]
 
+    def expect(
+        self,
+        method: str,
+        path: str | re.Pattern[str],
+        *,
+        times: Times | None = None,
+        after: JournalEntry | Sequence[JournalEntry] | None = None,
+        status: int | None = None,
+        query: str | Mapping[str, Values] | None = None,
+        headers: Mapping[str, Values] | None = None,
+        body: Any = ANYTHING,
+    ) -> list[JournalEntry]:
+        """Verify that the client has sent a request, and return all that fit, oldest first.
+
+        What is not given may be anything.
+
+        :param path: below the project, as it was sent, or a pattern that matches the whole of it.
+        :param times: how often: a number, or a pair of at least and at most (None: no bound); by default at least once.
+        :param after: a request, or requests, that came earlier: what this method has returned before.
+        :param status: of the answer, as :class:`JournalEntry` has it.
+        :param query: the raw query string, or parameters by name: a value, all values in order, a pattern, or whether
+            it is there.
+        :param headers: likewise by name; letter case of names makes no difference.
+        :param body: JSON, whose members and items are in the body, beside others; a text, which is the whole body; a
+            pattern that is found in it; None for no body.
+        :raises AssertionError: otherwise, with the nearest request and what is different in it.
+        """
+        __tracebackhide__ = True
+        expected = Expected(method=method, path=path, status=status, query=query, headers=headers, body=body)
+        return verified(expected, self.journal()[::-1], times, after)
+
     def har(self) -> dict[str, Any]:
         """The journal as a HAR 1.2 document, which browsers and other tools open."""
         return self._server.order("GET", f"{self._path}/requests.har")
@@ -333,8 +315,3 @@ def _written(moment: datetime | str) -> str:
     if moment.tzinfo is None:
         raise ValueError("the time needs a time zone, as datetime.now(UTC) has")
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def told(entries: Iterable[JournalEntry]) -> str:
-    """A journal for a reader, oldest first."""
-    return "\n".join(str(entry) for entry in reversed(list(entries)))

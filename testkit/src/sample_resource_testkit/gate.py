@@ -1,0 +1,124 @@
+"""A run of tests as a whole: what its clients have exercised, and whether that is enough."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sample_resource_testkit.clauses import PROFILES
+from sample_resource_testkit.sandbox import SandboxError, SandboxServer
+
+FORMS = {".html": "text/html", ".json": "application/json", ".xml": "application/xml"}
+"""The endings of files, and the form that the report has in them. XML is that of JUnit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What is asked of a run.
+
+    :param report: where the report is written.
+    :param minimum: percent of the clauses that have to be exercised.
+    :param profiles: whose clauses count; None: all.
+    :param no_findings: whether a finding is too much.
+    """
+
+    report: Path | None = None
+    minimum: int | None = None
+    profiles: tuple[str, ...] | None = None
+    no_findings: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is asked."""
+        return self.report is None and self.minimum is None and not self.no_findings
+
+    def judged(self, server: SandboxServer | None, run: str, tests: Mapping[str, str]) -> tuple[list[str], bool]:
+        """Lines for the end of a run, and whether it is good enough. Writes the report.
+
+        :param server: None if the run has used none.
+        :param tests: which test has had which project.
+        """
+        try:
+            if server is None:
+                raise SandboxError("no test has used a project of the sandbox")
+            made: dict[str, Any] = json.loads(server.run_report(run))
+            lines = [_summary(made)]
+            if self.report is not None:
+                self.report.parent.mkdir(parents=True, exist_ok=True)
+                self.report.write_bytes(server.run_report(run, FORMS[self.report.suffix.lower()]))
+                lines.append(f"report: {self.report}")
+        except (SandboxError, OSError) as error:
+            return [f"no report on the client: {error}"], False
+        faults = [*self._too_few(made), *self._too_many(made, tests)]
+        return [*lines, *faults], not faults
+
+    def _too_few(self, made: Mapping[str, Any]) -> list[str]:
+        if self.minimum is None:
+            return []
+        shares = [
+            each
+            for each in made["specification"]["profiles"]
+            if self.profiles is None or each["profile"] in self.profiles
+        ]
+        exercised, observable = (sum(each[name] for each in shares) for name in ("exercised", "observable"))
+        if exercised * 100 >= self.minimum * observable:
+            return []
+        of = "the specification" if self.profiles is None else ", ".join(self.profiles)
+        return [
+            f"too little: {exercised} of {observable} clauses of {of}, {exercised * 100 // observable} %;"
+            f" at least {self.minimum} % were wanted"
+        ]
+
+    def _too_many(self, made: Mapping[str, Any], tests: Mapping[str, str]) -> list[str]:
+        if not self.no_findings:
+            return []
+        lines: list[str] = []
+        for finding in made["findings"]:
+            clauses = f" ({', '.join(finding['clauses'])})" if finding["clauses"] else ""
+            lines.append(f"finding {finding['id']}, {finding['count']} times: {finding['title']}{clauses}")
+            for each in finding["examples"][:3]:
+                test = tests.get(each["projectKey"], "")
+                lines.append(f"  {each['method']} {each['target']}: {each['detail']}" + (f" [{test}]" if test else ""))
+            lines.append(f"  {finding['instead']}")
+        return lines
+
+
+def _summary(made: Mapping[str, Any]) -> str:
+    shares = ", ".join(
+        f"{each['profile']} {each['percent']} %" for each in made["specification"]["profiles"] if each["exercised"]
+    )
+    return f"run {made['run']}: {made['requests']['total']} requests; {shares or 'no clause'} exercised"
+
+
+def report_file(text: str) -> Path:
+    """The value of ``--sample-report``.
+
+    :raises ValueError: if its ending names no form.
+    """
+    path = Path(text)
+    if path.suffix.lower() not in FORMS:
+        raise ValueError(f"a file that ends with {', '.join(FORMS)} is expected, and not {text!r}")
+    return path.absolute()
+
+
+def percentage(text: str) -> int:
+    """The value of ``--sample-min``.
+
+    :raises ValueError: otherwise.
+    """
+    if not text.isascii() or not text.isdigit() or int(text) > 100:
+        raise ValueError(f"a number from 0 to 100 is expected, and not {text!r}")
+    return int(text)
+
+
+def profile_names(text: str) -> tuple[str, ...]:
+    """The value of ``--sample-profile``.
+
+    :raises ValueError: for a name that is no profile.
+    """
+    names = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
+    for name in names:
+        if name not in PROFILES:
+            raise ValueError(f"there is no profile {name!r}: choose from {', '.join(PROFILES)}")
+    return names
