@@ -11,7 +11,7 @@ from enum import Enum
 from errno import EPIPE
 from socket import SO_LINGER, SOL_SOCKET, socket
 from threading import Event
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from app.http.hangups import has_hung_up, watched
@@ -40,11 +40,13 @@ class ConnectionRecord:
     :param number: of the connection; those of one service differ.
     """
 
-    __slots__ = ("client", "head", "number", "requests")
+    __slots__ = ("client", "head", "number", "opened_at", "requests")
 
     def __init__(self, number: int, client: socket) -> None:
         self.number = number
         self.client = client
+        self.opened_at = time()
+        """When it was accepted, in seconds since 1970."""
         self.requests = 0
         """How many requests have been read from it."""
         self.head = b""

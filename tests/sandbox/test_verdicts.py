@@ -12,7 +12,7 @@ import pytest
 
 from app.sandbox.analysis.findings import FINDINGS
 from app.sandbox.journal.exchange import Exchange
-from tests.support.journals import findings_of, recovery_of, sent
+from tests.support.journals import BEGAN, findings_of, recovery_of, sent
 
 ONE = "018cc251-f400-7000-8000-000000000001"
 TWO = "018cc251-f400-7000-8000-000000000002"
@@ -225,6 +225,9 @@ INNOCENT: dict[str, Scene] = {
     "connection: given up while it was idle": [sent(at * 5.0, on=at) for at in range(1, 9)],
     "connection: given up after errors": [sent(at / 10, status=404, on=at) for at in range(1, 9)],
     "connection: two clients, each with its own": two_programs([sent(at / 10) for at in range(9)]),
+    "connection: a pool that grows for requests that the service takes one after the other": [
+        sent(at / 100, on=at, opened_at=BEGAN) for at in range(1, 9)
+    ],
     "connection: a pool that grows": [sent(at / 1000, on=at, took=1.0) for at in range(1, 9)],
     # Values
     "number: where the interface has none": [sent(0, "POST /description-with-urn-links", body={"version": "3"})],

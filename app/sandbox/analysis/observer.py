@@ -143,7 +143,8 @@ def _new_connections(program: Program, entry: Entry) -> int:
         return 0
     if (
         last is None
-        or not 0.0 <= entry.began - last.answered < _IDLE_S
+        or not last.answered <= entry.connected
+        or entry.began - last.answered >= _IDLE_S
         or not program.is_alone((last.connection, entry.connection), last.began, entry.began)
         or last.is_lost
         or (last.status or 500) >= 400

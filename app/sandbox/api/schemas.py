@@ -184,6 +184,10 @@ SCHEMAS: Mapping[str, Document] = {
                 "properties": {
                     "number": {"type": "integer"},
                     "request": {"type": "integer", "description": "which request on this connection it was"},
+                    "ageMs": {
+                        "type": ["number", "null"],
+                        "description": "how long the connection had been there when the request arrived",
+                    },
                 },
             },
             "clientGone": {

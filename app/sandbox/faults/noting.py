@@ -44,6 +44,7 @@ class Noter:
             request=requests.head_of(request, connection),
             token=token,
             connection=None if connection is None else (connection.number, connection.requests),
+            opened_at=None if connection is None else connection.opened_at,
             correlation_id=record.correlation_id,
             project_time=None if project.clock.is_real else project.clock.time(),
         )

@@ -219,6 +219,12 @@ class Entry:
         return None if connection is None else connection["number"]
 
     @property
+    def connected(self) -> float:
+        """When its connection was accepted, in seconds since 1970."""
+        age_ms = (self.data["connection"] or {}).get("ageMs")
+        return self.began if age_ms is None else self.began - age_ms / 1000
+
+    @property
     def is_first_on_connection(self) -> bool:
         """Whether its connection is new."""
         connection = self.data["connection"]

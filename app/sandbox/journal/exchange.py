@@ -56,6 +56,8 @@ class Exchange:
     token: VerifiedToken | None
     connection: tuple[int, int] | None
     """The number of the connection, and that of the request on it."""
+    opened_at: float | None = None
+    """When the connection was accepted, in seconds since 1970."""
     correlation_id: str
     project_time: float | None
     """The time of the project's clock; None if it shows real time."""

@@ -48,7 +48,9 @@ def row_of(exchange: Exchange, secrets: tuple[str, ...]) -> Row:
     sql = f'{{"statements":{exchange.statements},"milliseconds":{exchange.sql_s * 1000:.2f}}}'
     connection = "null"
     if exchange.connection is not None:
-        connection = f'{{"number":{exchange.connection[0]},"request":{exchange.connection[1]}}}'
+        age_s = None if exchange.opened_at is None else exchange.arrived_at - exchange.opened_at
+        number, request = exchange.connection
+        connection = f'{{"number":{number},"request":{request},"ageMs":{_milliseconds(age_s)}}}'
     ended_s = exchange.ended_s
     ended_at = None if ended_s is None else exchange.arrived_at + ended_s
     entry = (
