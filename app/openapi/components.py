@@ -104,7 +104,7 @@ _CLIENT_REFERENCE: Document = {
     "type": "object",
     "required": ["typeId", "id"],
     "properties": {
-        "typeId": {"type": "string", "const": "api-client"},
+        "typeId": {"type": "string", "description": "`api-client`", "examples": ["api-client"]},
         "id": {"type": "string"},
         "obj": {
             "type": "object",
@@ -162,7 +162,7 @@ def _page_of(result: str, **more: Document) -> Document:
             "offset": {"type": "integer", "minimum": 0},
             "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
             "total": {"type": "integer", "minimum": 0, "description": f"matches, exact up to {TOTAL_AT_MOST:,}"},
-            "totalCapped": {"type": "boolean", "const": True, "description": "there are more matches than total says"},
+            "totalCapped": {"type": "boolean", "description": "true: there are more matches than total says"},
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
             **more,
         },
@@ -224,7 +224,7 @@ SCHEMAS: Mapping[str, Document] = {
     },
     "TermFacet": _facet(
         "terms",
-        dataType={"type": "string", "enum": ["text", "number", "datetime"]},
+        dataType={"type": "string", "description": "`text`, `number` or `datetime`", "examples": ["text"]},
         missing={**_COUNT, "description": "resources without a value"},
         total={**_COUNT, "description": "the sum of the counts of all terms"},
         other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
@@ -284,7 +284,11 @@ SCHEMAS: Mapping[str, Document] = {
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {"type": "string", "enum": list(errors.CATALOGUE)},
+            "code": {
+                "type": "string",
+                "description": "one of " + ", ".join(f"`{code}`" for code in errors.CATALOGUE),
+                "examples": ["InvalidInput"],
+            },
             "message": {"type": "string"},
             "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
             "field": {"type": "string"},
