@@ -66,6 +66,12 @@ export function camel(name) {
   return words.map((word, place) => (place ? word[0].toUpperCase() + word.slice(1).toLowerCase() : word[0].toLowerCase() + word.slice(1))).join("");
 }
 
+/** The names of a function's arguments, whose types Node.js has put blanks in place of. @param {Function} generated */
+export function argumentsOf(generated) {
+  const list = /\(([^{)]*)/.exec(generated.toString())?.[1] ?? "";
+  return list.split(",").map((name) => name.split("=")[0].trim()).filter(Boolean);
+}
+
 /**
  * What a client shows of an answer that is no success.
  *

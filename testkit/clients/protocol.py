@@ -1,11 +1,38 @@
 """Glue for adapters of clients in Python: the protocol, and what is shown of errors."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Opened = dict[str, Any]
+
+FORM = "application/x-www-form-urlencoded"
+
+_DOCUMENTED = Path(__file__).parents[1] / "src/sample_resource_testkit/client/operations.json"
+
+OPERATIONS: dict[str, Any] = {each["id"]: each for each in json.loads(_DOCUMENTED.read_text())}
+"""What the OpenAPI document says of each operation."""
+
+_FAMILIES = {"var": "var.<name>", "text": "text.<language>"}
+
+
+def with_prefixes(values: dict[str, Any]) -> dict[str, Any]:
+    """Arguments under the names that the document gives them: the members of ``var`` and ``text`` have prefixes."""
+    return {
+        _FAMILIES.get(name, name): {f"{name}.{key}": item for key, item in value.items()}
+        if name in _FAMILIES and value is not None
+        else value
+        for name, value in values.items()
+    }
+
+
+def snake(name: str) -> str:
+    """A name as generators for Python write it: ``filter.facets`` is filter_facets."""
+    words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"([a-z])([A-Z])", r"\1_\2", name))
+    return words.lower()
 
 
 def http_error(status: int, body: Any, headers: Any) -> dict[str, Any]:

@@ -65,15 +65,15 @@ class Run:
             click.echo(f"ok      {title} ({time.monotonic() - started:.1f} s)")
 
 
-def call(command: Command, environment: Mapping[str, str]) -> str:
-    """Run a command and return what it printed.
+def call(command: Command, environment: Mapping[str, str], folder: Path = HERE) -> str:
+    """Run a command in a folder and return what it printed.
 
     :raises Failed: if its exit status is not 0.
     """
     path = f"{NODE_HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"
     made = subprocess.run(
         [str(word) for word in command],
-        cwd=HERE,
+        cwd=folder,
         env=os.environ | {"PATH": path} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

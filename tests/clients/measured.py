@@ -6,9 +6,11 @@ in Python in ``tests/clients/requirements/``. What is measured stands in ``docs/
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,16 @@ COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
 
 NODE = (contract.NODE, "--experimental-transform-types", "--no-warnings")
 """What is generated is TypeScript, which Node.js reads as it is."""
+
+GENERATOR = "openapi-generator"
+"""Its generators are Java, in a package for Python."""
+
+OF_GENERATOR: Mapping[str, Sequence[str]] = {
+    "python": (),
+    "typescript-fetch": ("--additional-properties", "importFileExtension=.ts"),
+    "typescript-axios": ("--additional-properties", "importFileExtension=.ts,useSingleRequestParameter=true"),
+}
+"""Its generators, with options."""
 
 THEMES = ("requests", "answers", "errors", "behaviour")
 
@@ -49,52 +61,61 @@ def pinned(name: str) -> str:
     return json.loads((CLIENTS / "package.json").read_text())["dependencies"][name]
 
 
-def generated_with_python() -> Path:
-    """The interpreter that has openapi-python-client and what it generated."""
-    python = contract.python_of("openapi-python-client")
+def pinned_in_python(requirements: str, name: str) -> str:
+    """The version of a package in Python."""
+    lines = (contract.HERE / "requirements" / f"{requirements}.txt").read_text().splitlines()
+    return next(line.partition("==")[2] for line in lines if line.startswith(f"{name}=="))
+
+
+def install() -> None:
+    """Install the packages in JavaScript. Those in Python are installed when they are asked for."""
+    lock = CLIENTS / "package-lock.json"
+    words = [*contract.NPM, "--prefix", CLIENTS, "ci", "--no-progress"]
+    contract.install_once(CLIENTS / "node_modules", contract.digest(lock), words)
+
+
+def generate() -> None:
+    """Run the generators."""
+    GENERATED.mkdir(exist_ok=True)
+    openapi_python_client, openapi_generator = map(contract.python_of, ("openapi-python-client", GENERATOR))
     package = contract.GENERATED / "sample_resource_client"
     contract.GENERATED.mkdir(parents=True, exist_ok=True)
     contract.call(
         [
-            *(python, "-m", "openapi_python_client", "generate", "--path", contract.DOCUMENT, "--output-path", package),
-            *("--meta", "none", "--config", contract.HERE / "generator.yaml", "--overwrite"),
+            *(openapi_python_client, "-m", "openapi_python_client", "generate", "--overwrite", "--meta", "none"),
+            *("--path", contract.DOCUMENT, "--output-path", package, "--config", contract.HERE / "generator.yaml"),
         ],
         {},
     )
-    return python
-
-
-def generate() -> None:
-    """Install the packages in JavaScript, and run the generators."""
-    lock = CLIENTS / "package-lock.json"
-    install = [*contract.NPM, "--prefix", CLIENTS, "ci", "--no-progress"]
-    contract.install_once(CLIENTS / "node_modules", contract.digest(lock), install)
-    GENERATED.mkdir(exist_ok=True)
-    binaries = CLIENTS / "node_modules" / ".bin"
     for command in (
-        ("openapi-ts", "-f", "hey-api/openapi-ts.config.mjs"),
+        ("openapi-ts", "-f", CLIENTS / "hey-api/openapi-ts.config.mjs"),
+        ("orval", "--config", CLIENTS / "orval/orval.config.mjs"),
         ("oazapfts", contract.DOCUMENT, GENERATED / "oazapfts.ts"),
         (
-            "swagger-typescript-api",
-            "generate",
-            "-p",
-            contract.DOCUMENT,
-            "-o",
-            GENERATED / "swagger-typescript-api",
-            "-n",
-            "api.ts",
+            *("swagger-typescript-api", "generate", "-p", contract.DOCUMENT),
+            *("-o", GENERATED / "swagger-typescript-api", "-n", "api.ts"),
         ),
     ):
-        words = [str(contract.NODE), str(binaries / str(command[0])), *map(str, command[1:])]
-        subprocess.run(words, cwd=CLIENTS, check=True, stdout=subprocess.DEVNULL, timeout=300)
+        binary = CLIENTS / "node_modules" / ".bin" / command[0]
+        contract.call([contract.NODE, binary, *command[1:]], {}, CLIENTS)
+    for name, options in OF_GENERATOR.items():
+        shutil.rmtree(GENERATED / f"{GENERATOR}-{name}", ignore_errors=True)
+        contract.call(
+            [
+                *(openapi_generator.with_name("openapi-generator-cli"), "generate", "-g", name),
+                *("-i", contract.DOCUMENT, "-o", GENERATED / f"{GENERATOR}-{name}", *options),
+            ],
+            {},
+        )
 
 
-def clients(python: Path) -> list[Client]:
+def clients() -> list[Client]:
     """All that are measured."""
     javascript = {
         "openapi-fetch": "openapi-fetch",
         "@hey-api/openapi-ts": "hey-api",
         "oazapfts": "oazapfts",
+        "orval": "orval",
         "swagger-typescript-api": "swagger-typescript-api",
         "@commercetools/ts-client": "ts-client",
     }
@@ -102,25 +123,56 @@ def clients(python: Path) -> list[Client]:
         Client(name, f"{name} {pinned(name)}", folder, (*NODE, CLIENTS / folder / "adapter.mjs", pinned(name)))
         for name, folder in javascript.items()
     ]
-    requirements = (contract.HERE / "requirements" / "openapi-python-client.txt").read_text().splitlines()
-    version = next(line.partition("==")[2] for line in requirements if line.startswith("openapi-python-client=="))
-    folder = "openapi-python-client"
-    adapter = CLIENTS / folder / "adapter.py"
-    return [*made, Client(folder, f"{folder} {version}", folder, (python, adapter, version))]
+    version = pinned_in_python(GENERATOR, "openapi-generator-cli")
+    for name in ("typescript-fetch", "typescript-axios"):
+        folder = f"{GENERATOR}-{name}"
+        command = (*NODE, CLIENTS / folder / "adapter.mjs", version)
+        made.append(Client(f"{GENERATOR} {name}", f"{GENERATOR} {version} {name}", folder, command))
+    made.append(
+        in_python(f"{GENERATOR}-python", f"{GENERATOR} {version} python", contract.python_of(GENERATOR), version)
+    )
+    for name in ("openapi-python-client", "commercetools"):
+        version = pinned_in_python(name, name)
+        made.append(in_python(name, f"{name} {version}", contract.python_of(name), version))
+    return made
+
+
+def in_python(folder: str, package: str, python: Path, version: str) -> Client:
+    """A client that an interpreter of its own runs."""
+    return Client(
+        package.replace(f" {version}", ""), package, folder, (python, CLIENTS / folder / "adapter.py", version)
+    )
 
 
 def measure(client: Client, url: str) -> dict[str, Any]:
     """The report of a client, as the kit writes it."""
     report = contract.WORK / f"{client.folder}.json"
-    words = [COMMAND, "client", "--url", url, "--timeout", "5", "--json", report, "--", *client.command]
-    environment = os.environ | {"PYTHONPATH": str(contract.GENERATED)}
+    words = [COMMAND, "client", "--url", url, "--timeout", "15", "--json", report, "--", *client.command]
+    generated = (contract.GENERATED, GENERATED / f"{GENERATOR}-python")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, generated))}
     subprocess.run(list(map(str, words)), env=environment, stdout=subprocess.DEVNULL, timeout=1800, check=False)
-    found = json.loads(report.read_text())
+    found = json.loads(steady(report.read_text()))
     return {"name": client.name, "package": client.package, **found}
 
 
+VARYING = {
+    r"sb-[a-z]{12}|(?<=/)scripted(?=/resource)": "{projectKey}",
+    r"01a2(?!032c)[0-9a-f]{4}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}": "{id}",
+    r"20(?!16|17|99)[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z": "{time}",
+    r"\bcall [0-9]+": "a call",
+}
+"""What differs from run to run: projects, ids and times that the service makes, numbers of calls."""
+
+
+def steady(text: str) -> str:
+    """A report in which nothing differs from run to run."""
+    for pattern, shown in VARYING.items():
+        text = re.sub(pattern, shown, text)
+    return text
+
+
 def as_data(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is published of the reports: nothing that differs from run to run."""
+    """What is published of the reports."""
     return [
         {
             "name": report["name"],
@@ -186,10 +238,7 @@ def _cell(row: dict[str, Any] | None) -> str:
 
 
 def _short(text: str) -> str:
-    # Projects are made for the run; their keys differ.
-    target = text.split("/", 2)
-    shown = f"{target[0]}/{{projectKey}}/{target[2]}" if len(target) == 3 else text
-    return shown if len(shown) <= 160 else f"{shown[:160]}…"
+    return text if len(text) <= 160 else f"{text[:160]}…"
 
 
 def _cleaned(text: str) -> str:
@@ -200,8 +249,11 @@ def _cleaned(text: str) -> str:
 @click.command(help=__doc__)
 @click.option("--only", multiple=True, help="Measure only these, and write nothing.")
 def main(only: tuple[str, ...]) -> None:
+    if shutil.which("java") is None:
+        raise click.ClickException("There is no Java, which openapi-generator needs (Debian: default-jre-headless).")
+    install()
     generate()
-    chosen = [each for each in clients(generated_with_python()) if not only or each.name in only]
+    chosen = [each for each in clients() if not only or each.name in only]
     reports: list[dict[str, Any]] = []
     with local_service.running() as url:
         for client in chosen:

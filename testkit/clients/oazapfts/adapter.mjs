@@ -1,7 +1,7 @@
 // The functions that oazapfts generates. All lines but the call of `sdk` are glue.
 import * as sdk from "../generated/oazapfts.ts";
 
-import { bodyOf, camel, outcome, placed, serve } from "../protocol.mjs";
+import { argumentsOf, bodyOf, camel, outcome, placed, serve } from "../protocol.mjs";
 
 function open({ url, token }) {
   return token === null ? undefined : { baseUrl: url, headers: { Authorization: `Bearer ${token}` } };
@@ -15,8 +15,7 @@ function renamed(values) {
 async function call(client, operation, given, body, { projectKey, timeoutMs }) {
   const { path, query, header } = placed(operation, projectKey, given);
   // The names before the options: parameters of the path, in the order of the document, and the body.
-  const names = (/\(([^{)]*)/.exec(sdk[operation.id].toString())?.[1] ?? "").split(",").map((name) => name.trim()).filter(Boolean);
-  const order = names.map((name) => (name in path ? path[name] : bodyOf(operation, body)));
+  const order = argumentsOf(sdk[operation.id]).map((name) => (name in path ? path[name] : bodyOf(operation, body)));
   const { Accept, ...headers } = header;
   const options = { ...client, headers: { ...client.headers, ...(Accept && { Accept }) }, signal: AbortSignal.timeout(timeoutMs) };
   const { status, data, headers: shown } = await sdk[operation.id](...order, renamed({ ...query, ...headers }), options);

@@ -3,7 +3,6 @@
 import importlib
 import json
 import pkgutil
-import re
 import sys
 from enum import Enum
 from pathlib import Path
@@ -14,18 +13,13 @@ import sample_resource_client.api as api
 from sample_resource_client import AuthenticatedClient
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from protocol import http_error, serve
+from protocol import http_error, serve, snake, with_prefixes
 
 FUNCTIONS = {
     module.name.rpartition(".")[2]: importlib.import_module(module.name).sync_detailed
     for module in pkgutil.walk_packages(api.__path__, f"{api.__name__}.")
     if not module.ispkg
 }
-
-
-def snake(name: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"([a-z])([A-Z])", r"\1_\2", name))
-    return words.lower()
 
 
 def converted(value: Any, hint: Any) -> Any:
@@ -40,15 +34,6 @@ def converted(value: Any, hint: Any) -> Any:
         if hasattr(kind, "from_dict") and isinstance(value, dict):
             return kind.from_dict(value)
     return value
-
-
-def with_prefixes(values: dict[str, Any]) -> dict[str, Any]:
-    """``var`` and ``text`` under the names of the document."""
-    families = {"var": "var.<name>", "text": "text.<language>"}
-    return {
-        families.get(name, name): {f"{name}.{key}": item for key, item in value.items()} if name in families else value
-        for name, value in values.items()
-    }
 
 
 def make(opened: dict[str, Any]) -> AuthenticatedClient | None:
