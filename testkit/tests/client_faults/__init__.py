@@ -4,9 +4,17 @@ A fault is a function that changes the module of the adapter before it runs. All
 it names fail, and no others but those that rest on them, which are not reachable.
 """
 
-from client_faults import behaving, failing, returning, sending_bodies, sending_parameters, sending_values
+from client_faults import (
+    behaving,
+    behaving_tokens,
+    failing,
+    returning,
+    sending_bodies,
+    sending_parameters,
+    sending_values,
+)
 from client_faults.planting import FAULTS, Fault
 
 __all__ = ["FAULTS", "MODULES", "Fault"]
 
-MODULES = (behaving, failing, returning, sending_bodies, sending_parameters, sending_values)
+MODULES = (behaving, behaving_tokens, failing, returning, sending_bodies, sending_parameters, sending_values)

@@ -1,155 +1,9 @@
-"""Faults in how the client behaves: tokens, repetitions, connections."""
+"""Faults in how the client behaves: repetitions, connections, pages."""
 
 import asyncio
 from typing import Any
 
-from client_faults.planting import around, fault
-
-
-def of_client(name: str, change: Any) -> Any:
-    """Replace a method of the client; the new one gets the module and the former one first."""
-
-    def plant(adapter: Any) -> None:
-        former = getattr(adapter.Client, name)
-        setattr(adapter.Client, name, lambda self, *args, **more: change(adapter, former, self, *args, **more))
-
-    return plant
-
-
-# Tokens
-
-
-@fault("a token is asked for by each call", "C-do-4")
-def _(adapter: Any) -> None:
-    async def get_token(self: Any, refused: str | None = None) -> str:
-        return self.opened["token"] or await self.new_token()
-
-    adapter.Client.get_token = get_token
-
-
-@fault("calls at the same time do not wait for each other's token", "C-do-5")
-def _(adapter: Any) -> None:
-    async def get_token(self: Any, refused: str | None = None) -> str:
-        if self.token is None or self.token == refused:
-            self.token = await self.new_token()
-        return self.token
-
-    adapter.Client.get_token = get_token
-
-
-def token_request(change: Any) -> Any:
-    """Change the form and the options of the request for a token."""
-
-    def plant(adapter: Any) -> None:
-        async def new_token(self: Any) -> str:
-            form = {"grant_type": "client_credentials", "scope": self.opened["scope"]}
-            options = {"auth": (self.opened["clientId"], self.opened["clientSecret"]), "data": form}
-            url = self.opened["tokenUrl"]
-            changed = change(self, url, options)
-            response = await self.http.post(changed[0], **changed[1])
-            if response.status_code != 200:
-                raise adapter.error_of(response)
-            granted = adapter.result_of("POST", response)
-            if not isinstance(granted.get("access_token"), str):
-                raise adapter.Failure("decoding")
-            return granted["access_token"]
-
-        adapter.Client.new_token = new_token
-
-    return plant
-
-
-fault("the scope is not asked for", "C-do-2 C-do-13")(
-    token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
-)
-fault("the secret stands in the address", "C-do-1")(
-    token_request(
-        lambda self, url, options: (
-            f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials",
-            options,
-        )
-    )
-)
-fault("a token is asked for in JSON", "C-do-1")(
-    token_request(lambda _, url, options: (url, {"auth": options["auth"], "json": options["data"]}))
-)
-
-
-async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
-    return await former(self)
-
-
-fault("a refused token is not replaced", "C-do-8")(of_client("get_token", _never))
-
-
-def answering(change: Any) -> Any:
-    """Put a coroutine around the exchange of a call; it gets a function that sends it."""
-
-    def plant(adapter: Any) -> None:
-        former = adapter.Client.answer
-
-        async def answer(self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
-            async def send(**changes: Any) -> Any:
-                sent = {
-                    "method": method,
-                    "path": path,
-                    "headers": headers,
-                    "operation": operation,
-                    "body": body,
-                    **changes,
-                }
-                return await former(self, *sent.values())
-
-            return await change(self, send, operation, method, body)
-
-        adapter.Client.answer = answer
-
-    return plant
-
-
-async def _replaces_the_given(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    if response.status_code == 401 and self.opened["token"] is not None:
-        self.token = await self.new_token()
-        return await send()
-    return response
-
-
-fault("a token that was given is replaced", "C-err-4 C-do-7")(answering(_replaces_the_given))
-
-
-async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    for _ in range(3):
-        if response.status_code != 401 or self.opened["token"] is not None:
-            break
-        response = await send()
-    return response
-
-
-fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
-
-
-async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    if response.status_code == 403 and self.opened["token"] is None:
-        self.token = await self.new_token()
-        return await send()
-    return response
-
-
-fault("a missing scope is answered by a new token", "C-do-13")(answering(_renews_for_scopes))
-
-
-async def _write_is_not_sent_again(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
-    if method in ("GET", "HEAD") or self.opened["token"] is not None:
-        return await send()
-    given, self.opened["token"] = self.opened["token"], "own"
-    try:
-        return await send()
-    finally:
-        self.opened["token"] = given
-
+from client_faults.planting import answering, around, fault, of_client
 
 # Repetitions
 
@@ -160,6 +14,19 @@ fault("Retry-After is not waited for", "C-do-15..20 C-do-22")(
 fault("Retry-After is waited for half as long", "C-do-15..20")(
     lambda adapter: around(adapter.Client, "wait_s", lambda former, *args: former(*args) / 2)
 )
+
+
+def waits(change: Any) -> Any:
+    """Change how long the client waits."""
+    return lambda adapter: around(
+        adapter.Client, "wait_s", lambda former, self, response: change(former(self, response), response)
+    )
+
+
+fault("Retry-After of a 429 is not waited for", "C-do-17 C-do-19")(
+    waits(lambda wait_s, response: 0.2 if response.status_code == 429 else wait_s)
+)
+fault("a long Retry-After is waited for a second", "C-do-22")(waits(lambda wait_s, _: min(wait_s, 1.0)))
 fault("503 is not repeated", "C-do-15 C-do-16 C-do-20")(
     of_client(
         "should_wait",
@@ -208,6 +75,14 @@ fault("a 400 is repeated", "C-do-30")(repeated({400}))
 fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10")(
     repeated({404}, when=lambda operation, *_: operation != "checkResources")
 )
+fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
+fault("a 404 of a list is repeated", "C-do-31")(
+    repeated({404}, when=lambda operation, *_: operation == "listResources")
+)
+fault("a 409 is repeated", "C-do-38")(repeated({409}))
+fault("a 412 is repeated", "C-req-101 C-do-32")(
+    repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")
+)
 fault("a 405 is repeated", "C-do-34")(repeated({405}))
 fault("a 413 is repeated", "C-do-35")(repeated({413}))
 fault("a 415 is repeated", "C-do-36")(repeated({415}))
@@ -224,6 +99,45 @@ async def _takes_the_current_version(self: Any, send: Any, operation: str, metho
 
 
 fault("a conflict is overwritten with the current version", "C-err-9 C-do-37")(answering(_takes_the_current_version))
+
+
+@fault("an update is sent with the version of the first one", "C-req-85 C-do-39")
+def _(adapter: Any) -> None:
+    async def changed(former: Any, self: Any, operation: str, arguments: Any, body: Any) -> Any:
+        if operation == "updateResourceById":
+            versions = self.__dict__.setdefault("versions", {})
+            body = {**body, "version": versions.setdefault(arguments["id"], body["version"])}
+        return await former(self, operation, arguments, body)
+
+    around(adapter.Client, "call", changed)
+
+
+@fault("a server that is away is tried beyond the time limit", "C-do-21")
+def _(adapter: Any) -> None:
+    async def changed(former: Any, self: Any, operation: str, *args: Any) -> Any:
+        try:
+            return await former(self, operation, *args)
+        except adapter.Failure as failure:
+            if failure.shown.get("status") == 503 and operation == "listResources" and self.limit_s == 3:
+                await asyncio.sleep(0 if "retryAfterSeconds" in failure.shown else 9)
+            raise
+
+    around(adapter.Client, "call", changed)
+
+
+@fault("a list whose answer is lost is sent without end", "C-do-41")
+def _(adapter: Any) -> None:
+    former = adapter.Client.answer
+
+    async def answer(self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
+        while True:
+            try:
+                return await former(self, method, path, headers, operation, body)
+            except adapter.httpx.TransportError:
+                if operation != "listResources":
+                    raise
+
+    adapter.Client.answer = answer
 
 
 def lost(adapter_errors: str, when: Any) -> Any:
@@ -324,10 +238,52 @@ def _(adapter: Any) -> None:
     adapter.Client.answer = answer
 
 
-async def _asks_first(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
-    if operation == "deleteResourceById":
-        await send(method="GET")
-    return await send()
+@fault("an update is followed by a read", "C-do-47")
+def _(adapter: Any) -> None:
+    async def changed(self: Any, send: Any, operation: str, *_: Any) -> Any:
+        response = await send()
+        if operation == "updateResourceById" and response.status_code == 200:
+            await send(method="GET", body=None)
+        return response
+
+    answering(changed)(adapter)
+
+
+@fault("a header is sent twice", "C-do-53")
+def _(adapter: Any) -> None:
+    async def twice(request: Any) -> None:
+        request.headers = adapter.httpx.Headers([*request.headers.raw, (b"Accept-Encoding", b"identity")])
+
+    def made(former: Any, self: Any, opened: Any) -> None:
+        former(self, opened)
+        self.http.event_hooks = {"request": [twice]}
+
+    around(adapter.Client, "__init__", made)
+
+
+def variables(change: Any) -> Any:
+    """Change arguments of the sorted list."""
+    return lambda adapter: around(
+        adapter, "target", lambda former, operation, arguments: former(operation, change(dict(arguments)))
+    )
+
+
+def _cut_off(arguments: Any) -> Any:
+    if "last" in (arguments.get("var") or {}):
+        arguments["var"] = {"last": arguments["var"]["last"][:8]}
+    return arguments
+
+
+def _in_pages(arguments: Any) -> Any:
+    if arguments.get("limit") and arguments.get("offset"):
+        arguments["offset"] *= arguments["limit"]
+    return arguments
+
+
+fault("the last id of a page is cut off", "C-do-48")(variables(_cut_off))
+fault("an offset is counted in pages", "C-req-122 C-req-123 C-req-127 C-req-131 C-req-132 C-do-49")(
+    variables(_in_pages)
+)
 
 
 def headers(extra: Any) -> Any:

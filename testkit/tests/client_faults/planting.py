@@ -116,3 +116,38 @@ def texts(change: Callable[[str], Any]) -> Callable[[Any], Any]:
 def numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A change of numbers alone."""
     return lambda value: change(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def of_client(name: str, change: Any) -> Any:
+    """Replace a method of the client; the new one gets the module and the former one first."""
+
+    def plant(adapter: Any) -> None:
+        former = getattr(adapter.Client, name)
+        setattr(adapter.Client, name, lambda self, *args, **more: change(adapter, former, self, *args, **more))
+
+    return plant
+
+
+def answering(change: Any) -> Any:
+    """Put a coroutine around the exchange of a call; it gets a function that sends it."""
+
+    def plant(adapter: Any) -> None:
+        former = adapter.Client.answer
+
+        async def answer(self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
+            async def send(**changes: Any) -> Any:
+                sent = {
+                    "method": method,
+                    "path": path,
+                    "headers": headers,
+                    "operation": operation,
+                    "body": body,
+                    **changes,
+                }
+                return await former(self, *sent.values())
+
+            return await change(self, send, operation, method, body)
+
+        adapter.Client.answer = answer
+
+    return plant

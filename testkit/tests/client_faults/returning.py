@@ -1,6 +1,8 @@
 """Faults in what is returned for answers of success."""
 
 import json
+import re
+import unicodedata
 from typing import Any
 
 from client_faults.planting import around, deep, deep_arrays, deep_objects, fault, numbers, results_changed, texts
@@ -76,8 +78,37 @@ fault(
     )
 )
 
+fault("integers beyond 2^62 are returned as fractions", "C-ans-36")(
+    scalars(numbers(lambda value: float(value) if isinstance(value, int) and abs(value) > 2**62 else value))
+)
+fault("integers beyond 2^50 are returned rounded", "C-ans-34 C-ans-35 C-ans-74")(
+    scalars(numbers(lambda value: value // 1024 * 1024 if isinstance(value, int) and abs(value) > 2**50 else value))
+)
+fault("a version is returned in 32 bits", "C-ans-53")(
+    objects(
+        lambda value: {
+            name: (item + 2**31) % 2**32 - 2**31 if name == "version" and isinstance(item, int) else item
+            for name, item in value.items()
+        }
+    )
+)
+
 # Times
 
+
+def times(change: Any) -> Any:
+    return objects(
+        lambda value: {
+            name: change(item) if name in TIMES and isinstance(item, str) else item for name, item in value.items()
+        }
+    )
+
+
+fault("times are returned rounded", "C-ans-50 C-ans-52")(times(lambda time: time.replace(".999Z", ".000Z")))
+fault("midnight is returned as a date", "C-ans-51")(times(lambda time: time.removesuffix("T00:00:00.000Z")))
+fault("times before 1970 are returned as the first of 1970", "C-ans-52")(
+    times(lambda time: max(time, "1970-01-01T00:00:00.000Z"))
+)
 fault(
     "milliseconds are lost",
     "C-ans-1..9 C-ans-11..21 C-ans-33..35 C-ans-37..48 C-ans-50..67 C-ans-71 C-ans-73 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46",
@@ -110,10 +141,28 @@ fault(
         ),
     )
 )
+fault("texts are returned normalized", "C-ans-7 C-ans-39 C-ans-57 C-ans-58 C-ans-61")(
+    scalars(texts(lambda value: unicodedata.normalize("NFC", value)))
+)
+fault("control characters are not returned", "C-ans-40")(
+    scalars(texts(lambda value: "".join(each for each in value if ord(each) >= 0x20)))
+)
+fault("escapes of JSON are not read", "C-ans-55")(responses(lambda response: b"\\u00e9" in response.content))
+fault("white space before the first brace is refused", "C-ans-56")(
+    responses(lambda response: response.content[:1].isspace())
+)
 fault("long texts are cut off", "C-ans-47")(scalars(texts(lambda value: value[:65_535])))
 
 # Arrays and objects
 
+fault("empty texts are not returned", "C-ans-41")(arrays(lambda value: [item for item in value if item != ""]))
+fault("empty arrays are not returned", "C-ans-42 C-ans-48")(
+    objects(lambda value: {name: item for name, item in value.items() if item != [] or not name.startswith("arrayOf")})
+)
+fault("texts that come again are not returned", "C-ans-43")(
+    arrays(lambda value: list(dict.fromkeys(value)) if all(isinstance(item, str) for item in value) else value)
+)
+fault("long arrays are cut off", "C-ans-46")(arrays(lambda value: value[:5000]))
 fault(
     "arrays lose their duplicates",
     "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-43 C-ans-48 C-ans-50..53 C-ans-55..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
@@ -157,6 +206,43 @@ fault("hasStagedChanges is always false", "C-ans-14")(
 fault("terms of facets are returned as texts", "C-ans-16 C-ans-21 C-ans-72")(
     objects(lambda value: {**value, "term": str(value["term"])} if "term" in value else value)
 )
+fault("terms of facets are returned in upper case", "C-ans-15 C-ans-20")(
+    objects(lambda value: {**value, "term": value["term"].upper()} if isinstance(value.get("term"), str) else value)
+)
+fault("times as terms of facets lose their milliseconds", "C-ans-19")(
+    objects(
+        lambda value: (
+            {**value, "term": re.sub(r"(:\d\d)\.\d{3}Z", r"\1Z", value["term"])}
+            if isinstance(value.get("term"), str)
+            else value
+        )
+    )
+)
+fault("facets of filters are not returned", "C-ans-18 C-ans-20")(
+    objects(
+        lambda value: {
+            name: item for name, item in value.items() if not (isinstance(item, dict) and item.get("type") == "filter")
+        }
+    )
+)
+fault("a page without a total gets one", "C-ans-12")(
+    objects(lambda value: {"total": value["count"], **value} if "results" in value else value)
+)
+fault("an empty page is returned as null", "C-ans-10 C-ans-68..70 C-ans-72 C-do-48")(
+    lambda adapter: results_changed(
+        adapter,
+        lambda result: None if isinstance(result, dict) and result.get("results") == [] else result,
+    )
+)
+fault("an empty ObjectType gets an empty array", "C-ans-2 C-ans-12 C-ans-13 C-err-35 C-do-20 C-do-39")(
+    objects(
+        lambda value: (
+            {**value, "objectTypeProperty": {"arrayOfIntExample": []}}
+            if value.get("objectTypeProperty") == {}
+            else value
+        )
+    )
+)
 fault("ranges of facets are returned without their means", "C-ans-17 C-ans-20")(without("mean"))
 
 
@@ -184,6 +270,7 @@ def known_only(names: set[str]) -> Any:
     return check
 
 
+fault("unknown members of resources are refused", "C-ans-64")(known_only({"sandboxOfTomorrow"}))
 fault("unknown members of ObjectTypes are refused", "C-ans-65")(known_only({"arrayOfTomorrow"}))
 fault("unknown members of pages are refused", "C-ans-66")(known_only({"nextCursor"}))
 fault("unknown members of facets are refused", "C-ans-70")(known_only({"median"}))
@@ -200,6 +287,28 @@ def enumerated(member: str, *allowed: str) -> Any:
 
     return plant
 
+
+fault("unknown kinds of references are refused", "C-ans-67")(enumerated("typeId", "api-client"))
+fault("unknown types of facet values are refused", "C-ans-68")(enumerated("dataType", "text", "number", "time"))
+fault("unknown kinds of facets are refused", "C-ans-69")(enumerated("type", "terms", "range", "filter"))
+
+
+# Operations that return nothing
+
+
+def nothing(when: Any) -> Any:
+    """Return null for some answers."""
+    return lambda adapter: around(
+        adapter,
+        "result_of",
+        lambda former, method, response: None if when(response.request) else former(method, response),
+    )
+
+
+fault("a PATCH returns nothing", "C-ans-6")(nothing(lambda request: request.method == "PATCH"))
+fault("a PUT returns nothing", "C-ans-5")(nothing(lambda request: request.method == "PUT"))
+fault("a delete returns nothing", "C-ans-8")(nothing(lambda request: request.method == "DELETE"))
+fault("a resource by its key is not returned", "C-ans-3")(nothing(lambda request: "/key=" in request.url.path))
 
 # Statuses and heads
 
@@ -219,6 +328,11 @@ fault("304 is an error", "C-ans-24")(lambda adapter: statuses(adapter, (304,)))
 @fault("the existence check is always true", "C-ans-23")
 def _(adapter: Any) -> None:
     around(adapter, "result_of", lambda former, method, response: method == "HEAD" or former(method, response))
+
+
+@fault("the existence check is always false", "C-ans-22")
+def _(adapter: Any) -> None:
+    around(adapter, "result_of", lambda former, method, response: method != "HEAD" and former(method, response))
 
 
 @fault("304 returns an empty object", "C-ans-24")
@@ -243,6 +357,10 @@ def of_forms(change: Any) -> Any:
 
 fault("a form is returned as a text", "C-ans-28..30")(of_forms(lambda response, _: response.text))
 
+fault("the Content-Type has to be in small letters", "C-ans-60 C-ans-61")(
+    responses(lambda response: (kind := response.headers.get("Content-Type", "")) != kind.lower())
+)
+fault("compressed answers are refused", "C-ans-63")(responses(lambda response: "Content-Encoding" in response.headers))
 fault("the charset may not be in quotation marks", "C-ans-61")(
     responses(lambda response: '"' in response.headers.get("Content-Type", ""))
 )

@@ -56,6 +56,9 @@ fault("a field of the record is spelt as it should be", "C-req-77 C-ans-25..31")
         lambda value: {"eleventhProperty" if name == "eleventhPropery" else name: item for name, item in value.items()}
     )
 )
+fault("an empty ObjectType gets a field that is null", "C-req-74 C-err-3 C-do-20 C-do-32 C-do-53")(
+    object_types(lambda value: value or {"arrayOfIntExample": None})
+)
 fault("an array of an ObjectType is forgotten", "C-req-62")(
     object_types(lambda value: without(value, "arrayOfUniqueIntExample"))
 )
@@ -80,6 +83,10 @@ fault("the version is sent as a text", "C-req-5 C-req-8 C-req-63 C-req-64")(
     )
 )
 fault("numbers of bodies lose their sign", "C-req-62 C-req-66 C-req-68 C-req-69")(scalars(numbers(abs)))
+
+fault("small negative numbers of bodies are sent as 0", "C-req-88")(
+    scalars(numbers(lambda value: 0 if -1e-8 < value < 0 else value))
+)
 
 # Texts
 
@@ -120,6 +127,25 @@ fault("milliseconds of bodies are lost", "C-req-77 C-req-80 C-req-93")(
 # Arrays and objects
 
 fault("long arrays of bodies are cut off", "C-req-87")(arrays(lambda value: value[:1000]))
+fault("arrays of bodies lose their duplicates", "C-req-62 C-req-75 C-req-82")(
+    arrays(lambda value: [item for place, item in enumerate(value) if len(value) > 600 or item not in value[:place]])
+)
+fault("members of objects in arrays of bodies are made up", "C-req-76")(
+    objects(
+        lambda value: {
+            name: [{"integerExample": 0, **item} for item in items] if name == "arrayOfObjectType" else items
+            for name, items in value.items()
+        }
+    )
+)
+fault("the second person is the first", "C-req-79 C-req-81")(
+    objects(
+        lambda value: {
+            name: value["createdBy"] if name == "lastModifiedBy" and "createdBy" in value else item
+            for name, item in value.items()
+        }
+    )
+)
 fault("fields of the record are sent as texts", "C-req-78")(
     objects(
         lambda value: (
@@ -140,6 +166,9 @@ fault("persons are sent as one text", "C-req-77 C-req-79 C-ans-25..31")(
 
 fault("staged of an action is always sent", "C-req-72 C-req-82 C-req-83")(
     objects(lambda value: {"staged": False, **value} if value.get("action") == "changeSomeProperty" else value)
+)
+fault("an empty list of actions is left out", "C-req-84 C-err-7")(
+    objects(lambda value: {name: item for name, item in value.items() if name != "actions" or item})
 )
 fault("actions are sent in parts", "C-req-86")(
     objects(lambda value: {**value, "actions": value["actions"][:20]} if "actions" in value else value)

@@ -1,9 +1,10 @@
 """Faults in how texts, numbers, booleans and objects are written in paths, queries and forms."""
 
 import json
+import re
 import unicodedata
 from typing import Any
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus, unquote, urlencode
 
 from client_faults.planting import arguments_changed, around, fault, pairs_changed
 
@@ -30,6 +31,11 @@ def bmp_only(text: str) -> str:
     return "".join(each if ord(each) < 0x10000 else "?" for each in text)
 
 
+def without_controls(text: str) -> str:
+    """A text without controls, but for tabs and ends of lines."""
+    return "".join(each for each in text if ord(each) >= 0x20 or each in "\t\r\n")
+
+
 # Texts
 
 fault("texts of a query are encoded twice", "C-req-18..20 C-req-22 C-req-56")(
@@ -49,6 +55,17 @@ fault("backslashes of a query are doubled", "C-req-18 C-req-56")(
 fault("quotation marks of a query are escaped as in HTML", "C-req-18 C-req-31 C-req-56 C-req-111 C-req-112 C-ans-18")(
     values(lambda value: value if value.startswith("{") else value.replace('"', "&quot;").replace("'", "&#39;"))
 )
+fault("blanks of a query that follow each other become one", "C-req-16 C-req-56")(
+    values(lambda value: re.sub("  +", " ", value))
+)
+fault("texts of a query are taken for encoded ones", "C-req-19 C-req-56")(values(unquote))
+fault("ends of lines of a query are unified", "C-req-22")(values(lambda value: value.replace("\r\n", "\n")))
+fault("control characters of a query are lost", "C-req-96 C-req-98")(values(without_controls))
+fault("empty values of variables are left out", "C-req-39")(
+    lambda adapter: pairs_changed(
+        adapter, lambda found: [pair for pair in found if pair[1] or not pair[0].startswith("var.")]
+    )
+)
 fault("letters and digits are percent-encoded", "C-do-50 C-do-51")(
     segments(lambda value: quote(value, safe="").replace("-", "%2D"))
 )
@@ -63,6 +80,12 @@ fault("a path loses what Latin-1 does not have", "C-req-26 C-req-29")(
     segments(lambda value: quote(value.encode("latin-1", "replace").decode("latin-1"), safe=""))
 )
 fault("a question mark in a path is not encoded", "C-req-23 C-req-27")(segments(lambda value: quote(value, safe="?")))
+fault("control characters of a path are lost", "C-req-97")(
+    segments(lambda value: quote(without_controls(value), safe=""))
+)
+fault("an empty parameter takes its segment with it", "C-req-28")(
+    lambda adapter: around(adapter, "target", lambda former, *args: former(*args).replace("/uri-parameter-one=/", "/"))
+)
 
 
 # Booleans, numbers, what is absent
@@ -83,6 +106,7 @@ fault("booleans are written as 1 and 0", "C-req-42 C-ans-12 C-ans-14 C-do-48 C-d
     scalars(lambda value: str(int(value)) if isinstance(value, bool) else value)
 )
 fault("false is left out", "C-req-42")(scalars(lambda value: None if value is False else value))
+fault("0 is not sent", "C-req-43")(scalars(lambda value: None if is_number(value) and value == 0 else value))
 fault("null is sent as a text", "C-req-53")(scalars(lambda value: "null" if value is None else value))
 fault("null is sent as the empty text", "C-req-53")(scalars(lambda value: "" if value is None else value))
 fault("numbers lose their fraction", "C-req-44 C-req-45")(
@@ -101,6 +125,12 @@ fault("large numbers lose their exponent", "C-req-46")(
 
 # objectParameter
 
+fault("objectParameter as a text is written as JSON again", "C-req-51")(
+    lambda adapter: arguments_changed(
+        adapter,
+        lambda name, value: json.dumps(value) if name == "objectParameter" and isinstance(value, str) else value,
+    )
+)
 fault("objects in a query lose their texts", "C-req-52")(
     scalars(
         lambda value: (
@@ -145,3 +175,17 @@ def form_values(change: Any) -> Any:
 fault("texts of a form are encoded twice", "C-req-56")(
     form_values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
 )
+fault("control characters of a form are lost", "C-req-98")(form_values(without_controls))
+fault("booleans of a form are written as in Python", "C-req-59")(
+    form_values(lambda value: value.title() if value in ("true", "false") else value)
+)
+
+
+@fault("null in a form is sent as the empty text", "C-req-60")
+def _(adapter: Any) -> None:
+    def changed(former: Any, operation: str, body: Any) -> Any:
+        if operation == "searchProductProjections" and body:
+            body = {name: "" if value is None else value for name, value in body.items()}
+        return former(operation, body)
+
+    around(adapter, "content", changed)

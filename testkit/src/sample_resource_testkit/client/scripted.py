@@ -28,7 +28,6 @@ class Reply:
         ``chunked-cut`` without its end; ``drip``: byte by byte; ``close``: nothing is said; ``reset``; ``garbage``: no
         HTTP; ``silent``: nothing is said and the connection stays; ``head``: the head, and then
         nothing; ``head-cut``: half of the head, then the connection is closed.
-    :param delay_s: before it.
     :param closes: whether the connection is closed after the answer without having said so.
     """
 
@@ -36,7 +35,6 @@ class Reply:
     body: Any = b""
     headers: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     wire: str = "whole"
-    delay_s: float = 0.0
     closes: bool = False
 
     @property
@@ -143,7 +141,7 @@ class Scripted:
             headers=headers,
             body=body,
             began=began,
-            ended=began + reply.delay_s,
+            ended=began,
             status=reply.status if answered else None,
             answer_headers=tuple((name, str(value)) for name, value in reply.headers.items() if value is not None),
             answer=reply.content.decode("utf-8", "backslashreplace") if answered else f"no answer ({reply.wire})",
@@ -154,8 +152,6 @@ class Scripted:
 
     def _answer(self, connection: socket.socket, reply: Reply, method: str) -> bool:
         """Send a reply; False if the connection ends with it."""
-        if self._ended.wait(reply.delay_s):
-            return False
         body, head = reply.content, reply.head()
         if method == "HEAD" or reply.status in (204, 304):
             connection.sendall(head)

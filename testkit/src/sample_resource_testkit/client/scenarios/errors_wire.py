@@ -183,9 +183,9 @@ fails(
 
 @scenario("C-err-59", "an answer that is slow and in time is returned", "4-1")
 def slow_and_in_time(stage: Stage) -> None:
-    stage.script(Reply(body=RESOURCE, delay_s=1.2))
-    done = stage.client().call("getResourceById", {"id": ID})
-    done.expect_result(RESOURCE).expect_requests(1)
+    made = stage.make()
+    stage.rules({"delayMs": 1200})
+    stage.client().call("getResourceById", {"id": made["id"]}).expect_result(made).expect_requests(1)
 
 
 @scenario("C-err-60", "after a connection that was lost the same client goes on", "H-20", needs="C-err-49")

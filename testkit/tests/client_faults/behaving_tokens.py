@@ -1,0 +1,169 @@
+"""Faults in how the client deals with tokens."""
+
+from typing import Any
+
+from client_faults.planting import answering, around, fault, of_client
+
+
+@fault("a token is asked for by each call", "C-do-4")
+def _(adapter: Any) -> None:
+    async def get_token(self: Any, refused: str | None = None) -> str:
+        return self.opened["token"] or await self.new_token()
+
+    adapter.Client.get_token = get_token
+
+
+@fault("calls at the same time do not wait for each other's token", "C-do-5")
+def _(adapter: Any) -> None:
+    async def get_token(self: Any, refused: str | None = None) -> str:
+        if self.token is None or self.token == refused:
+            self.token = await self.new_token()
+        return self.token
+
+    adapter.Client.get_token = get_token
+
+
+def token_request(change: Any) -> Any:
+    """Change the form and the options of the request for a token."""
+
+    def plant(adapter: Any) -> None:
+        async def new_token(self: Any) -> str:
+            form = {"grant_type": "client_credentials", "scope": self.opened["scope"]}
+            options = {"auth": (self.opened["clientId"], self.opened["clientSecret"]), "data": form}
+            url = self.opened["tokenUrl"]
+            changed = change(self, url, options)
+            response = await self.http.post(changed[0], **changed[1])
+            if response.status_code != 200:
+                raise adapter.error_of(response)
+            granted = adapter.result_of("POST", response)
+            if not isinstance(granted.get("access_token"), str):
+                raise adapter.Failure("decoding")
+            return granted["access_token"]
+
+        adapter.Client.new_token = new_token
+
+    return plant
+
+
+fault("the scope is not asked for", "C-do-2 C-do-13")(
+    token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
+)
+fault("the secret stands in the address", "C-do-1")(
+    token_request(
+        lambda self, url, options: (
+            f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials",
+            options,
+        )
+    )
+)
+fault("a token is asked for in JSON", "C-do-1")(
+    token_request(lambda _, url, options: (url, {"auth": options["auth"], "json": options["data"]}))
+)
+
+
+async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
+    return await former(self)
+
+
+fault("a refused token is not replaced", "C-do-8")(of_client("get_token", _never))
+
+
+@fault("the secret stands in a header of each request", "C-do-3")
+def _(adapter: Any) -> None:
+    around(
+        adapter.Client,
+        "authorization",
+        lambda former, self, token: {**former(self, token), "client_secret": self.opened["clientSecret"]},
+    )
+
+
+@fault("a token is asked for though one was given", "C-do-6")
+def _(adapter: Any) -> None:
+    async def changed(former: Any, self: Any, refused: str | None = None) -> str:
+        if self.opened["token"] is not None and not hasattr(self, "has_asked"):
+            self.has_asked = True
+            await self.new_token()
+        return await former(self, refused)
+
+    around(adapter.Client, "get_token", changed)
+
+
+@fault("calls whose token is refused each ask for a new one", "C-do-11")
+def _(adapter: Any) -> None:
+    async def get_token(self: Any, refused: str | None = None) -> str:
+        async with self.lock:
+            if self.token is None or refused is not None:
+                self.token = await self.new_token()
+            return self.token
+
+    adapter.Client.get_token = get_token
+
+
+@fault("all clients use the token of the one that was made last", "C-do-14")
+def _(adapter: Any) -> None:
+    async def changed(former: Any, self: Any, refused: str | None = None) -> str:
+        return await former(self, refused) if self.opened["token"] is None else adapter.last_token
+
+    def made(former: Any, self: Any, opened: Any) -> None:
+        former(self, opened)
+        adapter.last_token = opened["token"]
+
+    around(adapter.Client, "get_token", changed)
+    around(adapter.Client, "__init__", made)
+
+
+async def _replaces_the_given(self: Any, send: Any, *_: Any) -> Any:
+    response = await send()
+    if response.status_code == 401 and self.opened["token"] is not None:
+        self.token = await self.new_token()
+        return await send()
+    return response
+
+
+fault("a token that was given is replaced", "C-err-4 C-do-7")(answering(_replaces_the_given))
+
+
+async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
+    response = await send()
+    for _ in range(3):
+        if response.status_code != 401 or self.opened["token"] is not None:
+            break
+        response = await send()
+    return response
+
+
+fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
+
+
+async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
+    response = await send()
+    if response.status_code == 403 and self.opened["token"] is None:
+        self.token = await self.new_token()
+        return await send()
+    return response
+
+
+fault("a missing scope is answered by a new token", "C-do-13")(answering(_renews_for_scopes))
+
+
+def not_renewed(when: Any) -> Any:
+    """Replace no token that is refused, for some operations."""
+
+    async def change(self: Any, send: Any, operation: str, method: str, _: Any) -> Any:
+        if self.opened["token"] is not None or not when(operation, method):
+            return await send()
+        self.opened["token"] = "own"
+        try:
+            return await send()
+        finally:
+            self.opened["token"] = None
+
+    return answering(change)
+
+
+fault("a write whose token is refused is not sent again", "C-do-12")(
+    not_renewed(lambda _, method: method not in ("GET", "HEAD"))
+)
+fault("a token that is refused for a list is not replaced", "C-do-9 C-do-11")(
+    not_renewed(lambda operation, _: operation == "listResources")
+)
