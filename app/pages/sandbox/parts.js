@@ -57,7 +57,7 @@ export function milliseconds(number) {
 }
 
 /** Copies a text that `read` gives when the button is pressed, so that a secret need not stand on the page. */
-export function Copy({ read, label, name = "Copy", onRefused }) {
+export function Copy({ read, label, name = "Copy", look = "quiet", onRefused }) {
   const [done, setDone] = useState("");
   const copy = async () => {
     try {
@@ -69,7 +69,7 @@ export function Copy({ read, label, name = "Copy", onRefused }) {
     }
     setTimeout(() => setDone(""), 2000);
   };
-  return html`<button type="button" class=${label ? "" : "quiet"} onClick=${copy} aria-label=${done ? null : label ?? null}>
+  return html`<button type="button" class=${look} onClick=${copy} aria-label=${done ? null : label ?? null}>
     <span aria-live="polite">${done || name}</span></button>`;
 }
 

@@ -87,8 +87,9 @@ function Credentials({ project, credentials, onRefused }) {
       onRefused(refused);
     }
   };
-  const plain = (title, text) => html`<${Copy} read=${() => text} label="Copy the ${title}" name=${html`<span class="soft">${title}</span> <code>${text}</code>`} />`;
-  const secret = (name, title, read) => html`<span class="pair"><${Copy} read=${read} name="Copy the ${title}" onRefused=${show(name)} />
+  const plain = (title, text) => html`<${Copy} read=${() => text} look=""
+    name=${html`<span class="hidden">Copy </span><span class="soft">${title}</span> <code>${text}</code>`} />`;
+  const secret = (name, title, read) => html`<span class="pair"><${Copy} read=${read} look="" name="Copy the ${title}" onRefused=${show(name)} />
     <button type="button" aria-expanded=${String(shown === name)} aria-label="${shown === name ? "Hide" : "Show"} the ${title}" onClick=${show(name)}>${shown === name ? "Hide" : "Show"}</button></span>`;
   const base = `${location.origin}${root}`;
   const value = { token: credentials.get(project)?.accessToken, secret: made.clientSecret }[shown];

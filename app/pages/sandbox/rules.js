@@ -49,17 +49,16 @@ function placeOfMember(text, path) {
   return placeOf(text, at);
 }
 
-/** What is wrong with a rule of one's own: as the service says, without the number that it has behind the others. */
+const IN_RULES = /rules -> (\d+)((?: -> [\w-]+)*)/;
+
+/** What is wrong with a rule of one's own: as the service says, with its place in the text instead of in the whole list. */
 function ownFault(text, number, refused) {
-  if (!refused.errors?.length) return { reason: refused.message };
-  const [first, ...others] = refused.errors.map(messageOf);
-  const parts = /rules -> (\d+)((?: -> [^:]+)?): ([\s\S]*)$/.exec(first);
-  const more = others.length ? ` (and ${others.length} more)` : "";
-  if (!parts) return { reason: first + more };
-  const path = parts[2].split(" -> ").filter(Boolean);
-  const named = [Number(parts[1]) === number ? "" : `rule ${Number(parts[1]) + 1}`, ...path].filter(Boolean).join(", ");
-  const place = Number(parts[1]) === number && path.length ? placeOfMember(text, path) : {};
-  return { reason: `${named ? `${named}: ` : ""}${parts[3]}${more}`, ...place };
+  const all = refused.errors?.length ? refused.errors.map(messageOf) : [refused.message];
+  const found = all.map((message) => IN_RULES.exec(message)).find((each) => each && Number(each[1]) === number);
+  const path = found?.[2].split(" -> ").filter(Boolean) ?? [];
+  const reason = all.map((message) => message.replace(IN_RULES, (_, index, members) => [
+    ...(Number(index) === number ? [] : [`rule ${Number(index) + 1}`]), ...members.split(" -> ").filter(Boolean)].join(", ")).replace(/^: /, ""));
+  return { reason: reason.join("\n"), ...(path.length ? placeOfMember(text, path) : {}) };
 }
 
 export function Rules({ project, journal }) {
