@@ -44,7 +44,7 @@ help:
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
-	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm)"
+	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm, Java)"
 	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
 	@echo "make page-test      of that only the pages in a browser: front door and sandbox (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"

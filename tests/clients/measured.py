@@ -112,6 +112,7 @@ def generate() -> None:
 def clients() -> list[Client]:
     """All that are measured."""
     javascript = {
+        "openapi-client-axios": "openapi-client-axios",
         "openapi-fetch": "openapi-fetch",
         "@hey-api/openapi-ts": "hey-api",
         "oazapfts": "oazapfts",

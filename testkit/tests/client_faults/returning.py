@@ -159,7 +159,7 @@ fault("empty texts are not returned", "C-ans-41")(arrays(lambda value: [item for
 fault("empty arrays are not returned", "C-ans-42 C-ans-48")(
     objects(lambda value: {name: item for name, item in value.items() if item != [] or not name.startswith("arrayOf")})
 )
-fault("texts that come again are not returned", "C-ans-43")(
+fault("texts that come again are not returned", "C-ans-43 C-ans-48")(
     arrays(lambda value: list(dict.fromkeys(value)) if all(isinstance(item, str) for item in value) else value)
 )
 fault("long arrays are cut off", "C-ans-46")(arrays(lambda value: value[:5000]))
@@ -228,7 +228,7 @@ fault("facets of filters are not returned", "C-ans-18 C-ans-20")(
 fault("a page without a total gets one", "C-ans-12")(
     objects(lambda value: {"total": value["count"], **value} if "results" in value else value)
 )
-fault("an empty page is returned as null", "C-ans-10 C-ans-68..70 C-ans-72 C-do-48")(
+fault("an empty page is returned as null", "C-ans-10 C-ans-68..70 C-ans-72")(
     lambda adapter: results_changed(
         adapter,
         lambda result: None if isinstance(result, dict) and result.get("results") == [] else result,
@@ -289,7 +289,7 @@ def enumerated(member: str, *allowed: str) -> Any:
 
 
 fault("unknown kinds of references are refused", "C-ans-67")(enumerated("typeId", "api-client"))
-fault("unknown types of facet values are refused", "C-ans-68")(enumerated("dataType", "text", "number", "time"))
+fault("unknown types of facet values are refused", "C-ans-68")(enumerated("dataType", "text", "number", "datetime"))
 fault("unknown kinds of facets are refused", "C-ans-69")(enumerated("type", "terms", "range", "filter"))
 
 

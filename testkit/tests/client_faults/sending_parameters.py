@@ -106,7 +106,7 @@ def _joined(value: Any) -> Any:
 fault("only the first value of a variable or a language is sent", "C-req-38 C-req-41 C-req-57")(
     of_families(_one_of_each)
 )
-fault("several texts of a language are sent as one", "C-req-41 C-req-57")(
+fault("several texts of a language are sent as one", "C-req-41 C-req-57 C-req-131 C-req-132")(
     of_families(lambda value: _joined(value) if "en" in value else value)
 )
 fault(
@@ -166,7 +166,7 @@ def forgotten(operation: str, name: str) -> Any:
 
 for operation, name, scenarios in (
     ("createOrUpdateResource", "staged", "C-req-101"),
-    ("listResources", "stringParameter", "C-req-16..22 C-req-95 C-req-102 C-ans-10"),
+    ("listResources", "stringParameter", "C-req-16..22 C-req-95 C-req-102"),
     ("checkResources", "stringParameter", "C-req-103"),
     ("createOrOverwriteResource", "If-None-Match", "C-req-104"),
     ("overwriteResource", "staged", "C-req-105"),
