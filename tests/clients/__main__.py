@@ -232,6 +232,11 @@ def use_sandbox(run: Run, python: Path, port: int, *, write: bool) -> None:
     )
     reported = reports.measured(Service(port), working, recoveries)
     compare(run, "the sandbox reports on the clients as docs/clients.md says", reports.TABLE, reported, write=write)
+    try:
+        reports.judge(Service(port))
+    except AssertionError as error:
+        run.failed.append("the gates of docs/clients.md let the clients pass")
+        click.echo(f"FAILED  the gates of docs/clients.md\n{error}")
 
 
 def compare(run: Run, title: str, table: Table, found: str, *, write: bool) -> None:

@@ -4,7 +4,10 @@
 """
 
 import os
+import re
+import shlex
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +19,8 @@ from tests.clients.tables import Table
 from tests.support.sandbox import Project, Service
 from tests.support.service import ROOT
 
-TABLE = Table(ROOT / "docs" / "clients.md", "<!-- reports -->\n")
+PAGE = ROOT / "docs" / "clients.md"
+TABLE = Table(PAGE, "<!-- reports -->\n")
 
 SHORT = {
     "equalSign": "`key=`",
@@ -43,6 +47,27 @@ def measured(service: Service, clients: Sequence[Client], recoveries: Mapping[st
     return "".join(f"{line}\n" for line in lines)
 
 
+def judge(service: Service) -> None:
+    """Judge the clients by the gates that the page shows; each has a run with its name.
+
+    :raises AssertionError: if one does not let its client pass.
+    """
+    gates = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert gates
+    for line in "".join(gates).splitlines():
+        command, *words = shlex.split(line.replace("$URL", f"http://127.0.0.1:{service.port}"))
+        assert command == "sample-resource"
+        ran = subprocess.run(
+            [sys.executable, "-m", "app.cli", *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
+
+
 def environment_of(project: Project) -> dict[str, str]:
     """The variables that the programs read."""
     return {
@@ -56,7 +81,7 @@ def environment_of(project: Project) -> dict[str, str]:
 
 
 def _report(service: Service, client: Client) -> dict[str, Any]:
-    project = service.make()
+    project = service.make(run=client.title.partition(" ")[0].lstrip("@").replace("/", "-"))
     ran = subprocess.run(
         [str(word) for word in client.command],
         cwd=Path(__file__).parent,
@@ -79,6 +104,9 @@ def _column(report: Mapping[str, Any], recovered: Counter[str]) -> dict[str, str
     return {
         "clauses of the specification": f"{specification['exercised']} of {specification['observable']},"
         f" {specification['percent']} %",
+        "by profile": ", ".join(
+            f"{each['profile']} {each['percent']} %" for each in specification["profiles"] if each["exercised"]
+        ),
         "operations": str(len(report["operations"])),
         "statuses": ", ".join(statuses),
         "notations": ", ".join(met) or "none",

@@ -23,6 +23,14 @@ def test_docs_clients_shows_every_client_program() -> None:
     }
 
 
+def test_sessions_of_pytest_are_judged_as_the_testkit_says_and_tests() -> None:
+    shown = [
+        re.findall(r"^<!-- session -->\n```sh\n(.*?)\n```$", page, re.MULTILINE)
+        for page in (PAGE, (ROOT / "testkit" / "README.md").read_text())
+    ]
+    assert shown[0] == shown[1] != []
+
+
 @pytest.mark.parametrize(("source", "language", "code"), SHOWN)
 def test_a_code_block_of_docs_clients_is_part_of_its_program(source: str, language: str, code: str) -> None:
     program = (ROOT / source).read_text()

@@ -114,9 +114,11 @@ def same_project(_: Entry) -> object:
 
 
 def _named(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a text is one of some names, of which those with brackets or dots escaped are regular expressions."""
-    compiled = [re.compile(pattern) for pattern in patterns]
-    return lambda text: any(pattern.fullmatch(text) for pattern in compiled)
+    """Whether a text is one of some names, of which those that are no words are regular expressions."""
+    given = frozenset(patterns)
+    words = frozenset(each for each in given if each.isidentifier())
+    compiled = [re.compile(pattern) for pattern in given - words]
+    return lambda text: text in words or any(pattern.fullmatch(text) for pattern in compiled)
 
 
 # The request
