@@ -48,7 +48,7 @@ async function execute(operation: Locator): Promise<number> {
 }
 
 const page = await open();
-equal(await page.title(), "Sample Resource Service");
+equal(await page.title(), "Resource API - Sample Resource");
 if (SCREENSHOT) await page.screenshot({ path: SCREENSHOT });
 
 await authorize(page, 0, CLIENT_ID, CLIENT_SECRET);
