@@ -1,84 +1,80 @@
 WITH facet_0 AS MATERIALIZED (
-    SELECT '{"type":"range","ranges":[{' || %(facet_0_0_bounds)s::text
-        || '"count":' || count_0
-        || ',"total":'
-            || CASE
-                WHEN sum_0 = trunc(sum_0) AND abs(sum_0) < 1e21 THEN trunc(sum_0)::text
-                WHEN abs(sum_0) BETWEEN 1e-300 AND 1e300 THEN to_json(sum_0::double precision)::text
-                ELSE sum_0::text
-            END
-        || ',"min":'
-            || CASE
-                WHEN min_0 = trunc(min_0) AND abs(min_0) < 1e21 THEN trunc(min_0)::text
-                WHEN abs(min_0) BETWEEN 1e-300 AND 1e300 THEN to_json(min_0::double precision)::text
-                ELSE min_0::text
-            END
-        || ',"max":'
-            || CASE
-                WHEN max_0 = trunc(max_0) AND abs(max_0) < 1e21 THEN trunc(max_0)::text
-                WHEN abs(max_0) BETWEEN 1e-300 AND 1e300 THEN to_json(max_0::double precision)::text
-                ELSE max_0::text
-            END
-        || ',"mean":'
-            || CASE
-                WHEN coalesce(sum_0 / nullif(values_0, 0), 0) = trunc(coalesce(sum_0 / nullif(values_0, 0), 0))
-                    AND abs(coalesce(sum_0 / nullif(values_0, 0), 0)) < 1e21
-                    THEN trunc(coalesce(sum_0 / nullif(values_0, 0), 0))::text
-                WHEN abs(coalesce(sum_0 / nullif(values_0, 0), 0)) BETWEEN 1e-300 AND 1e300
-                    THEN to_json(coalesce(sum_0 / nullif(values_0, 0), 0)::double precision)::text
-                ELSE coalesce(sum_0 / nullif(values_0, 0), 0)::text
-            END
-        || '},{' || %(facet_0_1_bounds)s::text
-        || '"count":' || count_1
-        || ',"total":'
-            || CASE
-                WHEN sum_1 = trunc(sum_1) AND abs(sum_1) < 1e21 THEN trunc(sum_1)::text
-                WHEN abs(sum_1) BETWEEN 1e-300 AND 1e300 THEN to_json(sum_1::double precision)::text
-                ELSE sum_1::text
-            END
-        || ',"min":'
-            || CASE
-                WHEN min_1 = trunc(min_1) AND abs(min_1) < 1e21 THEN trunc(min_1)::text
-                WHEN abs(min_1) BETWEEN 1e-300 AND 1e300 THEN to_json(min_1::double precision)::text
-                ELSE min_1::text
-            END
-        || ',"max":'
-            || CASE
-                WHEN max_1 = trunc(max_1) AND abs(max_1) < 1e21 THEN trunc(max_1)::text
-                WHEN abs(max_1) BETWEEN 1e-300 AND 1e300 THEN to_json(max_1::double precision)::text
-                ELSE max_1::text
-            END
-        || ',"mean":'
-            || CASE
-                WHEN coalesce(sum_1 / nullif(values_1, 0), 0) = trunc(coalesce(sum_1 / nullif(values_1, 0), 0))
-                    AND abs(coalesce(sum_1 / nullif(values_1, 0), 0)) < 1e21
-                    THEN trunc(coalesce(sum_1 / nullif(values_1, 0), 0))::text
-                WHEN abs(coalesce(sum_1 / nullif(values_1, 0), 0)) BETWEEN 1e-300 AND 1e300
-                    THEN to_json(coalesce(sum_1 / nullif(values_1, 0), 0)::double precision)::text
-                ELSE coalesce(sum_1 / nullif(values_1, 0), 0)::text
-            END
-        || '}]}' AS json
-    FROM (
-        SELECT
-            count(*) FILTER (WHERE v.value IS NOT NULL AND v.to_0 AND true) AS count_0,
-            count(*) FILTER (WHERE v.value IS NOT NULL AND v.to_0) AS values_0,
-            coalesce(sum(v.value) FILTER (WHERE v.value IS NOT NULL AND v.to_0), 0)::numeric AS sum_0,
-            coalesce(min(v.value) FILTER (WHERE v.value IS NOT NULL AND v.to_0), 0)::numeric AS min_0,
-            coalesce(max(v.value) FILTER (WHERE v.value IS NOT NULL AND v.to_0), 0)::numeric AS max_0,
-            count(*) FILTER (WHERE v.value IS NOT NULL AND v.from_1 AND true) AS count_1,
-            count(*) FILTER (WHERE v.value IS NOT NULL AND v.from_1) AS values_1,
-            coalesce(sum(v.value) FILTER (WHERE v.value IS NOT NULL AND v.from_1), 0)::numeric AS sum_1,
-            coalesce(min(v.value) FILTER (WHERE v.value IS NOT NULL AND v.from_1), 0)::numeric AS min_1,
-            coalesce(max(v.value) FILTER (WHERE v.value IS NOT NULL AND v.from_1), 0)::numeric AS max_1
-        FROM (
+    WITH
+        part AS (
             SELECT
-                r.version AS value,
-                r.version < %(facet_0_0_to)s::numeric AS to_0,
-                r.version >= %(facet_0_1_from)s::numeric AS from_1
-            FROM resource r
-            WHERE r.project_key = %(project_key)s
-        ) v
-    ) f
+                v.part,
+                v.previous,
+                count(*) AS values,
+                sum(v.value) AS total,
+                min(v.value) AS least,
+                max(v.value) AS most
+            FROM (
+                SELECT
+                    r.version AS value,
+                    (r.version >= (%(facet_0_bounds)s::numeric[])[1])::int AS part,
+                    NULL::int AS previous
+                FROM resource r
+                WHERE r.project_key = %(project_key)s
+            ) v
+            WHERE v.part BETWEEN %(facet_0_least)s::int AND %(facet_0_most)s::int
+            GROUP BY v.part, v.previous
+        ),
+        counted AS (
+            SELECT
+                r.number,
+                r.named,
+                coalesce(sum(p.values) FILTER (WHERE p.previous IS NULL OR p.previous < r.first), 0) AS count,
+                coalesce(sum(p.values), 0) AS values,
+                coalesce(sum(p.total), 0)::numeric AS total,
+                coalesce(min(p.least), 0)::numeric AS least,
+                coalesce(max(p.most), 0)::numeric AS most
+            FROM unnest(
+                %(facet_0_first)s::int[], %(facet_0_last)s::int[], %(facet_0_named)s::text[]
+            ) WITH ORDINALITY r (first, last, named, number)
+                LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
+            GROUP BY r.number, r.named
+        )
+    SELECT '{"type":"range","ranges":['
+        || (
+            SELECT string_agg(
+                '{' || l.named
+                    || '"count":' || l.count
+                    || ',"total":'
+                        || CASE
+                            WHEN l.total = trunc(l.total) AND abs(l.total) < 1e21 THEN trunc(l.total)::text
+                            WHEN abs(l.total) BETWEEN 1e-300 AND 1e300 THEN to_json(l.total::double precision)::text
+                            ELSE l.total::text
+                        END
+                    || ',"min":'
+                        || CASE
+                            WHEN l.least = trunc(l.least) AND abs(l.least) < 1e21 THEN trunc(l.least)::text
+                            WHEN abs(l.least) BETWEEN 1e-300 AND 1e300 THEN to_json(l.least::double precision)::text
+                            ELSE l.least::text
+                        END
+                    || ',"max":'
+                        || CASE
+                            WHEN l.most = trunc(l.most) AND abs(l.most) < 1e21 THEN trunc(l.most)::text
+                            WHEN abs(l.most) BETWEEN 1e-300 AND 1e300 THEN to_json(l.most::double precision)::text
+                            ELSE l.most::text
+                        END
+                    || ',"mean":'
+                        || CASE
+                            WHEN coalesce(l.total / nullif(l.values, 0), 0) = trunc(
+                                coalesce(l.total / nullif(l.values, 0), 0)
+                            )
+                                AND abs(coalesce(l.total / nullif(l.values, 0), 0)) < 1e21
+                                THEN trunc(coalesce(l.total / nullif(l.values, 0), 0))::text
+                            WHEN abs(coalesce(l.total / nullif(l.values, 0), 0)) BETWEEN 1e-300 AND 1e300
+                                THEN to_json(coalesce(l.total / nullif(l.values, 0), 0)::double precision)::text
+                            ELSE coalesce(l.total / nullif(l.values, 0), 0)::text
+                        END
+                    || '}',
+                ','
+                ORDER BY l.number
+            )
+            FROM counted l
+        )
+        || ']}' AS json
 )
 SELECT '{"limit":' || %(limit)s
     || ',"offset":' || %(offset)s

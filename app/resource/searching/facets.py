@@ -8,18 +8,17 @@ No query has anything that PostgreSQL would refuse to divide among parallel work
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import ceil
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from app import errors
 from app.query.fields import Field, FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
-from app.query.predicate.compiler import CASTS, SqlParameter, compile_condition, number_text, parameter_of
-from app.query.sql_text import Parameters, literal, numbered, placeholder, utc_time
+from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
+from app.query.sql_text import Parameters, literal, utc_time
 from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
 from app.resource.model import FACET_TERMS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN
@@ -59,24 +58,6 @@ def _column(path: FieldPath, stage: Stage) -> LiteralString:
     return path.field.column.for_stage(stage)
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """A half-open range as SQL: the lower bound belongs to it, the upper bound does not.
-
-    :param columns: comparisons of a value, with a place for the value; a set-returning function may stand there, so
-        there is no AND.
-    :param is_in: whether a value is in the range, from these columns.
-    :param is_first: whether a value in the range is the resource's first one that is. The values of a resource are
-        sorted, so this is the one that follows none, or one below the range.
-    :param json: the name of the parameter with the members that name the range.
-    """
-
-    columns: tuple[LiteralString, ...]
-    is_in: LiteralString
-    is_first: LiteralString
-    json: LiteralString
-
-
 def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralString:
     """A row for each distinct value of each resource, and one with NULL for a resource without values."""
     array = path.field.values
@@ -85,27 +66,6 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
     # unnest in the select list takes two thirds of the time of unnest in a lateral subquery.
     values: LiteralString = f"unnest(coalesce({array.for_stage(stage)}, '{{NULL}}'))"
     return f"SELECT {values} AS value FROM resource r WHERE {where}"
-
-
-def _each_value_in_ranges(
-    path: FieldPath, where: LiteralString, stage: Stage, ranges: Sequence[_Range]
-) -> LiteralString:
-    """A row for each distinct value of each resource, with the columns of all ranges.
-
-    Each value of an array has the one before it beside it, in the order of the values; there is one more row, after the
-    last value.
-    """
-    array = path.field.values
-    value: LiteralString = _column(path, stage) if array is None else f"unnest({array.for_stage(stage)})"
-    # PostgreSQL computes equal calls of unnest in a select list once, and the booleans once for all aggregates.
-    columns: list[LiteralString] = [f"{value} AS value"]
-    for one in ranges:
-        for column in one.columns:
-            columns.append(column.format(value=value))
-    if array is not None:
-        columns.append(f"unnest(array_prepend(NULL, {array.for_stage(stage)})) AS previous")
-    listed: LiteralString = ", ".join(columns)
-    return f"SELECT {listed} FROM resource r WHERE {where}"
 
 
 def _is_number(field: Field) -> bool:
@@ -209,9 +169,9 @@ def _filter(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _SUMMABLE: dict[FieldType, LiteralString] = {
-    FieldType.NUMBER: "v.value",
-    FieldType.NUMBERS: "v.value",
-    FieldType.TIME: "(extract(epoch FROM v.value) * 1000)",
+    FieldType.NUMBER: "{}",
+    FieldType.NUMBERS: "{}",
+    FieldType.TIME: "(extract(epoch FROM {}) * 1000)",
 }
 """A value as a number for the statistics of a range: of a time, the milliseconds since 1970."""
 
@@ -224,85 +184,95 @@ def _ranges(
     prefix: LiteralString,
     parameters: Parameters,
 ) -> LiteralString:
-    path = facet.path
-    value = _SUMMABLE[path.field.type]
-    made = [
-        _range(bounds, path.field, number, numbered(prefix, number), parameters) for number, bounds in enumerate(ranges)
-    ]
-    aggregates: list[LiteralString] = []
-    results: list[LiteralString] = []
-    for number, one in enumerate(made):
-        count, values, total = numbered("count", number), numbered("values", number), numbered("sum", number)
-        least, most = numbered("min", number), numbered("max", number)
-        within: LiteralString = f"FILTER (WHERE {one.is_in})"
-        aggregates.append(
-            f"count(*) FILTER (WHERE {one.is_in} AND {one.is_first}) AS {count}, count(*) {within} AS {values},"
-            f" coalesce(sum({value}) {within}, 0)::numeric AS {total},"
-            f" coalesce(min({value}) {within}, 0)::numeric AS {least},"
-            f" coalesce(max({value}) {within}, 0)::numeric AS {most}"
-        )
-        counts = members(_count(facet, count))
-        statistics = _STATISTICS.format(total=total, least=least, most=most, values=values)
-        results.append(concatenated("'{'", f"{placeholder(one.json)}::text", counts, statistics, "'}'"))
-    listed = concatenated("'['", concatenated(*_with_commas(results)), "']'")
+    """All bounds together divide the line of values. Values are counted once, by the part in which they are and by that
+    of the value before them in the same array; then each range adds up its parts. A resource counts for a range at its
+    first value that is in it: the one that follows none, or one below the range.
+
+    The parts are numbered by how many bounds are at most the value, as width_bucket does.
+    """
+    array = facet.path.field.values
+    cast: LiteralString = CASTS[facet.path.field.type] if array is None else array.item_type
+    limits = [_limits(each, cast) for each in ranges]
+    bounds = sorted({bound for both in limits for bound in both if bound is not None})
+    parameters[f"{prefix}_bounds"] = [parameter_of(bound) for bound in bounds]
+    first = [0 if low is None else bounds.index(low) + 1 for low, _ in limits]
+    last = [len(bounds) if high is None else bounds.index(high) for _, high in limits]
+    parameters[f"{prefix}_first"], parameters[f"{prefix}_last"] = [[str(n) for n in each] for each in (first, last)]
+    parameters[f"{prefix}_least"], parameters[f"{prefix}_most"] = str(min(first)), str(max(last))
+    parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
+    all_ranges: LiteralString = (
+        f"unnest(%({prefix}_first)s::int[], %({prefix}_last)s::int[], %({prefix}_named)s::text[])"
+        " WITH ORDINALITY r (first, last, named, number)"
+    )
+    part = _part(f"%({prefix}_bounds)s::{cast}[]", len(bounds))
+    if array is None:
+        value, previous = _column(facet.path, stage), "NULL::int"
+    else:
+        # PostgreSQL computes equal calls of unnest in a select list once.
+        value = f"unnest({array.for_stage(stage)})"
+        previous = part.format(f"unnest(array_prepend(NULL, {array.for_stage(stage)}))")
+    amount = _SUMMABLE[facet.path.field.type]
+    json = concatenated(
+        "'{'",
+        "l.named",
+        members(_count(facet, "l.count")),
+        _STATISTICS.format(total="l.total", least="l.least", most="l.most", values="l.values"),
+        "'}'",
+    )
+    listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM counted l)", "']'")
     return f"""
-        SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json
-        FROM (
-            SELECT {", ".join(aggregates)}
-            FROM ({_each_value_in_ranges(path, where, stage, made)}) v
-        ) f"""
+        WITH part AS (
+            SELECT v.part, v.previous, count(*) AS values, sum({amount.format("v.value")}) AS total,
+                min(v.value) AS least, max(v.value) AS most
+            FROM (
+                SELECT {value} AS value, {part.format(value)} AS part, {previous} AS previous
+                FROM resource r WHERE {where}
+            ) v
+            WHERE v.part BETWEEN %({prefix}_least)s::int AND %({prefix}_most)s::int
+            GROUP BY v.part, v.previous
+        ), counted AS (
+            SELECT r.number, r.named,
+                coalesce(sum(p.values) FILTER (WHERE p.previous IS NULL OR p.previous < r.first), 0) AS count,
+                coalesce(sum(p.values), 0) AS values,
+                coalesce(sum(p.total), 0)::numeric AS total,
+                coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
+                coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
+            FROM {all_ranges}
+            LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
+            GROUP BY r.number, r.named
+        )
+        SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json"""
 
 
-def _with_commas(items: Sequence[LiteralString]) -> list[LiteralString]:
-    first, *others = items
-    return [first, *(concatenated("','", item) for item in others)]
+def _part(bounds: LiteralString, count: int) -> LiteralString:
+    """How many bounds are at most a value, with a place for the value.
+
+    With one or two bounds, comparing takes less time than searching among them.
+    """
+    if count not in (1, 2):
+        return f"width_bucket({{}}, {bounds})"
+    return " + ".join(f"({{0}} >= ({bounds})[{literal(number + 1)}])::int" for number in range(count))
 
 
-def _range(bounds: Bounds, field: Field, number: int, name: LiteralString, parameters: Parameters) -> _Range:
-    """The SQL of a range; adds its parameters, whose names begin with ``name``."""
-    parameters[f"{name}_bounds"] = _bounds_json(bounds)
-    json: LiteralString = f"{name}_bounds"
-    low: SqlParameter | None = None if bounds.low is None else parameter_of(bounds.low)
-    high: SqlParameter | None = None if bounds.high is None else parameter_of(bounds.high)
-    cast: LiteralString = CASTS[field.type]
-    if field.values is not None and field.values.item_type == "bigint":
-        # To compare bigint with numeric would take three times as long.
-        integers = _integer_bounds(bounds)
-        if integers is None:
-            return _Range((), "false", "true", json)
-        low, high = integers
-        cast = "bigint"
-    columns: list[LiteralString] = []
-    is_in: list[LiteralString] = ["v.value IS NOT NULL"]
-    is_first: LiteralString = "v.previous IS NULL"
-    if low is not None:
-        parameters[f"{name}_from"] = low
-        bound: LiteralString = f"{placeholder(f'{name}_from')}::{cast}"
-        columns.append(f"{{value}} >= {bound} AS {numbered('from', number)}")
-        is_in.append(f"v.{numbered('from', number)}")
-        is_first = f"({is_first} OR v.previous < {bound})"
-    if high is not None:
-        parameters[f"{name}_to"] = high
-        columns.append(f"{{value}} < {placeholder(f'{name}_to')}::{cast} AS {numbered('to', number)}")
-        is_in.append(f"v.{numbered('to', number)}")
-    return _Range(tuple(columns), " AND ".join(is_in), "true" if field.values is None else is_first, json)
+def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
+    """The bounds as values of the type that they are compared as.
 
-
-def _integer_bounds(bounds: Bounds) -> tuple[str | None, str | None] | None:
-    """The bounds for values that are bigint; None if no bigint is in the range.
-
-    An integer is at least, or below, a number if it is so for the next integer above that number.
+    An integer is at least, or below, a number if it is so for the next integer above that number. To compare bigint
+    with numeric would take three times as long.
     """
     low, high = bounds.low, bounds.high
-    if (isinstance(low, int | float) and low > INT64_MAX) or (isinstance(high, int | float) and high <= INT64_MIN):
-        return None
-    from_ = str(ceil(low)) if isinstance(low, int | float) and low >= INT64_MIN else None
-    to = str(ceil(high)) if isinstance(high, int | float) and high <= INT64_MAX else None
-    return from_, to
+    if cast != "bigint" or not isinstance(low, int | float | None) or not isinstance(high, int | float | None):
+        return low, high
+    if (low is not None and low > INT64_MAX) or (high is not None and high <= INT64_MIN):
+        return INT64_MAX, INT64_MAX  # no integer is in it
+    return (
+        None if low is None or low < INT64_MIN else ceil(low),
+        None if high is None or high > INT64_MAX else ceil(high),
+    )
 
 
 def _bounds_json(bounds: Bounds) -> str:
-    """The members that name a range, with a comma behind them; an open end is 0 and an empty text."""
+    """The members that name a range, with a comma last them; an open end is 0 and an empty text."""
     bound_members: list[str] = []
     for end, value in (("from", bounds.low), ("to", bounds.high)):
         text = "" if value is None else _bound(value)
