@@ -48,7 +48,7 @@ def test_the_sandbox_finds_nothing_in_the_requests_of_a_reference(sample_resourc
     """But for what the calls of scenarios ask for."""
     for _, program in REFERENCES.values():
         found = watched(sample_resource, tuple(map(str, program)), list(scenarios())).found
-        assert {number: set(ids) for number, ids in found.items() if ids} == ORDERED
+        assert {number: ids for number, ids in found.items() if not set(ids) <= ORDERED.get(number, set())} == {}
 
 
 @pytest.mark.parametrize("name", PROVOKED)

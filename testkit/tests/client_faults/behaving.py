@@ -71,8 +71,10 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
     return answering(change)
 
 
-fault("a 400 is repeated", "C-do-30")(repeated({400}))
-fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10")(
+fault("a 400 is repeated", "C-do-30")(
+    repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted")
+)
+fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10 C-req-63 C-req-64")(
     repeated({404}, when=lambda operation, *_: operation != "checkResources")
 )
 fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
