@@ -9,7 +9,6 @@ from sample_resource_testkit.client.done import Done
 from sample_resource_testkit.client.messages import Unsupported, Wrong
 from sample_resource_testkit.client.operations import Call, operations
 from sample_resource_testkit.client.runner import Cast, start
-from sample_resource_testkit.client.scripted import Reply
 from sample_resource_testkit.client.stage import Shared, Stage
 from sample_resource_testkit.options import AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED
 from sample_resource_testkit.sandbox import SandboxError
@@ -86,14 +85,14 @@ def _tells_errors(stage: Stage) -> None:
 
 
 def _tells_lost_connections(stage: Stage) -> None:
-    stage.script(Reply(wire="close"))
+    stage.rules({"connection": "close"})
     done = stage.client().call("getResourceById", {"id": ID})
     if done.returned.error is None or done.returned.error["kind"] not in ("network", "other"):
         raise done.wrong('a connection that is closed without an answer is {"error": {"kind": "network"}}')
 
 
 def _keeps_time(stage: Stage) -> None:
-    stage.script(Reply(wire="silent"))
+    stage.rules({"delayMs": 20_000})
     done = stage.client(timeout_ms=1500).call("getResourceById", {"id": ID})
     if done.returned.error is None:
         raise done.wrong("a server that says nothing is an error after timeoutMs")

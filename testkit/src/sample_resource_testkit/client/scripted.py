@@ -3,7 +3,6 @@
 import contextlib
 import json
 import socket
-import struct
 import threading
 import time
 from collections.abc import Sequence
@@ -25,9 +24,8 @@ class Reply:
     :param body: a text or bytes as they are, any other value as JSON.
     :param headers: beside Content-Type and Content-Length, which they replace; None leaves one out.
     :param wire: how it is sent. ``whole``; ``cut``: half of the body, then the connection is closed; ``chunked``, and
-        ``chunked-cut`` without its end; ``drip``: byte by byte; ``close``: nothing is said; ``reset``; ``garbage``: no
-        HTTP; ``silent``: nothing is said and the connection stays; ``head``: the head, and then
-        nothing; ``head-cut``: half of the head, then the connection is closed.
+        ``chunked-cut`` without its end; ``drip``: byte by byte; ``head``: the head, and then nothing; ``head-cut``:
+        half of the head, then the connection is closed.
     :param closes: whether the connection is closed after the answer without having said so.
     """
 
@@ -59,22 +57,14 @@ class Reply:
         return "\r\n".join([*lines, "", ""]).encode()
 
 
-Script = Sequence[Reply]
-
-
 class Scripted:
-    """The server. Requests to the token endpoint and all others are answered by scripts of their own.
+    """The server. Each reply is used once, and the last one for all further requests.
 
-    Of a script each reply is used once, and the last one for all further requests.
+    It is for clients that were given a token; one for which the sandbox has a rule is served by the sandbox.
     """
 
-    def __init__(self, replies: Script, tokens: Script = ()) -> None:
+    def __init__(self, replies: Sequence[Reply]) -> None:
         self._replies = list(replies)
-        self._tokens = list(tokens) or [
-            Reply(
-                body={"access_token": "scripted", "token_type": "Bearer", "expires_in": 172800, "scope": "view_test:p"}
-            )
-        ]
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._connections: list[socket.socket] = []
@@ -111,15 +101,14 @@ class Scripted:
                 began = time.time()
                 headers = _headers(reader)
                 body = _body(reader, {name.lower(): value for name, value in headers})
-                reply = self._next(target)
+                reply = self._next()
                 self._record(reply, number, method, target, headers, body, began)
                 if not self._answer(connection, reply, method):
                     return
 
-    def _next(self, target: str) -> Reply:
-        script = self._tokens if target.partition("?")[0].endswith("/oauth/token") else self._replies
+    def _next(self) -> Reply:
         with self._lock:
-            return script.pop(0) if len(script) > 1 else script[0]
+            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
     def _record(
         self,
@@ -131,11 +120,10 @@ class Scripted:
         body: bytes,
         began: float,
     ) -> None:
-        answered = reply.wire not in ("close", "reset", "garbage", "silent", "head-cut")
-        is_token = target.partition("?")[0].endswith("/oauth/token")
+        answered = reply.wire != "head-cut"
         sent = Sent(
             number=len(self.received) + 1,
-            operation="getToken" if is_token else "",
+            operation="",
             method=method,
             target=target,
             headers=headers,
@@ -156,12 +144,8 @@ class Scripted:
         if method == "HEAD" or reply.status in (204, 304):
             connection.sendall(head)
             return not reply.closes
-        if reply.wire == "reset":
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        elif reply.wire == "garbage":
-            connection.sendall(b"\x00\x01 no HTTP at all\r\n\r\n")
-        elif reply.wire in ("silent", "head"):
-            connection.sendall(head if reply.wire == "head" else b"")
+        if reply.wire == "head":
+            connection.sendall(head)
             self._ended.wait(_SILENT_S)
         elif reply.wire == "head-cut":
             connection.sendall(head[: len(head) // 2])

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
@@ -200,11 +200,11 @@ class Stage:
         """Order faults of the sandbox."""
         self.project.rules(rules)
 
-    def script(self, *replies: Reply, tokens: Sequence[Reply] = ()) -> None:
+    def script(self, *replies: Reply) -> None:
         """Answer by a script: clients that are opened from now on use a server of it instead of the service."""
         if self._scripted is not None:
             self._scripted.close()
-        self._scripted = Scripted(replies, tokens)
+        self._scripted = Scripted(replies)
         self.seen = 0
 
     def stop_script(self) -> None:

@@ -273,59 +273,50 @@ def a_resource_that_is_none(stage: Stage) -> None:
 
 # The token endpoint
 
-TOKENS = {
+TOKENS: dict[str, tuple[str, str, dict[str, Any], str, dict[str, Any]]] = {
     "C-err-61": (
         "a 401 of the token endpoint is an error of the call",
         "A-23",
-        Reply(
-            401,
-            {
-                "statusCode": 401,
-                "message": "Please provide valid client credentials.",
-                "errors": [{"code": "invalid_client", "message": "m"}],
-                "error": "invalid_client",
-            },
-        ),
+        {"status": 401, "code": "invalid_client"},
         "http",
         {"status": 401},
     ),
     "C-err-62": (
         "a 400 of the token endpoint is an error of the call",
         "A-25",
-        Reply(
-            400,
-            {
-                "statusCode": 400,
-                "message": "Permissions exceeded.",
-                "errors": [{"code": "invalid_scope", "message": "m"}],
-                "error": "invalid_scope",
-            },
-        ),
+        {"status": 400, "code": "invalid_scope"},
         "http",
         {"status": 400},
     ),
     "C-err-63": (
         "an HTML page of the token endpoint is an error of the call",
         "A-15",
-        Reply(502, HTML, {"Content-Type": "text/html"}),
+        {"status": 502, "body": "html"},
         "http",
         {"status": 502},
     ),
     "C-err-64": (
         "a token endpoint that answers no JSON is an error of the call",
         "A-15",
-        Reply(200, "token=1"),
+        {"status": 200, "body": {"text": "token=1", "contentType": "application/json"}},
         "decoding",
         {},
     ),
-    "C-err-65": ("a token endpoint that hangs up is an error of the call", "A-15", Reply(wire="close"), "network", {}),
+    "C-err-65": (
+        "a token endpoint that hangs up is an error of the call",
+        "A-15",
+        {"connection": "close"},
+        "network",
+        {},
+    ),
 }
+"""What is ordered for the token endpoint, and the error that the call raises."""
 
 
-def _of_token(number: str, text: str, of: str, reply: Reply, kind: str, members: dict[str, Any]) -> None:
+def _of_token(number: str, text: str, of: str, rule: dict[str, Any], kind: str, members: dict[str, Any]) -> None:
     @scenario(number, text, of)
     def of_token(stage: Stage) -> None:
-        stage.script(Reply(body=RESOURCE), tokens=[reply])
+        stage.rules({"match": {"operationId": "getToken"}, **rule})
         done = stage.client(own_token=True, timeout_ms=3000).call("getResourceById", {"id": ID})
         done.expect_error(kind, **members).expect_requests(0)
 

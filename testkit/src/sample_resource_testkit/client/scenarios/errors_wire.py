@@ -1,5 +1,8 @@
 """Errors: connections that end or stay silent, and answers of success that cannot be read."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE, page
@@ -13,22 +16,31 @@ GET = Call("getResourceById", {"id": ID})
 SHORT_MS = 1500
 """The time limit of calls that have to run into it."""
 
+SILENT = {"delayMs": 20_000}
+"""A rule: nothing is said for longer than any of these calls may take."""
+
 
 def fails(
     number: str,
     text: str,
     of: str,
-    reply: Reply,
+    reply: Reply | Mapping[str, Any],
     kind: str,
     call: Call = GET,
     timeout_ms: int = 10_000,
     needs: str = "",
 ) -> None:
-    """Register a scenario: a server answers so, and the client raises an error of a kind, in time."""
+    """Register a scenario: a server answers so, and the client raises an error of a kind, in time.
+
+    :param reply: of a script, or a rule of the sandbox.
+    """
 
     @scenario(number, text, of, needs=needs)
     def play(stage: Stage) -> None:
-        stage.script(reply)
+        if isinstance(reply, Reply):
+            stage.script(reply)
+        else:
+            stage.rules(reply)
         done = stage.client(timeout_ms=timeout_ms).call(call.operation, call.arguments, call.body)
         done.expect_error(kind).expect_in_time(timeout_ms / 1000)
 
@@ -112,16 +124,16 @@ fails(
     "C-err-49",
     "a connection that is closed without an answer is an error of the network",
     "4-1",
-    Reply(wire="close"),
+    {"connection": "close"},
     "network",
 )
-fails("C-err-50", "a connection that is reset is an error of the network", "4-1", Reply(wire="reset"), "network")
-fails("C-err-51", "an answer that is no HTTP is an error of the network", "4-1", Reply(wire="garbage"), "network")
+fails("C-err-50", "a connection that is reset is an error of the network", "4-1", {"connection": "reset"}, "network")
+fails("C-err-51", "an answer that is no HTTP is an error of the network", "4-1", {"connection": "garbage"}, "network")
 fails(
     "C-err-52",
     "a POST whose connection is closed is an error, and no success",
     "4.6-3",
-    Reply(wire="close"),
+    {"connection": "close"},
     "network",
     NEW,
 )
@@ -149,7 +161,7 @@ fails(
     "C-err-55",
     "a server that says nothing ends the call at its time limit",
     "4-1",
-    Reply(wire="silent"),
+    SILENT,
     "timeout",
     timeout_ms=SHORT_MS,
 )
@@ -174,7 +186,7 @@ fails(
     "C-err-58",
     "a POST that runs into its time limit is an error, and no success",
     "4.6-3",
-    Reply(wire="silent"),
+    SILENT,
     "timeout",
     NEW,
     timeout_ms=SHORT_MS,
@@ -190,7 +202,8 @@ def slow_and_in_time(stage: Stage) -> None:
 
 @scenario("C-err-60", "after a connection that was lost the same client goes on", "H-20", needs="C-err-49")
 def goes_on(stage: Stage) -> None:
-    stage.script(Reply(wire="close"), Reply(wire="close"), Reply(wire="close"), Reply(body=RESOURCE))
+    made = stage.make()
+    stage.rules({"times": {"first": 3}, "connection": "close"})
     client = stage.client()
-    calls = [client.call("getResourceById", {"id": ID}) for _ in range(4)]
-    calls[-1].expect_known(RESOURCE)
+    calls = [client.call("getResourceById", {"id": made["id"]}) for _ in range(4)]
+    calls[-1].expect_known(made)
