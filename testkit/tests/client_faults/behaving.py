@@ -208,6 +208,19 @@ def connections(make: Any) -> Any:
     return plant
 
 
+@fault("calls at the same time share an answer", "C-ans-49")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, operation: str, *args: Any) -> Any:
+        if operation != "getResourceById":
+            return await former(self, operation, *args)
+        running = getattr(self, "running", None)
+        if running is None or running.done():
+            running = self.running = asyncio.ensure_future(former(self, operation, *args))
+        return await running
+
+    around(adapter.Client, "call", call)
+
+
 fault("each call has a connection of its own", "C-do-43")(
     connections(lambda response: response.request.extensions is not None)
 )
