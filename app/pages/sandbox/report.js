@@ -37,6 +37,7 @@ export function Report({ project, journal }) {
       <section><h3>Findings</h3>${report.findings.length ? report.findings.map((each) => html`<${Finding} finding=${{ ...each, title: `${each.title} (${each.count})` }} />`) : html`<p class="good">None.</p>`}</section>
     </div>
     <section><h3 id="clauses">Specification</h3>
+      <ul class="counts">${specification.profiles.map((each) => html`<li class=${each.exercised ? "" : "soft"}><span>${each.profile}</span><span class="n">${each.percent} %, ${each.exercised} of ${each.observable}</span></li>`)}</ul>
       <div class="kinds" role="group" aria-labelledby="clauses">${[["notExercised", "not exercised"], ["exercised", "exercised"], ["notObservable", "not observable"]].map(([state, title]) => html`
         <button type="button" aria-pressed=${String(only === state)} onClick=${() => setOnly(only === state ? "" : state)}>${
           specification.clauses.filter((each) => each.state === state).length} ${title}</button>`)}</div>
