@@ -30,13 +30,13 @@ from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
-if (in_memory := fast_place()) is not None:
+if (in_memory := fast_place(room_gib=4)) is not None and not os.statvfs(in_memory).f_flag & os.ST_NOEXEC:
     # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and with
     # them on a disk, starting PostgreSQL took more processor time than the tests themselves.
     os.environ["TMPDIR"] = tempfile.tempdir = in_memory
 
-NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-"""Settings that make PostgreSQL faster. Tests of durability start a server without them."""
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "128MB"}
+"""Settings that make PostgreSQL faster, and its files small. Tests of durability start a server without them."""
 
 TokenFor = Callable[..., str]
 

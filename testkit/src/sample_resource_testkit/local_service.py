@@ -20,9 +20,6 @@ _STARTED_WITHIN_S = 200.0
 
 _MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
 
-_ROOM_BYTES = 2 << 30
-"""A database of tests needs some hundred megabytes. Containers often have 64 MB there, which is too little."""
-
 
 def make_folder() -> tuple[Path, IO[str]]:
     """The folder of a run, and its lock, which this process holds as long as it lives, or until :func:`release`."""
@@ -89,11 +86,13 @@ def _wait_for(state: Path, process: subprocess.Popen[bytes]) -> None:
     process.returncode = 0
 
 
-def fast_place() -> str | None:
+def fast_place(room_gib: int = 2) -> str | None:
     """The folder of Linux that lies in memory, if there is room; else None, which is the folder for temporary files.
 
     A new database is made of a thousand files, each of which PostgreSQL waits for until it is on the disk.
+
+    :param room_gib: the room; a database of tests needs some hundred MiB, and containers often have 64 MiB there.
     """
     if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
         return None
-    return _MEMORY if shutil.disk_usage(_MEMORY).free >= _ROOM_BYTES else None
+    return _MEMORY if shutil.disk_usage(_MEMORY).free >= room_gib << 30 else None
