@@ -16,6 +16,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from flask import Flask
+from hypothesis import is_hypothesis_test
 from sample_resource_testkit.local_service import fast_place
 
 from app import create_app
@@ -58,6 +59,13 @@ def open_folder() -> Iterator[Path]:
 def on_cluster() -> bool:
     """Whether the tests run on a distributed database."""
     return bool(os.environ.get("TEST_CLUSTER"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Measure no coverage of tests with generated examples: it takes a third of their time; others reach the lines."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(autouse=True)

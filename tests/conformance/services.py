@@ -14,6 +14,7 @@ from typing import Any
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import NOT_DURABLE, open_folder
 from tests.pooler.behind_pgbouncer import pgbouncer
+from tests.support.server import NOT_MEASURED
 from tests.support.service import ROOT, running_service
 
 SCOPES = ("manage_test", "view_test", "view_products", "view_published_products")
@@ -34,7 +35,9 @@ def embedded(workers: int = 2) -> Iterator[Running]:
     """With a PostgreSQL of its own and the sandbox, so that the kit makes its own projects."""
     with (
         open_folder() as folder,
-        running_service(folder / "log", DATA_DIR=str(folder / "data"), SANDBOX="on", WORKERS=str(workers)) as port,
+        running_service(
+            folder / "log", DATA_DIR=str(folder / "data"), SANDBOX="on", WORKERS=str(workers), **NOT_MEASURED
+        ) as port,
     ):
         url = f"http://127.0.0.1:{port}"
         yield Running(url, ("--url", url, "--sandbox"))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.pages import ROOT, Page
+from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 
 README = Page("README.md")
@@ -41,7 +42,9 @@ def test_files_named_in_the_map_of_readme_exist() -> None:
 @pytest.fixture(scope="module")
 def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of the service, started by its command."""
-    with running_service(tmp_path_factory.mktemp("serve") / "log", DATABASE_URL=database_url) as started:
+    with running_service(
+        tmp_path_factory.mktemp("serve") / "log", DATABASE_URL=database_url, **NOT_MEASURED
+    ) as started:
         yield started
 
 

@@ -1,5 +1,6 @@
 """The archives of ``make dist``: building them, and what is in them."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -7,7 +8,7 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path, PurePosixPath
 
-from tests.support.server import ROOT, UNMEASURED
+from tests.support.server import NOT_MEASURED, ROOT
 
 
 def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, Path]:
@@ -15,7 +16,7 @@ def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, 
     subprocess.run(
         [sys.executable, str(ROOT / ".ci/dist"), "--of", of, "--outdir", str(folder)],
         cwd=folder.parent,
-        env=UNMEASURED,
+        env=os.environ | NOT_MEASURED,
         umask=umask,
         check=True,
         capture_output=True,

@@ -4,6 +4,7 @@ It fails if an answer is 5xx, if its status, content type, header or body is not
 document allows is refused, or one that it forbids is accepted. ``tests/fuzzing`` has the configuration and hooks.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from app.database.connection import Connection
 from app.identity import clients
 from tests.conftest import TokenFor
-from tests.support.server import UNMEASURED
+from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 
 FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
@@ -25,12 +26,13 @@ def test_schemathesis_finds_no_fault(
 ) -> None:
     scopes = tuple(f"{name}:{project}" for name in ("manage_test", "view_products"))
     client = clients.create_client(connection, "schemathesis", scopes)
-    with running_service(tmp_path / "log", DATABASE_URL=database_url) as port:
+    with running_service(tmp_path / "log", DATABASE_URL=database_url, **NOT_MEASURED) as port:
         base_url = f"http://127.0.0.1:{port}"
         run = subprocess.run(
             [Path(sys.executable).with_name("st"), "run", f"{base_url}/openapi.json", "--no-color"],
             cwd=FUZZING,
-            env=UNMEASURED
+            env=os.environ
+            | NOT_MEASURED
             | {
                 "BASE_URL": base_url,
                 "PROJECT": project,
