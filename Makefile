@@ -10,7 +10,7 @@
 # make conformance    the testkit against this service: every clause of the specification
 # make adapters       the reference adapters, and all faults planted in one, against the scenarios for clients
 # make clients-table  real clients and generators against the scenarios; writes docs/clients-table.md and .json
-# make contract       third-party linters, generated clients, SDKs and a browser against the service
+# make contract       third-party linters, generated requests and clients, SDKs and a browser against the service
 # make page-test      of that only the pages in a browser: front door and sandbox
 # make bench          compare the service with its peers on this machine
 # make faults         kill, stop, starve and abuse the service; some minutes
@@ -45,7 +45,7 @@ help:
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
 	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
 	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm, Java)"
-	@echo "make contract       generated clients, SDKs, linters and a browser against the service (needs npm and Chromium)"
+	@echo "make contract       generated requests and clients, SDKs, linters and a browser (needs npm and Chromium)"
 	@echo "make page-test      of that only the pages in a browser: front door and sandbox (needs npm and Chromium)"
 	@echo "make bench          measure against peers, which it installs; needs wrk (ARGS='--only create --rounds 1')"
 	@echo "make faults         kill, stop, starve and abuse the service, and see that it holds; some minutes"
@@ -129,6 +129,7 @@ clients-table: install-dev
 
 contract: install-dev
 	@$(BIN)/python -m tests.clients
+	@$(BIN)/python -m pytest tests/fuzzing/with_schemathesis.py
 
 # A part of contract.
 page-test: install-dev
@@ -190,8 +191,8 @@ fi
 endef
 
 # $(call ensure,WHAT,OURS): install what the list WHAT of ops/venv has, by hash, and then OURS, which needs nothing more, unless
-# the stamp shows that the same was installed in this folder before. The lists have pip and setuptools, which replace those
-# of Python's own: these are as old as that Python, and would stay.
+# the stamp shows that the same was installed in this folder before. The lists are complete, so pip need not look for what a
+# package requires. They have pip and setuptools too: Python's own are as old as that Python, and would stay.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
 # On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A .venv that was moved is created again, since its scripts contain the old path.
@@ -225,7 +226,7 @@ else \
 	exit 1; \
 fi; \
 set -- "$$@" install --quiet --disable-pip-version-check --root-user-action=ignore; \
-"$$@" --require-hashes -r ops/venv/$(1).txt \
+"$$@" --require-hashes --no-deps -r ops/venv/$(1).txt \
 	&& PYTHONWARNINGS=ignore "$$@" --no-deps --no-build-isolation $(2) || exit 1; \
 echo "$$wanted" >$(VENV)/installed-$(1); \
 printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2

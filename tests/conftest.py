@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,8 @@ if (in_memory := fast_place(room_gib=4)) is not None and not os.statvfs(in_memor
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "128MB"}
 """Settings that make PostgreSQL faster, and its files small. Tests of durability start a server without them."""
 
+MEASURED_CASES = 5
+
 TokenFor = Callable[..., str]
 
 
@@ -62,9 +65,15 @@ def on_cluster() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage of tests with generated examples: it takes a third of their time; others reach the lines."""
+    """Measure the coverage of the first cases of a test: it takes a third of their time, and later ones add little.
+
+    Generated examples are not measured at all.
+    """
+    cases = Counter[tuple[Path, str]]()
     for item in items:
-        if is_hypothesis_test(getattr(item, "obj", None)):
+        test = item.path, getattr(item, "originalname", item.name)
+        cases[test] += 1
+        if cases[test] > MEASURED_CASES or is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -15,6 +15,7 @@ from app.bulk.transfer import LINES_AT_ONCE, VERSION_AT_MOST
 from app.cli import main
 from app.resource.model import RESOURCE_BYTES_AT_MOST
 from tests.support.api import EXAMPLE, Api
+from tests.support.server import NOT_MEASURED
 
 
 @pytest.fixture
@@ -213,7 +214,7 @@ def peak_mib(database_url: str, *arguments: str) -> float:
     """The peak memory of a command that runs in a process of its own, in MiB."""
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, *arguments],
-        env=os.environ | {"DATABASE_URL": database_url},
+        env=os.environ | NOT_MEASURED | {"DATABASE_URL": database_url},
         capture_output=True,
         text=True,
         check=True,

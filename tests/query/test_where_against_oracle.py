@@ -220,7 +220,7 @@ def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
 
 
 @pytest.mark.clause("Q-1", "Q-14")
-@settings(many, max_examples=200)
+@settings(many, max_examples=120)
 @given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
 def test_sql_finds_what_python_finds(
     connection: psycopg.Connection[Any], library: Library, predicate: Parsed, stage: Stage

@@ -236,7 +236,7 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
 @pytest.mark.clause(
     "S-14", "S-15", "S-16", "S-17", "S-23", "S-24", "S-25", "S-26", "S-31", "S-34", "S-35", "S-37", "S-38"
 )
-@settings(many, max_examples=200)
+@settings(many, max_examples=100)
 @given(
     library=libraries,
     stage=st.sampled_from(Stage),

@@ -121,7 +121,7 @@ def read_everywhere(kept: list[Kept]) -> dict[str, Any]:
     return made
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(exchanges(), min_size=1, max_size=6))
 def test_every_reader_survives_every_entry(noted: list[Exchange]) -> None:
     kept = kept_of(noted)

@@ -17,7 +17,7 @@ from tests.conftest import TokenFor
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 
-FUZZING = Path(__file__).resolve().parents[1] / "fuzzing"
+FUZZING = Path(__file__).resolve().parent
 
 
 @pytest.mark.clause("E-27")
