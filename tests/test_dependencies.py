@@ -139,7 +139,7 @@ def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, list
     recipe = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     installs = re.findall(r'"\$@" (--[^&|;\\]*)', recipe)
     assert [each.split() for each in installs] == [
-        ["--require-hashes", "-r", f"ops/venv/{listed}.txt"],
+        ["--require-hashes", "--no-deps", "-r", f"ops/venv/{listed}.txt"],
         ["--no-deps", "--no-build-isolation", "-e", ".", *(["-e", "./testkit"] if listed == "dev" else [])],
     ]
 

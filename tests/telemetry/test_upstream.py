@@ -5,9 +5,12 @@ A failure means that an upgrade has changed it: compare ``Metrics.merge_exited``
 """
 
 import os
+import struct
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
@@ -47,6 +50,20 @@ def names(folder: Path) -> set[str]:
 def test_files_are_named_by_type_and_process(tmp_path: Path) -> None:
     pid = count_in_a_process(tmp_path)
     assert names(tmp_path) == {f"counter_{pid}.db", f"histogram_{pid}.db", f"gauge_livemostrecent_{pid}.db"}
+
+
+def test_a_file_that_has_no_size_yet_is_read_when_it_has(tmp_path: Path) -> None:
+    """A worker that begins makes its files so, while another one answers a scrape."""
+    count_in_a_process(tmp_path)
+    new = tmp_path / "counter_1.db"
+    new.touch()
+    with pytest.raises(struct.error):
+        list(cast("Any", MmapedDict).read_all_values_from_file(str(new)))
+    given = threading.Timer(0.1, lambda: os.truncate(new, 4096))
+    given.start()
+    found = samples(Metrics(SharedFolder(tmp_path)).exposition().decode())
+    given.join()
+    assert value(found, "http_requests_total", route="/a-test", status="200") == 1
 
 
 def test_merging_keeps_counts_and_removes_the_files_of_a_process(tmp_path: Path) -> None:
