@@ -7,13 +7,15 @@ import pytest
 
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.sandbox import Project, Service
+from tests.support.server import measured
 
 
 @pytest.fixture(scope="session")
 def sandbox_server(database_url: str) -> Iterator[Gunicorn]:
     if os.environ.get("TEST_POOLER_URL"):
         pytest.skip("the sandbox needs a direct connection")
-    server = Gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on", WORKERS="2", THREADS="4")
+    settings = {"DATABASE_URL": database_url, "SANDBOX": "on", "WORKERS": "2", "THREADS": "4"}
+    server = Gunicorn("wsgi:app", **settings, **measured())
     yield server
     assert server.stop() == 0
 

@@ -4,6 +4,7 @@ Only what Python itself has is imported, since the benchmarks use this without t
 """
 
 import contextlib
+import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 NOT_MEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """The environment of programs whose coverage is not measured, which takes a third of their time."""
+
+
+def measured() -> dict[str, str]:
+    """The environment of programs whose coverage is measured, if that of the tests is."""
+    return {name: os.environ[name] for name in NOT_MEASURED if name in os.environ}
 
 
 class NotReady(Exception):
