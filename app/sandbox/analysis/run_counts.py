@@ -16,7 +16,7 @@ from app.database.pool import Database
 from app.sandbox.analysis.coverage import CONDITIONS
 from app.sandbox.analysis.notations import NOTATIONS
 from app.sandbox.analysis.observer import observe
-from app.sandbox.analysis.recovery import Episode, episodes
+from app.sandbox.analysis.recovery import Episode, Outcome, episodes
 from app.sandbox.clauses.conditions import Then, When
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import Entry, tolerantly
@@ -140,7 +140,7 @@ def _order_counts_of(project_key: str, kept: Sequence[Kept], fresh: Container[in
                 add_one(counts, "finding", each.finding.id, _example(project_key, by_number[number], each.detail))
     for episode in episodes(entries, observed.again):
         if episode.requests[0] in fresh:
-            add_one(counts, "recovery", outcome_name(episode), _told(project_key, episode))
+            add_one(counts, "recovery", outcome_name(episode.trouble, episode.outcome), _told(project_key, episode))
     for number, condition in CONDITIONS.items():
         if isinstance(condition, Then):
             for request in condition.numbers(entries):
@@ -149,9 +149,9 @@ def _order_counts_of(project_key: str, kept: Sequence[Kept], fresh: Container[in
     return counts
 
 
-def outcome_name(episode: Episode) -> str:
+def outcome_name(trouble: str, outcome: Outcome) -> str:
     """The name under which episodes that are alike are counted."""
-    return f"{episode.trouble} {episode.outcome}"
+    return f"{trouble} {outcome}"
 
 
 def _example(project_key: str, entry: Entry, detail: str) -> str:

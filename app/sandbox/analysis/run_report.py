@@ -11,7 +11,7 @@ from app.sandbox.analysis.findings import FINDINGS
 from app.sandbox.analysis.notations import NOTATIONS
 from app.sandbox.analysis.recovery import Outcome
 from app.sandbox.analysis.report import counted_part, specification_part
-from app.sandbox.analysis.run_counts import order_counts
+from app.sandbox.analysis.run_counts import order_counts, outcome_name
 from app.sandbox.journal import store as journal_store
 from app.sandbox.journal.entries import TROUBLES
 from app.sandbox.projects import runs
@@ -113,7 +113,7 @@ def _state(clause: str, exercised: Mapping[str, int]) -> State:
 
 
 def _recovery(trouble: str, counts: Counts) -> dict[str, Any]:
-    found = {outcome: counts.get(("recovery", f"{trouble} {outcome}"), runs.Count(0, [])) for outcome in Outcome}
+    found = {outcome: counts.get(("recovery", outcome_name(trouble, outcome)), runs.Count(0, [])) for outcome in Outcome}
     worst_first = reversed(found.values())
     return {
         **{str(outcome): count.n for outcome, count in found.items()},
