@@ -113,7 +113,9 @@ def _state(clause: str, exercised: Mapping[str, int]) -> State:
 
 
 def _recovery(trouble: str, counts: Counts) -> dict[str, Any]:
-    found = {outcome: counts.get(("recovery", outcome_name(trouble, outcome)), runs.Count(0, [])) for outcome in Outcome}
+    found = {
+        outcome: counts.get(("recovery", outcome_name(trouble, outcome)), runs.Count(0, [])) for outcome in Outcome
+    }
     worst_first = reversed(found.values())
     return {
         **{str(outcome): count.n for outcome, count in found.items()},
