@@ -83,6 +83,9 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             headers = {"Authorization": f"Bearer {sample_project.token}"}
             with pytest.raises(HTTPError):
                 urlopen(Request(sample_project.url + "/resource?withTotal=True&limt=1", headers=headers))
+            headers["Content-Type"] = "application/json"
+            with pytest.raises(HTTPError):
+                urlopen(Request(sample_project.url + "/resource", b"{}", headers))
             sample_project.expect("GET", "/resource", query={"limit": "2"})
 
         def test_fails_without_a_project():
@@ -104,6 +107,8 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             "2: GET /resource?withTotal=True&limt=1 -> 400",
             "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
             "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
+            "3: POST /resource -> 400",
+            "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required value",
         ]
     )
     assert "expect(" in result.stdout.str()

@@ -62,12 +62,12 @@ class JournalEntry:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The messages of the error that was answered, each with its code."""
+        """The messages of the error that was answered, each with its code, and with its detailed message if it has one."""
         body = _json(self.response_body)
         listed = body.get("errors") if isinstance(body, dict) else None
         if self.status is None or self.status < 400 or not isinstance(listed, list):
             return ()
-        return tuple(f"{each.get('code')}: {each.get('message')}" for each in listed if isinstance(each, dict))
+        return tuple(_error_text(each) for each in listed if isinstance(each, dict))
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
@@ -91,6 +91,11 @@ def _json(text: str | None) -> Any:
         return None if text is None else json.loads(text)
     except ValueError:
         return None
+
+
+def _error_text(error: Mapping[str, Any]) -> str:
+    texts = [text for text in (error.get("message"), error.get("detailedErrorMessage")) if text]
+    return f"{error.get('code')}: {' '.join(map(str, texts))}"
 
 
 def _text(message: Mapping[str, Any] | None) -> str | None:
