@@ -9,11 +9,9 @@
 FROM python:3.13.13-slim-trixie AS wheel
 COPY ops/image/build.txt /build.txt
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes -r /build.txt
-COPY setup.cfg pyproject.toml README.md LICENSE /source/
-COPY docs/package.md /source/docs/package.md
-COPY migrations /source/migrations
-COPY app /source/app
-RUN pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels /source
+COPY . /source/
+RUN python /source/.ci/guide \
+ && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels /source
 
 FROM python:3.13.13-slim-trixie AS lean
 

@@ -2,6 +2,7 @@
 # make test           lint, types, layers and all tests
 # make dist           wheels and sdists of service and testkit, reproducible, in dist/
 # make dist-test      install the wheel as users do: with pip, pipx and uvx
+# make docs           the guide, docs/ as pages with a search, in app/pages/guide; the service serves it at /docs/guide
 # make image          both container images, and a list of what is in them (SBOM) in dist/
 # make matrix         the tests on every version of Python
 # make lock           ops/image and ops/venv anew: hashes of what the images and .venv install
@@ -30,13 +31,14 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test image matrix lock sql specification conformance adapters clients-table contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
+.PHONY: help run test dist dist-test docs image matrix lock sql specification conformance adapters clients-table contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
 	@echo "make dist           build wheels and sdists of service and testkit into dist/, the same bytes each time"
 	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
+	@echo "make docs           build the guide, docs/ as pages with a search; the service serves it at /docs/guide"
 	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
 	@echo "make matrix         run the tests on every version of Python (needs Docker; ARGS='--on python3.12': without)"
 	@echo "make lock           write ops/image and ops/venv anew: versions and hashes of what the images and .venv install"
@@ -78,6 +80,9 @@ dist: install-dev
 dist-test: install-dev
 	$(BIN)/python -m pytest -v -s tests/installation/with_installers.py
 
+docs: install-dev
+	@$(BIN)/python .ci/guide
+
 # What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
 oci = --label org.opencontainers.image
 labels = $(oci).version=$(shell sed -n 's/^version = //p' setup.cfg) \
@@ -101,10 +106,10 @@ lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --cons
 lock: install-dev
 	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
 	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
-	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
+	printf 'setuptools\nzensical\n' | $(lock_of) - --output-file ops/image/build.txt
 	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
-	echo pip | $(lock_of) - setup.cfg testkit/pyproject.toml --extra dev --extra embedded --extra otel --extra pytest \
+	echo pip | $(lock_of) - setup.cfg testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
 # The tests compare these files, so that a change of SQL shows in its review.
@@ -127,12 +132,12 @@ adapters: install-dev
 clients-table: install-dev
 	@$(BIN)/python -m tests.clients.measured $(ARGS)
 
-contract: install-dev
+contract: docs
 	@$(BIN)/python -m tests.clients
 	@$(BIN)/python -m pytest tests/fuzzing/with_schemathesis.py
 
 # A part of contract.
-page-test: install-dev
+page-test: docs
 	@$(BIN)/python -m tests.clients --page
 
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.

@@ -29,7 +29,11 @@ def requirements(section: str, option: str) -> dict[str, Requirement]:
 
 REQUIRED = requirements("options", "install_requires")
 OTEL = requirements("options.extras_require", "otel")
-EXTRAS = requirements("options.extras_require", "embedded") | requirements("options.extras_require", "dev") | OTEL
+EXTRAS = OTEL | {
+    name: requirement
+    for extra in ("embedded", "docs", "dev")
+    for name, requirement in requirements("options.extras_require", extra).items()
+}
 TESTKIT = {
     canonicalize_name(Requirement(text).name): Requirement(text)
     for text in tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())["project"]["dependencies"]
@@ -126,7 +130,7 @@ def test_the_image_installs_everything_that_the_service_requires() -> None:
 def test_the_venv_installs_everything_that_is_used_in_it() -> None:
     """pip and setuptools, too: those that Python brings are as old as that Python."""
     service = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
-    tools = closure("sample-resource", "dev", "embedded", "otel") + closure("sample-resource-testkit", "pytest")
+    tools = closure("sample-resource", "dev", "docs", "embedded", "otel") + closure("sample-resource-testkit", "pytest")
     ours = {"sample-resource", "sample-resource-testkit"}
     run, dev = locked(ROOT / "ops/venv/run.txt"), locked(ROOT / "ops/venv/dev.txt")
     assert (service | {"pip", "setuptools"}) - ours <= set(run)

@@ -1,9 +1,11 @@
 """What all pages share: the header, the style sheet, and how they and their files are answered.
 
 Files are served as they are written, without a build; ``sandbox/preact.js`` is the only one that others have written.
+Only the guide is built, from the documents of the repository.
 No page loads anything from another host.
 """
 
+from functools import cache
 from pathlib import Path
 
 from flask import Response, current_app, request, send_from_directory
@@ -15,12 +17,16 @@ from app.http.answers import html_answer
 _FOLDER = Path(__file__).parent
 SITE = _FOLDER / "site"
 SANDBOX = _FOLDER / "sandbox"
+GUIDE = _FOLDER / "guide"
+"""Made by ``make docs``, and part of every wheel; a checkout may lack it."""
 
 SANDBOX_API = "/docs?document=sandbox"
+GUIDE_ROOT = "/docs/guide"
 
 _LINKS = (
     ("/sandbox", "Sandbox"),
     ("/docs/specification", "Specification"),
+    (GUIDE_ROOT, "Guide"),
     ("/docs", "Resource API"),
     (SANDBOX_API, "Sandbox API"),
 )
@@ -68,6 +74,19 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
     root = request.script_root
     head = header(root, current, has_sandbox=has_sandbox())
     return html_answer(text.replace("{header}", head).replace("{root}", escape(root)), policy)
+
+
+def guide_page(name: str) -> Response:
+    """Answer a page of the guide. It loads what is beside it, and has a mark where the header belongs."""
+    text = (GUIDE / name).read_text("utf-8")
+    head = header(request.script_root, GUIDE_ROOT, has_sandbox=has_sandbox())
+    return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
+
+
+@cache
+def guide_files(folder: Path) -> frozenset[str]:
+    """The names of all files of a guide; none if it is not built."""
+    return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def asset(folder: Path, name: str, names: frozenset[str]) -> Response:

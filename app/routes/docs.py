@@ -51,6 +51,7 @@ _FRONT = {True: _front("with"), False: _front("without")}
 """By whether the service has the sandbox."""
 
 _DOCS = _text_of("docs.html")
+_NO_GUIDE = _text_of("guide.html")
 
 _OF_RESOURCES = {
     "name": "Resource API",
@@ -121,6 +122,31 @@ class Specification(Endpoint):
     def get(self) -> Response:
         """Answer the specification as a page."""
         return frame.page(_SPECIFICATION, "/docs/specification")
+
+
+@blueprint.route("/docs/guide/", strict_slashes=False)
+class GuideRoot(Endpoint):
+    """The way into the guide."""
+
+    @public
+    def get(self) -> Response:
+        """Redirect to the first page, whose links are relative; say so if there is none."""
+        if not frame.guide_files(frame.GUIDE):
+            return frame.page(_NO_GUIDE, frame.GUIDE_ROOT)
+        return Response(status=302, headers={"Location": f"{request.script_root}{frame.GUIDE_ROOT}/index.html"})
+
+
+@blueprint.route("/docs/guide/<path:name>")
+class Guide(Endpoint):
+    """The documents of the repository as pages."""
+
+    @public
+    def get(self, name: str) -> Response:
+        """Answer a page, or what it loads and links to."""
+        names = frame.guide_files(frame.GUIDE)
+        if name in names and name.endswith(".html"):
+            return frame.guide_page(name)
+        return frame.asset(frame.GUIDE, name, names)
 
 
 @blueprint.route("/docs/<segment:asset>")

@@ -273,7 +273,7 @@ def browse_docs(run: Run, screenshot: str | None) -> None:
 
 
 def browse_front_door(run: Run, port: int) -> None:
-    title = "the front door in Chromium: from / to sandbox, specification, documents and back"
+    title = "the front door in Chromium: from / to sandbox, specification, guide, documents and back"
     browse(run, title, "front_door.ts", BASE_URL=f"http://127.0.0.1:{port}")
 
 

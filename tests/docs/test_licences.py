@@ -33,7 +33,7 @@ def test_every_dependency_is_listed_once() -> None:
 
 def test_the_page_names_the_licences_that_the_packages_state() -> None:
     packages = [
-        *closure("sample-resource", "embedded", "otel", "dev"),
+        *closure("sample-resource", "embedded", "otel", "dev", "docs"),
         *closure("sample-resource-testkit", "pytest"),
     ]
     stated = {named(package): licence_of(package) for package in packages}

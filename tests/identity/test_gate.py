@@ -21,6 +21,8 @@ PUBLIC = {
     "GET /.well-known/oauth-authorization-server",
     "GET /docs",
     "GET /docs/<segment:asset>",
+    "GET /docs/guide/",
+    "GET /docs/guide/<path:name>",
     "GET /docs/specification",
     "GET /health/live",
     "GET /health/ready",

@@ -1,6 +1,7 @@
 """Wheel and sdist: reproducible, complete, with metadata that a package index accepts."""
 
 import re
+import tarfile
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -31,6 +32,21 @@ def test_building_twice_makes_the_same_bytes(archives: tuple[Path, Path], tmp_pa
 def test_the_wheel_contains_every_file_of_the_package_and_every_migration(wheel: Path) -> None:
     """A folder that ``packages`` of setup.cfg does not list, or a file that ``package_data`` does not, is missing."""
     assert {place_in_wheel(path) for path in packaged_files()} - names_in(wheel) == set()
+
+
+def test_sdist_and_wheel_contain_the_guide(archives: tuple[Path, Path]) -> None:
+    sdist, wheel = archives
+    with tarfile.open(sdist) as archive:
+        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
+    pages = {
+        "index.html",
+        "search.json",
+        "guide.js",
+        "docs/sandbox.html",
+        "docs/sandbox.png",
+        "docs/decisions/index.html",
+    }
+    assert {f"app/pages/guide/{name}" for name in pages} <= names_in(wheel) & in_sdist
 
 
 def test_the_wheel_contains_two_packages_and_nothing_else(wheel: Path) -> None:

@@ -22,7 +22,7 @@ def test_all_that_a_page_loads_and_links_to_is_served(api: Api, path: str) -> No
     assert {"/", "/docs", "/docs/specification", "/docs/site.css"} <= loaded
     for link in loaded:
         assert link.startswith("/")
-        with api.get("/" + link, headers=BROWSER) as answer:
+        with api.get("/" + link, headers=BROWSER, follow_redirects=True) as answer:
             assert answer.status_code == 200, link
             assert answer.headers.get("Cache-Control", "no-cache") == "no-cache"
 

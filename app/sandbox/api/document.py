@@ -228,7 +228,8 @@ def document(base_url: str) -> Document:
             "title": "Sample Resource Service: sandbox",
             "version": "v1",
             "description": "Throwaway projects for those who test clients: faults on order, a clock and ids of their"
-            " own, and a journal of what the client really sent. `docs/sandbox.md` is a tour.",
+            " own, and a journal of what the client really sent. The manual is in"
+            " [the guide](docs/guide/docs/sandbox.html).",
             "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
