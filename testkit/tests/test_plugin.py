@@ -108,7 +108,7 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
             "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
             "3: POST /resource -> 400",
-            "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required value",
+            "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required *",
         ]
     )
     assert "expect(" in result.stdout.str()

@@ -62,7 +62,7 @@ class JournalEntry:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The messages of the error that was answered, each with its code, and with its detailed message if it has one."""
+        """The messages of the error that was answered, each with its code and, if it has one, its detailed message."""
         body = _json(self.response_body)
         listed = body.get("errors") if isinstance(body, dict) else None
         if self.status is None or self.status < 400 or not isinstance(listed, list):
