@@ -115,10 +115,8 @@ _CLIENT_REFERENCE: Document = {
                 "name": {"type": "string"},
                 "scopes": {"type": "array", "items": {"type": "string"}},
             },
-            "additionalProperties": False,
         },
     },
-    "additionalProperties": False,
 }
 
 SERVER_FIELDS: Document = {
@@ -140,7 +138,6 @@ def _object_of(required: Document, **optional: Document) -> Document:
         "type": "object",
         "required": list(required),
         "properties": {**required, **optional},
-        "additionalProperties": False,
     }
 
 
@@ -166,7 +163,6 @@ def _page_of(result: str, **more: Document) -> Document:
             "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
             **more,
         },
-        "additionalProperties": False,
     }
 
 
@@ -200,7 +196,6 @@ SCHEMAS: Mapping[str, Document] = {
             "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
             "someProperty": STORABLE_TEXT,
         },
-        "additionalProperties": False,
     },
     "ResourcePage": _page_of("Resource"),
     "ProjectionPage": _page_of(
@@ -278,7 +273,6 @@ SCHEMAS: Mapping[str, Document] = {
             "error": {"type": "string", "description": "the OAuth code"},
             "error_description": {"type": "string"},
         },
-        "additionalProperties": False,
     },
     "ErrorObject": {
         "type": "object",
@@ -296,7 +290,6 @@ SCHEMAS: Mapping[str, Document] = {
             "duplicateValue": {"description": "any JSON, as it was sent"},
             "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
         },
-        "additionalProperties": False,
     },
     "TokenRequest": {
         "type": "object",
@@ -316,7 +309,6 @@ SCHEMAS: Mapping[str, Document] = {
             "expires_in": {"type": "integer", "description": "seconds"},
             "scope": {"type": "string", "description": "what was granted, separated by spaces"},
         },
-        "additionalProperties": False,
     },
     "TokenToExamine": {
         "type": "object",
@@ -369,7 +361,6 @@ SCHEMAS: Mapping[str, Document] = {
                 )
             },
         },
-        "additionalProperties": False,
     },
     "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
 }

@@ -58,7 +58,6 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "type": "object",
         "required": REQUIRED_SERVER_FIELDS,
         "properties": flat,
-        "additionalProperties": False,
     }
     schemas["Projection"] = {
         "type": "object",
@@ -68,7 +67,6 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
             "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
             "someProperty": STORABLE_TEXT,
         },
-        "additionalProperties": False,
     }
     paths = _paths(app, made["paths"])
     examples = {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()}

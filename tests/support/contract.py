@@ -23,7 +23,7 @@ class Contract:
         self._validator_of = cache(self._make_validator)
 
     def _make_validator(self, name: str) -> Any:
-        schema = {"$ref": f"#/components/schemas/{name}", "components": self.document["components"]}
+        schema = {"$ref": f"#/components/schemas/{name}", "components": _closed(self.document["components"])}
         return jsonschema_rs.validator_for(schema)
 
     def is_valid(self, name: str, value: Any) -> bool:
@@ -69,6 +69,16 @@ class Contract:
         name = media_type["schema"]["$ref"].rpartition("/")[2]
         error = next(iter(self._validator_of(name).iter_errors(json.loads(body))), None)
         return None if error is None else f"{error.message} at {error.instance_path} of {body[:300]!r}"
+
+
+def _closed(schema: Any) -> Any:
+    """A schema whose objects have no other members. Those of answers are open in the document, for members to come."""
+    if isinstance(schema, list):
+        return [_closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: _closed(value) for name, value in schema.items()}
+    return {"additionalProperties": False, **closed} if isinstance(schema.get("properties"), dict) else closed
 
 
 def _public_template(rule: str) -> str:
