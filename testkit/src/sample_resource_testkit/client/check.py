@@ -131,6 +131,9 @@ STEPS: dict[str, Step] = {
 }
 
 
+_LOG = "\n       | "
+
+
 def check(cast: Cast, out: TextIO) -> int:
     """Go through the protocol, and print what holds and what does not.
 
@@ -147,9 +150,13 @@ def check(cast: Cast, out: TextIO) -> int:
     hello = adapter.hello
     features = ", ".join(sorted(hello.features)) or "no features"
     out.write(f"ok   hello is answered: {hello.client} {hello.version}, {features}\n")
-    faults = 0
+    faults, log = 0, ""
     for text, step in STEPS.items():
         complaint, adapter = _try(step, adapter, cast)
+        told, _, shown = (complaint or "").partition(_LOG)
+        if shown and shown == log:
+            complaint = f"{told}, with the same log"
+        log = shown or log
         faults += complaint is not None and not complaint.startswith("unsupported: ")
         mark = "ok" if complaint is None else "--" if complaint.startswith("unsupported: ") else "no"
         out.write(f"{mark:4} {text}{'' if complaint is None else f': {complaint}'}\n")
@@ -178,7 +185,7 @@ def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[str | None, Adapter 
         ]
         complaint = wrong.reason + "".join(shown)
     except AdapterFailed as failed:
-        log = "".join(f"\n       | {line}" for line in adapter.log.splitlines()[-12:])
+        log = "".join(f"{_LOG}{line}" for line in adapter.log.splitlines()[-12:])
         complaint = f"{failed}{log}"
         adapter.kill()
         try:

@@ -132,9 +132,14 @@ def a_failed_precondition(stage: Stage) -> None:
     stage.client().call("deleteResourceById", arguments).expect_error("http", status=412, code="PreconditionFailed")
 
 
-@scenario("C-err-12", "a page beyond the largest offset is a 400", "4.12-5")
+@scenario("C-err-12", "a page beyond the largest offset is a 400, or the client refuses it itself", "4.12-5")
 def a_refused_page(stage: Stage) -> None:
-    stage.client().call("listResources", {"offset": 10_001}).expect_error("http", status=400, code="InvalidInput")
+    done = stage.client().call("listResources", {"offset": 10_001})
+    # the OpenAPI document has the limit, so some clients see what is wrong before they send it
+    if done.sent:
+        done.expect_error("http", status=400, code="InvalidInput")
+    else:
+        done.expect_error("other")
 
 
 @scenario("C-err-13", "a refused existence check is an error, and not false", "4.5-5")

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from sample_resource_testkit.client.messages import Unsupported
 from sample_resource_testkit.client.operations import Call, operations
 from sample_resource_testkit.client.registry import AUTHORIZED, BASICS, scenario
 from sample_resource_testkit.client.scenarios.sending import ID, KEY, sends
 from sample_resource_testkit.client.stage import Stage
+from sample_resource_testkit.outcomes import NotReachable
 
 CLAUSES = {
     "createOrUpdateResource": "4.6-1 4-2",
@@ -130,14 +132,21 @@ for place, (name, basic) in enumerate(BASICS.items()):
 @scenario(AUTHORIZED, "each request has the access token once, as Authorization: Bearer", "A-1 A-5")
 def each_request_is_authorized(stage: Stage) -> None:
     client = stage.client()
-    for operation in ("getResourceById", "createOrUpdateResource", "searchProductProjections", "checkResources"):
+    passed_over: list[Exception] = []
+    called = ("getResourceById", "createOrUpdateResource", "searchProductProjections", "checkResources")
+    for operation in called:
         call = plain(operation)
-        made = client.call(operation, call.arguments, call.body)
+        try:
+            made = client.call(operation, call.arguments, call.body)
+        except (NotReachable, Unsupported) as reason:
+            # nearly all scenarios rest on this one, so the operations that the client can use are enough
+            passed_over.append(reason)
+            continue
         for sent in made.sent:
             found = sent.header("Authorization")
             end = stage.project.token[-6:]
             right = len(found) == 1 and found[0].lower().startswith("bearer ") and found[0].endswith(end)
-            reason = (
-                f"Authorization is {' and '.join(found) or 'missing'}, and not Bearer with the token that was given"
-            )
-            made.expect(right, reason, wanted=f"Authorization: Bearer …{end}")
+            told = f"Authorization is {' and '.join(found) or 'missing'}, and not Bearer with the token that was given"
+            made.expect(right, told, wanted=f"Authorization: Bearer …{end}")
+    if len(passed_over) == len(called):
+        raise passed_over[0]
