@@ -132,7 +132,7 @@ def clients() -> list[Client]:
     made.append(
         in_python(f"{GENERATOR}-python", f"{GENERATOR} {version} python", contract.python_of(GENERATOR), version)
     )
-    for name in ("openapi-python-client", "commercetools"):
+    for name in ("openapi-python-client", "aiopenapi3", "commercetools"):
         version = pinned_in_python(name, name)
         made.append(in_python(name, f"{name} {version}", contract.python_of(name), version))
     return made
