@@ -27,13 +27,15 @@ FAULTS_TRIED = list(FAULTS.values())[3::65]
 """``make adapters`` takes all."""
 
 
-def played(server: SandboxServer, numbers: list[str], *fault: str, removes: bool = False) -> dict[str, Result]:
+def played(
+    server: SandboxServer, numbers: list[str], *fault: str, removes: bool = False, jobs: int = 3
+) -> dict[str, Result]:
     """What becomes of scenarios and of those that they rest on with the reference adapter, and a fault in it.
 
     :param removes: whether projects are removed: a sandbox has room for 1,000.
     """
     cast = Cast((*PLANTED, *fault), server, timeout_s=20, start_timeout_s=60, removes=removes)
-    return run(cast, with_needs(KNOWN, numbers), jobs=3)
+    return run(cast, with_needs(KNOWN, numbers), jobs=jobs)
 
 
 def test_there_are_enough_scenarios_of_each_theme() -> None:
