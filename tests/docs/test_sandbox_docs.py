@@ -17,6 +17,11 @@ from tests.support.sandbox import Service
 PAGE = (ROOT / "docs" / "sandbox.md").read_text()
 TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+IN_PIPELINES = re.findall(
+    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--profile.*)?)$",
+    (ROOT / "docs/ci.md").read_text(),
+    re.MULTILINE,
+)
 SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", PAGE, re.MULTILINE)
 
 EXPECTED = (
@@ -60,13 +65,19 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
 
 
-def test_the_gate_that_the_page_shows_lets_a_good_run_pass(server: Service, tmp_path: Path) -> None:
+def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_path: Path) -> None:
+    """Those of pipelines too, in a shell without containers."""
+    shell = [f'sample-resource() {{ {sys.executable} -m app.cli "$@"; }}', 'docker() { shift 2; "$@"; }']
+    in_pipelines = [line.replace("http://127.0.0.1:8000", "$URL") for line in IN_PIPELINES]
     ran = subprocess.run(
-        ["bash", "-e", "-c", "\n".join([f'sample-resource() {{ {sys.executable} -m app.cli "$@"; }}', *GATE])],
+        ["bash", "-e", "-c", "\n".join([*shell, *GATE, *in_pipelines])],
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT),
             "URL": f"http://127.0.0.1:{server.port}",
+            "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}",
+            "RUN": "ci-4711",
+            "SERVICE": "of the job",
         },
         cwd=tmp_path,
         capture_output=True,
@@ -74,8 +85,10 @@ def test_the_gate_that_the_page_shows_lets_a_good_run_pass(server: Service, tmp_
         timeout=120,
         check=False,
     )
+    assert len(IN_PIPELINES) == 2
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count("Run ci-4711: 1 requests of 1 projects.") == len(GATE) - 1 == 2
+    assert "ci-4711" in (tmp_path / "report.html").read_text()
     assert list(tmp_path.glob(".data")) == []
 
 
