@@ -155,6 +155,12 @@ def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
 
 def test_the_lock_files_of_npm_have_no_addresses() -> None:
     """Neither registries (the option omit-lockfile-registry-resolved) nor sponsors (remove each ``funding``)."""
-    folders = ("benchmarks/peers/for_clients", "benchmarks/peers/mock", "testkit/clients", "tests/clients")
+    folders = (
+        "benchmarks/peers/for_clients",
+        "benchmarks/peers/mock",
+        "testkit/clients",
+        "testkit-js/examples",
+        "tests/clients",
+    )
     locks = [ROOT / folder / "package-lock.json" for folder in folders]
     assert [path for path in locks if "://" in path.read_text()] == []

@@ -46,7 +46,12 @@ def page_of(document: Path) -> str:
 
 
 def documents() -> list[Path]:
-    found = [ROOT.glob("*.md"), (ROOT / "docs").rglob("*.md"), (ROOT / "testkit").glob("*.md")]
+    found = [
+        ROOT.glob("*.md"),
+        (ROOT / "docs").rglob("*.md"),
+        (ROOT / "testkit").glob("*.md"),
+        (ROOT / "testkit-js").glob("*.md"),
+    ]
     return [path for paths in (*found, (ROOT / "testkit/docs").glob("*.md")) for path in paths]
 
 

@@ -1,0 +1,5 @@
+export default {
+  globalSetup: "sample-resource-testkit/setup",
+  globalTeardown: "../judge.js",
+  maxWorkers: 2,
+};

@@ -1,0 +1,23 @@
+// Another file, which jest gives to another worker: it uses the same server.
+
+import { createProject } from "sample-resource-testkit";
+
+import { MyClient } from "../my-client.js";
+
+/** @type {import("sample-resource-testkit").SandboxProject} */
+let project;
+
+beforeEach(async () => {
+  project = await createProject({ resources: 2 });
+});
+
+afterEach(() => project.remove());
+
+test("a snapshot brings back what was there", async () => {
+  const client = new MyClient(project.url, project.token);
+  await project.save("before");
+  await client.create("one");
+  expect(await client.list(10)).toMatchObject({ count: 3 });
+  await project.restore("before");
+  expect(await client.list(10)).toMatchObject({ count: 2 });
+});

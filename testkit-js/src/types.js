@@ -1,0 +1,95 @@
+// What the functions of this package take and give, for people and for the compiler. Nothing of this file is executed.
+
+/**
+ * A fault, or another order for requests. The documentation of the sandbox describes all members.
+ * @typedef {object} Rule
+ * @property {string} [name] shown in the journal
+ * @property {Match} [match] which requests; all of them if it is left out
+ * @property {{ first?: number, after?: number, every?: number, probability?: number, seed?: number }} [times]
+ * @property {"before" | "after"} [phase] `after`: the request is carried out, and its answer is replaced or lost
+ * @property {number} [status]
+ * @property {string} [code]
+ * @property {string} [message]
+ * @property {number} [retryAfter] seconds
+ * @property {Record<string, string>} [headers] of the answer
+ * @property {"truncatedJson" | "html" | "empty" | "unknownFields" | { json: unknown } | { text: string, contentType?: string }} [body]
+ * @property {boolean} [conflict] another writer changes the resource just before
+ * @property {number} [delayMs]
+ * @property {number} [jitterMs]
+ * @property {"close" | "reset" | "truncate" | "stall" | "drip" | "garbage"} [connection]
+ * @property {{ requests: number, perSeconds: number }} [limit] 429 beyond
+ * @property {boolean} [expireTokens]
+ */
+
+/**
+ * Which requests a rule is for; all members have to hold.
+ * @typedef {object} Match
+ * @property {string | string[]} [operationId] of the OpenAPI document; `getToken` for the token endpoint
+ * @property {string} [method]
+ * @property {string} [path] an expression of RE2 for the whole path below the project
+ * @property {string} [client]
+ * @property {Record<string, string | string[] | boolean>} [query]
+ * @property {Record<string, string | string[] | boolean>} [header]
+ * @property {unknown} [body] JSON that is in the body, or an expression that is found in it
+ */
+
+/**
+ * @typedef {object} Clock
+ * @property {string | Date} [now]
+ * @property {number} [offsetSeconds] ahead of real time, instead of `now`
+ * @property {boolean} [runs] false: it stands still
+ */
+
+/**
+ * What a project is made with.
+ * @typedef {object} ProjectOptions
+ * @property {string} [projectKey] one that nothing has used; made up if it is left out
+ * @property {string} [scope] names such as `view_test`
+ * @property {number} [ttlSeconds]
+ * @property {number} [tokenTtlSeconds]
+ * @property {number | object[]} [resources] how many made-up ones, or what POST takes
+ * @property {string} [copyOf] another project of the sandbox
+ * @property {string} [run] that the project counts for; by default that of this session of the test runner
+ * @property {Clock} [clock]
+ * @property {{ seed?: number }} [ids]
+ */
+
+/**
+ * Of a parameter or header: its one value, all its values in their order, a pattern that each matches as a whole, or
+ * whether it is there.
+ * @typedef {string | string[] | RegExp | boolean} Values
+ */
+
+/**
+ * What is expected of a request beside method and path. What is left out may be anything.
+ * @typedef {object} Expectation
+ * @property {number | [number, number | null]} [times] how often: a number, or at least and at most (null: no bound); by
+ *   default at least once
+ * @property {import("./journal.js").JournalEntry | import("./journal.js").JournalEntry[]} [after] requests that came earlier
+ * @property {number} [status] of the answer
+ * @property {string | Record<string, Values>} [query] the raw query string, or parameters by name
+ * @property {Record<string, Values>} [headers] by name, in any letter case
+ * @property {unknown} [body] JSON whose members and items are in the body beside others; a text, which is the whole body;
+ *   a pattern that is found in it; null for no body
+ */
+
+/**
+ * What should not be so although it works.
+ * @typedef {object} Finding
+ * @property {string} id
+ * @property {string} title
+ * @property {string} instead what to do
+ * @property {string[]} clauses of the specification
+ * @property {string} [detail] of a finding in an entry of the journal
+ * @property {number} [count] of a finding in a report
+ */
+
+/**
+ * A report on one project, or on a run. It has more members.
+ * @typedef {object} Report
+ * @property {Finding[]} findings
+ * @property {{ total: number }} requests
+ * @property {{ profiles: { profile: string, exercised: number, observable: number, percent: number | null }[] }} specification
+ */
+
+export {};

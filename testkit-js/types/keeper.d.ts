@@ -1,0 +1,7 @@
+export type Running = {
+    state: {
+        url: string;
+        token?: string;
+    };
+    stop: () => Promise<void>;
+};

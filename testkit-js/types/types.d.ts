@@ -1,0 +1,195 @@
+/**
+ * A fault, or another order for requests. The documentation of the sandbox describes all members.
+ */
+export type Rule = {
+    /**
+     * shown in the journal
+     */
+    name?: string;
+    /**
+     * which requests; all of them if it is left out
+     */
+    match?: Match;
+    times?: {
+        first?: number;
+        after?: number;
+        every?: number;
+        probability?: number;
+        seed?: number;
+    };
+    /**
+     * `after`: the request is carried out, and its answer is replaced or lost
+     */
+    phase?: "before" | "after";
+    status?: number;
+    code?: string;
+    message?: string;
+    /**
+     * seconds
+     */
+    retryAfter?: number;
+    /**
+     * of the answer
+     */
+    headers?: Record<string, string>;
+    body?: "truncatedJson" | "html" | "empty" | "unknownFields" | {
+        json: unknown;
+    } | {
+        text: string;
+        contentType?: string;
+    };
+    /**
+     * another writer changes the resource just before
+     */
+    conflict?: boolean;
+    delayMs?: number;
+    jitterMs?: number;
+    connection?: "close" | "reset" | "truncate" | "stall" | "drip" | "garbage";
+    /**
+     * 429 beyond
+     */
+    limit?: {
+        requests: number;
+        perSeconds: number;
+    };
+    expireTokens?: boolean;
+};
+/**
+ * Which requests a rule is for; all members have to hold.
+ */
+export type Match = {
+    /**
+     * of the OpenAPI document; `getToken` for the token endpoint
+     */
+    operationId?: string | string[];
+    method?: string;
+    /**
+     * an expression of RE2 for the whole path below the project
+     */
+    path?: string;
+    client?: string;
+    query?: Record<string, string | string[] | boolean>;
+    header?: Record<string, string | string[] | boolean>;
+    /**
+     * JSON that is in the body, or an expression that is found in it
+     */
+    body?: unknown;
+};
+export type Clock = {
+    now?: string | Date;
+    /**
+     * ahead of real time, instead of `now`
+     */
+    offsetSeconds?: number;
+    /**
+     * false: it stands still
+     */
+    runs?: boolean;
+};
+/**
+ * What a project is made with.
+ */
+export type ProjectOptions = {
+    /**
+     * one that nothing has used; made up if it is left out
+     */
+    projectKey?: string;
+    /**
+     * names such as `view_test`
+     */
+    scope?: string;
+    ttlSeconds?: number;
+    tokenTtlSeconds?: number;
+    /**
+     * how many made-up ones, or what POST takes
+     */
+    resources?: number | object[];
+    /**
+     * another project of the sandbox
+     */
+    copyOf?: string;
+    /**
+     * that the project counts for; by default that of this session of the test runner
+     */
+    run?: string;
+    clock?: Clock;
+    ids?: {
+        seed?: number;
+    };
+};
+/**
+ * Of a parameter or header: its one value, all its values in their order, a pattern that each matches as a whole, or
+ * whether it is there.
+ */
+export type Values = string | string[] | RegExp | boolean;
+/**
+ * What is expected of a request beside method and path. What is left out may be anything.
+ */
+export type Expectation = {
+    /**
+     * how often: a number, or at least and at most (null: no bound); by
+     * default at least once
+     */
+    times?: number | [number, number | null];
+    /**
+     * requests that came earlier
+     */
+    after?: import("./journal.js").JournalEntry | import("./journal.js").JournalEntry[];
+    /**
+     * of the answer
+     */
+    status?: number;
+    /**
+     * the raw query string, or parameters by name
+     */
+    query?: string | Record<string, Values>;
+    /**
+     * by name, in any letter case
+     */
+    headers?: Record<string, Values>;
+    /**
+     * JSON whose members and items are in the body beside others; a text, which is the whole body;
+     * a pattern that is found in it; null for no body
+     */
+    body?: unknown;
+};
+/**
+ * What should not be so although it works.
+ */
+export type Finding = {
+    id: string;
+    title: string;
+    /**
+     * what to do
+     */
+    instead: string;
+    /**
+     * of the specification
+     */
+    clauses: string[];
+    /**
+     * of a finding in an entry of the journal
+     */
+    detail?: string;
+    /**
+     * of a finding in a report
+     */
+    count?: number;
+};
+/**
+ * A report on one project, or on a run. It has more members.
+ */
+export type Report = {
+    findings: Finding[];
+    requests: {
+        total: number;
+    };
+    specification: {
+        profiles: {
+            profile: string;
+            exercised: number;
+            observable: number;
+            percent: number | null;
+        }[];
+    };
+};
