@@ -1,6 +1,6 @@
 # make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
-# make dist           wheels and sdists of service and testkit, reproducible, in dist/
+# make dist           wheels and sdists of service and testkit, and the npm package, reproducible, in dist/
 # make dist-test      install the wheel as users do: with pip, pipx and uvx
 # make docs           the guide, docs/ as pages with a search, in app/pages/guide; the service serves it at /docs/guide
 # make image          both container images, and a list of what is in them (SBOM) in dist/
@@ -36,7 +36,7 @@ TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
 	@echo "make test           install the tools too, then run every check and test"
-	@echo "make dist           build wheels and sdists of service and testkit into dist/, the same bytes each time"
+	@echo "make dist           build wheels and sdists of service and testkit and the npm package into dist/, the same bytes each time"
 	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
 	@echo "make docs           build the guide, docs/ as pages with a search; the service serves it at /docs/guide"
 	@echo "make image          build both container images, and list their packages in dist/*.cdx.json (needs Docker)"
@@ -75,6 +75,7 @@ test: install-dev
 dist: install-dev
 	@$(BIN)/python .ci/dist
 	@$(BIN)/python .ci/dist --of testkit
+	@$(BIN)/python .ci/dist --of testkit-js
 
 # Not part of test, since it downloads all dependencies.
 dist-test: install-dev
@@ -134,7 +135,7 @@ clients-table: install-dev
 
 contract: docs
 	@$(BIN)/python -m tests.clients
-	@$(BIN)/python -m pytest tests/fuzzing/with_schemathesis.py
+	@$(BIN)/python -m pytest tests/fuzzing/with_schemathesis.py tests/clients/with_testkit_js.py tests/clients/with_recipes.py
 
 # A part of contract.
 page-test: docs
@@ -143,7 +144,8 @@ page-test: docs
 # Not part of test, since it needs a container engine and the images of docker-compose.yml with all profiles.
 compose-test: install-dev
 	$(BIN)/python -m pytest -v -rP tests/compose/all_in_one.py tests/compose/stack.py \
-		tests/compose/proxy.py tests/compose/recovery.py tests/compose/monitoring.py tests/compose/cluster.py
+		tests/compose/proxy.py tests/compose/recovery.py tests/compose/monitoring.py tests/compose/cluster.py \
+		tests/clients/with_recipes.py
 
 pooler-test: install-dev
 	$(BIN)/python -m pytest -v tests/pooler/behind_pgbouncer.py

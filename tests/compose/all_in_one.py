@@ -14,7 +14,6 @@ from uuid import uuid4
 import pytest
 
 from tests.compose.engine import ROOT, docker, find_compose
-from tests.compose.testcontainers_python import count_of_resources, started
 from tests.support.ports import free_port
 from tests.support.server import get
 from tests.support.waiting import wait_until
@@ -121,14 +120,6 @@ def test_another_container_with_the_volume_finds_the_data(container: Container, 
     other.wait_until_healthy()
     assert len(other.run("sample-resource", "export", "--project", "kept").splitlines()) == 7
     assert other.stop() == 0
-
-
-def test_the_lines_for_testcontainers_work(image: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert image == "sample-resource:all-in-one"
-    # The container that removes forgotten containers comes from another image.
-    monkeypatch.setenv("TESTCONTAINERS_RYUK_DISABLED", "true")
-    with started() as service:
-        assert count_of_resources(service) == 0
 
 
 def test_the_lean_image_has_no_postgresql_and_says_so() -> None:

@@ -8,7 +8,8 @@ import pytest
 from tests.support.service import ROOT
 
 PAGE = (ROOT / "docs" / "clients.md").read_text()
-SHOWN = re.findall(r"^(?:<!-- (\S+) -->\n)?```(python|typescript)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+LANGUAGES = "python|typescript|js|java|go"
+SHOWN = re.findall(rf"^(?:<!-- (\S+) -->\n)?```({LANGUAGES})\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_docs_clients_shows_every_client_program() -> None:
@@ -18,8 +19,11 @@ def test_docs_clients_shows_every_client_program() -> None:
         "tests/clients/generated_typescript.ts",
         "tests/clients/ts_client.ts",
         "tests/clients/commercetools_sdk.py",
-        "tests/compose/testcontainers_python.py",
-        "tests/compose/testcontainers_typescript.ts",
+        "testkit-js/README.md",
+        "tests/clients/SandboxRecipe.java",
+        "tests/clients/sandbox_recipe_test.go",
+        "tests/clients/testcontainers_node.test.mjs",
+        "tests/clients/testcontainers_python.py",
     }
 
 
