@@ -105,7 +105,7 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             "1: GET /resource?limit=1 -> 401",
             "     invalid_token: *",
             "2: GET /resource?withTotal=True&limt=1 -> 400",
-            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
+            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'? (4-4)",
             "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
             "3: POST /resource -> 400",
             "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required *",

@@ -155,6 +155,7 @@ function Detail({ entry, before, onRepeat }) {
         ${whyNot && html`<span class="soft" id="why-not">${whyNot}</span>`}</p>
       <${Fault} error=${error} />
     </header>
+    <${Refused} response=${response} />
     ${entry.findings.map((each) => html`<${Finding} finding=${each} />`)}
     ${rule && html`<div class="note rule"><h4>${rule.prefer ? "Ordered by Prefer" : `Changed by a rule: ${orderTitle(entry)}`}</h4>
       <p>${rule.carriedOut ? "The request was carried out" : "The request was not carried out"}${rule.replacedStatus ? `; its own answer was ${rule.replacedStatus}` : ""}.${
@@ -180,9 +181,26 @@ function Detail({ entry, before, onRepeat }) {
     </dl>`;
 }
 
+/** What the service refused, each with the clause that says so. */
+function Refused({ response }) {
+  let errors;
+  try {
+    ({ errors } = JSON.parse(response.body.text));
+  } catch {
+    return null; // no body, or one that was altered on order
+  }
+  const named = Array.isArray(errors) ? errors.filter(({ clause }) => clause) : [];
+  return named.map((error) => html`<div class="note"><h4>${error.code}</h4><p>${error.detailedErrorMessage ?? error.message}</p>
+    <p class="soft">Specification: <${Clauses} numbers=${[error.clause]} /></p></div>`);
+}
+
+function Clauses({ numbers }) {
+  return numbers.map((number, index) => html`${index ? ", " : ""}<a href="${root}/docs/specification#${number}">${number}</a>`);
+}
+
 export function Finding({ finding }) {
   return html`<div class="note finding"><h4>${finding.title}</h4><p>${finding.detail}</p><p>${marked(finding.instead)}</p>
-    ${finding.clauses.length > 0 && html`<p class="soft">Specification: ${finding.clauses.map((clause, index) => html`${index ? ", " : ""}<a href="${root}/docs/specification#${clause}">${clause}</a>`)}</p>`}</div>`;
+    ${finding.clauses.length > 0 && html`<p class="soft">Specification: <${Clauses} numbers=${finding.clauses} /></p>`}</div>`;
 }
 
 /** Text with `code` in it. */

@@ -16,11 +16,13 @@ from flask import Flask, Request, Response, g
 from app import errors
 from app.database.pool import Database
 from app.http.connections import ConnectionRecord, Connections, TooManyWaits, Waited
+from app.http.failures import error_answered
 from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
 from app.identity.verification import Principal
 from app.openapi.marks import operation_of
+from app.sandbox.clauses.refusals import with_clauses
 from app.sandbox.faults import answers, conflicts, requests
 from app.sandbox.faults.decisions import Decision
 from app.sandbox.faults.noting import Noter
@@ -210,15 +212,24 @@ class Hooks:
         """Change the answer as the rules say, and note the request."""
         decision: Decision | None = g.get("sandbox")
         if decision is not None:
-            answer = self._changed(decision, request, answer)
             exchange = decision.exchange
+            self._name_clauses(answer, exchange.operation_id)
+            answer = self._changed(decision, request, answer)
         else:
             project = self._project_of(request)
             if project is None:
                 return answer
             exchange = self._noter.begin(request, project, self._operation(request)[0])
+            self._name_clauses(answer, exchange.operation_id)
         self._noter.decide(request, exchange, decision, answer)
         return answer
+
+    @staticmethod
+    def _name_clauses(answer: Response, operation_id: str | None) -> None:
+        """Name the clauses of an error that the service itself has answered; those on order are the tester's."""
+        error = error_answered()
+        if error is not None:
+            answer.data = with_clauses(error, operation_id).body()
 
     def _changed(self, decision: Decision, request: Request, answer: Response) -> Response:
         if decision.preferences.applied:

@@ -62,7 +62,7 @@ class JournalEntry:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The messages of the error that was answered, each with its code and, if it has one, its detailed message."""
+        """The messages of the error that was answered, each with its code, and what else it tells."""
         body = _json(self.response_body)
         listed = body.get("errors") if isinstance(body, dict) else None
         if self.status is None or self.status < 400 or not isinstance(listed, list):
@@ -95,7 +95,8 @@ def _json(text: str | None) -> Any:
 
 def _error_text(error: Mapping[str, Any]) -> str:
     texts = [text for text in (error.get("message"), error.get("detailedErrorMessage")) if text]
-    return f"{error.get('code')}: {' '.join(map(str, texts))}"
+    clause = f" ({error['clause']})" if "clause" in error else ""
+    return f"{error.get('code')}: {' '.join(map(str, texts))}{clause}"
 
 
 def _text(message: Mapping[str, Any] | None) -> str | None:
