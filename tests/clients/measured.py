@@ -161,8 +161,9 @@ VARYING = {
     r"01a2(?!032c)[0-9a-f]{4}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}": "{id}",
     r"20(?!16|17|99)[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z": "{time}",
     r"\bcall [0-9]+": "a call",
+    r'(?<=\\"api-client\\", \\"id\\": \\")[\w-]{24}(?=\\")': "{clientId}",
 }
-"""What differs from run to run: projects, ids and times that the service makes, numbers of calls."""
+"""What differs from run to run: projects, clients, ids and times that the service makes, numbers of calls."""
 
 
 def steady(text: str) -> str:
