@@ -165,11 +165,11 @@ fault("texts that come again are not returned", "C-ans-43 C-ans-48")(
 fault("long arrays are cut off", "C-ans-46")(arrays(lambda value: value[:5000]))
 fault(
     "arrays lose their duplicates",
-    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-43 C-ans-48 C-ans-50..53 C-ans-55..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
+    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-43 C-ans-48 C-ans-50..53 C-ans-55..65 C-ans-67 C-ans-73 C-do-45 C-do-46",
 )(arrays(lambda value: [item for place, item in enumerate(value) if len(value) > 600 or item not in value[:place]]))
 fault(
     "arrays of numbers are returned sorted",
-    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-25..27 C-ans-33 C-ans-34 C-ans-37 C-ans-38 C-ans-43 C-ans-45 C-ans-48 C-ans-50..65 C-ans-67 C-ans-73 C-err-59 C-err-60 C-do-42 C-do-45 C-do-46",
+    "C-ans-1 C-ans-3 C-ans-4 C-ans-7..9 C-ans-11 C-ans-15..20 C-ans-25..27 C-ans-33 C-ans-34 C-ans-37 C-ans-38 C-ans-43 C-ans-45 C-ans-48 C-ans-50..65 C-ans-67 C-ans-73 C-do-45 C-do-46",
 )(arrays(lambda value: sorted(value) if all(isinstance(item, int | float) for item in value) else value))
 fault("a page has a hundred results at most", "C-ans-48")(
     objects(lambda value: {**value, "results": value["results"][:100]} if "results" in value else value)
@@ -195,7 +195,7 @@ fault(
 )
 fault(
     "the key is not returned",
-    "C-ans-1 C-ans-3..5 C-ans-9 C-ans-11 C-ans-15..20 C-ans-48 C-ans-50..67 C-ans-71 C-ans-73 C-err-59 C-err-60 C-do-12 C-do-20 C-do-42 C-do-45 C-do-46 C-do-49",
+    "C-ans-1 C-ans-3..5 C-ans-9 C-ans-11 C-ans-15..20 C-ans-48 C-ans-50..67 C-ans-71 C-ans-73 C-do-12 C-do-20 C-do-45 C-do-46 C-do-49",
 )(without("key"))
 fault("expanded references are not returned", "C-ans-13")(without("obj"))
 fault("the total is not returned", "C-ans-9..11 C-ans-13..21 C-ans-48 C-ans-66 C-ans-68..72")(without("total"))

@@ -37,7 +37,9 @@ def less_is_less_or_equal(request: Request) -> Request:
 
 @of_requests("Q-6")
 def in_looks_at_one_value_only(request: Request) -> Request:
-    return change_where(request, r"\bin\s*\(\s*([^,()]+?)\s*,[^()]*\)", r"in (\1)")
+    # the others stay there, so that what is wrong with them is seen
+    pattern = r"\b(?!not\b)(\w+)\s+in\s*\(\s*([^,()]+?)\s*,([^()]*)\)"
+    return change_where(request, pattern, r"(\1 in (\2, \3) and \1 in (\2))")
 
 
 @of_requests("Q-5")
