@@ -72,7 +72,7 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
 
 
 fault("a 400 is repeated", "C-do-30")(repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted"))
-fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10 C-req-63 C-req-64")(
+fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10 C-req-63 C-req-64 C-do-31")(
     repeated({404}, when=lambda operation, *_: operation != "checkResources")
 )
 fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))

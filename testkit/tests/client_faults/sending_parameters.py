@@ -255,7 +255,7 @@ def of_header(name: str, change: Any) -> Any:
     return lambda adapter: around(adapter, "headers_of", changed)
 
 
-fault("If-Match loses its quotes", "C-req-91 C-req-101 C-req-104..106 C-req-108..110 C-err-11 C-do-53")(
+fault("If-Match loses its quotes", "C-req-91 C-req-101 C-req-104..106 C-req-108..110 C-err-11 C-do-32 C-do-53")(
     of_header("If-Match", lambda value: value.replace('"', ""))
 )
 fault("of several entity tags only the first is sent", "C-req-91")(
