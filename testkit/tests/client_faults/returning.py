@@ -234,7 +234,7 @@ fault("an empty page is returned as null", "C-ans-10 C-ans-68..70 C-ans-72")(
         lambda result: None if isinstance(result, dict) and result.get("results") == [] else result,
     )
 )
-fault("an empty ObjectType gets an empty array", "C-ans-2 C-ans-12 C-ans-13 C-err-35 C-do-20 C-do-39")(
+fault("an empty ObjectType gets an empty array", "C-ans-2 C-ans-12 C-ans-13 C-err-35 C-err-59 C-do-20 C-do-39 C-do-42")(
     objects(
         lambda value: (
             {**value, "objectTypeProperty": {"arrayOfIntExample": []}}
