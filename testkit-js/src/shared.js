@@ -7,7 +7,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { hostname, tmpdir, userInfo } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -60,7 +60,7 @@ export function began(pid) {
 function identity() {
   const pid = runner();
   const time = began(pid) ?? "";
-  const digest = createHash("sha256").update(`${hostname()} ${userInfo().uid} ${pid} ${time}`).digest("hex");
+  const digest = createHash("sha256").update(`${hostname()} ${process.getuid?.()} ${pid} ${time}`).digest("hex");
   return { pid, time, id: digest.slice(0, 16) };
 }
 
@@ -87,7 +87,8 @@ export async function shared(image) {
     if (waited > STARTED_WITHIN_MS) throw new SandboxError(`the server does not start: see ${folder}`);
     await pause(20);
   }
-  if (lstatSync(folder).uid !== userInfo().uid) throw new SandboxError(`${folder} belongs to another user`);
+  // The folder for temporary files is everybody's.
+  if (lstatSync(folder).uid !== process.getuid?.()) throw new SandboxError(`${folder} belongs to another user`);
   const state = JSON.parse(readFileSync(join(folder, STATE), "utf8"));
   if (state.error) throw new SandboxError(state.error);
   return state;
