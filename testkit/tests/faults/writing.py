@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
@@ -91,7 +92,8 @@ def the_version_rises_without_a_change(planted: Planted) -> None:
     change_decisions(planted, lambda stored, after, write: replace(after, version=stored.version + 1))
 
 
-@of_answers("9-1", status=201)
+# Six others send a write with the version of the answer, which is then another than the resource has.
+@of_answers("9-1", status=201, others=6)
 def the_first_version_is_zero(request: Request, answer: Answer) -> None:
     for each in wholes(answer):
         each["version"] = 0
@@ -168,14 +170,16 @@ def an_unknown_id_creates_a_resource(request: Request, forward: Forward) -> Answ
     return answer
 
 
-@of_requests("4.8-1")
-def a_put_always_creates(request: Request) -> Request:
+@around("4.8-1")
+def a_put_always_creates(request: Request, forward: Forward) -> Answer:
     body = request.members()
     if request.method != "PUT" or not request.writes_a_body or "id" in body:
-        return request
+        return forward(request)
     if "key" not in body:
-        return replace(request, method="POST")
-    return request.with_json({**body, "key": f"{str(body['key'])[:200]}-{uuid4()}"})
+        return forward(replace(request, method="POST"))
+    if not isinstance(body["key"], str) or forward(request.to(f"key={quote(body['key'], safe='')}")).status != 200:
+        return forward(request)
+    return forward(request.with_json({**body, "key": f"{body['key'][:200]}-{uuid4()}"}))
 
 
 @inside("4.8-5")
