@@ -45,7 +45,7 @@ help:
 	@echo "make sql            write tests/sql/*.sql anew: every statement that the service sends (ARGS=--release: as released)"
 	@echo "make specification  write what is made from docs/specification.md anew: data, page and table of tests"
 	@echo "make conformance    every clause of the specification, on two workers and behind PgBouncer (ARGS='--only workers')"
-	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; an hour or so"
+	@echo "make adapters       reference adapters and planted faults against the scenarios for clients; some 40 minutes"
 	@echo "make clients-table  measure real clients and generators, and write docs/clients-table.md and .json (needs npm, Java)"
 	@echo "make contract       generated requests and clients, SDKs, linters and a browser (needs npm and Chromium)"
 	@echo "make page-test      of that only the pages in a browser: front door and sandbox (needs npm and Chromium)"
