@@ -87,18 +87,42 @@ def test_the_service_runs_in_an_empty_folder_once_it_is_installed(installation: 
     walk(installation, folder, ready=say_how_long)
 
 
+def index_of(folder: Path, *wheels: Path) -> str:
+    """The address of a package index that has only these."""
+    for wheel in wheels:
+        page = folder / wheel.name.partition("-")[0].replace("_", "-") / "index.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f'<!doctype html><html><body><a href="{wheel.as_uri()}">{wheel.name}</a></body></html>')
+    return folder.as_uri()
+
+
+@pytest.mark.parametrize("mark", ["today", "published"])
 def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
-    archives: tuple[Path, Path], place: Path, folder: Path
+    archives: tuple[Path, Path], place: Path, folder: Path, mark: str
 ) -> None:
-    """Beside the service, with pip: the examples of both READMEs under pytest, and the command against the service."""
+    """By the lines of README: the examples of both READMEs under pytest, and the command against the service.
+
+    The lines of after the publication find the built files on an index of this machine.
+    """
     account, python = ordinary_user()
-    wheels = [f"{archives[1]}[embedded]", f"{build(place / 'archives' / 'testkit', of='testkit')[1]}[pytest]"]
+    kit_wheel = build(place / "archives" / f"testkit-{mark}", of="testkit")[1]
+    (lines,) = re.findall(rf"^<!-- {mark} -->\n```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
     environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
     home.mkdir(mode=0o755)
     try:
         subprocess.run([python, "-m", "venv", str(environment)], check=True)
-        pip = [str(environment / "bin/python"), "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt")]
-        subprocess.run([*pip, *wheels, "httpx"], cwd="/", check=True)
+        (folder / "dist").mkdir()
+        settings = {
+            "PATH": f"{environment / 'bin'}:{os.environ['PATH']}",
+            "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
+        }
+        if mark == "today":  # what make dist does, which has its own test
+            lines = lines.removeprefix("make dist\n")
+            for wheel in (archives[1], kit_wheel):
+                shutil.copy(wheel, folder / "dist")
+        else:
+            settings["PIP_EXTRA_INDEX_URL"] = index_of(folder / "index", archives[1], kit_wheel)
+        subprocess.run(["bash", "-ec", lines], cwd=folder, env=os.environ | settings, check=True)
         service = Installation([str(environment / "bin/sample-resource")], home, account)
         tests = Installation([str(environment / "bin/python"), "-m", "pytest", "-q"], home, account)
         kit = Installation([str(environment / "bin/sample-resource-conformance")], home, account)
