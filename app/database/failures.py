@@ -5,6 +5,8 @@ version and language. Citus raises some temporary errors as internal ones, which
 which they were raised to tell them by.
 """
 
+from time import monotonic
+
 import psycopg
 
 from app import errors
@@ -61,6 +63,19 @@ UNAVAILABLE_REASONS = (
 """All values of the label ``reason``. They are known in advance, so that every series can start at 0."""
 
 
+_DISK_FULL_FOR_S = 60.0
+
+_met_at: dict[str, float] = {}
+"""When this process last met each reason, by the monotonic clock."""
+
+
+def disk_fault() -> str | None:
+    """What is wrong with the disk of the database, as far as this process knows; None: nothing."""
+    if monotonic() - _met_at.get("disk_full", float("-inf")) > _DISK_FULL_FOR_S:
+        return None
+    return f"The database had no room for a write within the last {_DISK_FULL_FOR_S:g} s."
+
+
 class Unavailable(errors.ApiError):
     """503: the database cannot do this at the moment. Each instance is counted by its reason.
 
@@ -71,6 +86,7 @@ class Unavailable(errors.ApiError):
         answer = errors.over_capacity(message)
         super().__init__(answer.faults, answer.headers)
         self.reason = reason
+        _met_at[reason] = monotonic()
         metrics.database_refusals.labels(reason).inc()
 
     @property

@@ -8,11 +8,14 @@ stays ready while only some projects wait.
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from threading import Lock, Thread
+from typing import LiteralString
 
 from app import errors
 from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
+from app.database.failures import disk_fault
 from app.database.migration_files import migration_ids
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -20,7 +23,20 @@ from app.telemetry.metrics import metrics
 ANSWERED_WITHIN_S = 0.5
 
 Faults = Mapping[str, str]
-"""What is wrong, by the check: ``database``, ``migrations``, ``pool`` or a further one. Empty if nothing is."""
+"""What is wrong, by the check. Empty if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a check has found.
+
+    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool`` or a further check.
+    :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``.
+    """
+
+    faults: Faults = field(default_factory=dict[str, str])
+    warnings: Faults = field(default_factory=dict[str, str])
+
 
 Check = Callable[[Connection], str | None]
 """A further check: what is wrong, or None."""
@@ -35,30 +51,39 @@ class Readiness:
     def __init__(self, database: Database, further: Mapping[str, Check]) -> None:
         self._database = database
         self._further = further
-        self._running: Future[Faults] | None = None
+        self._running: Future[Health] | None = None
         self._lock = Lock()
 
-    def faults(self) -> Faults:
-        """What keeps this process from serving requests at the moment. Sets the metric ``ready`` too."""
+    def health(self) -> Health:
+        """Whether this process can serve requests at the moment. Sets the metrics ``ready`` and ``warning`` too."""
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
             if self._database.is_exhausted():
-                found = {"pool": f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."}
+                fault = {"pool": f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."}
             else:
-                found = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
-        metrics.ready.labels("pool").set("pool" not in found)
-        if "pool" in found:
-            return found
-        metrics.ready.labels("database").set("database" not in found)
-        if "database" not in found:
-            metrics.ready.labels("migrations").set("migrations" not in found)
-            if "migrations" not in found:
-                for name in self._further:
-                    metrics.ready.labels(name).set(name not in found)
+                fault = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
+            found = Health(fault)
+        self._show(found.faults)
+        if not found.faults:
+            for name in _WARNINGS:
+                metrics.warning.labels(name).set(name in found.warnings)
         return found
 
-    def _running_check(self) -> Future[Faults]:
+    def _show(self, faults: Faults) -> None:
+        metrics.ready.labels("pool").set("pool" not in faults)
+        if "pool" in faults:
+            return
+        metrics.ready.labels("database").set("database" not in faults)
+        if "database" in faults:
+            return
+        metrics.ready.labels("migrations").set("migrations" not in faults)
+        if "migrations" in faults:
+            return
+        for name in self._further:
+            metrics.ready.labels(name).set(name not in faults)
+
+    def _running_check(self) -> Future[Health]:
         """The check of the database that is under way, or else a new one."""
         with self._lock:
             if self._running is None or self._running.done():
@@ -66,19 +91,41 @@ class Readiness:
                 Thread(target=self._run_check, args=(self._running,), name="readiness", daemon=True).start()
             return self._running
 
-    def _run_check(self, result: Future[Faults]) -> None:
+    def _run_check(self, result: Future[Health]) -> None:
         try:
             result.set_result(self._check_database())
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits for the result
             result.set_exception(error)
 
-    def _check_database(self) -> Faults:
+    def _check_database(self) -> Health:
         try:
             with self._database.connection() as connection:
                 missing = missing_migrations(connection)
                 if missing:
-                    return {"migrations": f"The database lacks {len(missing)} of {len(migration_ids())} migrations."}
-                faults = {name: check(connection) for name, check in self._further.items()}
+                    fault = f"The database lacks {len(missing)} of {len(migration_ids())} migrations."
+                    return Health({"migrations": fault})
+                return Health(_results(self._further, connection), _results(_WARNINGS, connection))
         except errors.ApiError as error:
-            return {"database": str(error)}
-        return {name: fault for name, fault in faults.items() if fault is not None}
+            return Health({"database": str(error)})
+
+
+def _results(checks: Mapping[str, Check], connection: Connection) -> Faults:
+    results = {name: check(connection) for name, check in checks.items()}
+    return {name: fault for name, fault in results.items() if fault is not None}
+
+
+_ARCHIVING: LiteralString = """
+    SELECT failed_count, last_failed_time FROM pg_stat_archiver
+    WHERE last_failed_time > coalesce(last_archived_time, '-infinity')"""
+
+
+def _archiving_fault(connection: Connection) -> str | None:
+    """What is wrong with archiving: its last attempt has failed, so segments stay until the disk is full."""
+    row = connection.execute(_ARCHIVING).fetchone()
+    if row is None:
+        return None
+    failures, last = row
+    return f"The write-ahead log is not archived: {failures} failures, the last at {last.isoformat()}."
+
+
+_WARNINGS: Mapping[str, Check] = {"archiving": _archiving_fault, "disk": lambda _: disk_fault()}

@@ -13,8 +13,10 @@ from werkzeug.exceptions import (
 )
 
 from app import errors
+from app.database.failures import Unavailable
 from app.http.answers import json_answer
 from app.http.paths import path_of_request
+from app.http.request_log import add_log_fields
 from app.telemetry.metrics import metrics
 
 
@@ -24,6 +26,8 @@ def install_error_answers(app: Flask) -> None:
     def answer(error: errors.ApiError) -> Response:
         g.error_answered = error
         metrics.refusals.labels(error.faults[0].code).inc()
+        if isinstance(error, Unavailable):
+            add_log_fields(refusal=error.reason)
         response = json_answer(error.body(), error.status)
         response.headers.extend(error.headers)
         return response

@@ -362,7 +362,18 @@ SCHEMAS: Mapping[str, Document] = {
             },
         },
     },
-    "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
+    "Status": {
+        "type": "object",
+        "required": ["status"],
+        "properties": {
+            "status": {"type": "string"},
+            "warnings": {
+                "type": "object",
+                "description": "What needs somebody although requests are served; missing if nothing does.",
+                "additionalProperties": {"type": "string"},
+            },
+        },
+    },
 }
 """Bodies that no marshmallow schema describes, since PostgreSQL or a view writes them."""
 

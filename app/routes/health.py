@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from flask import Response, current_app
 
 from app import errors
-from app.database.readiness import Faults
+from app.database.readiness import Health
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.identity.gate import raise_unless_bearer
@@ -14,6 +14,7 @@ from app.openapi.marks import Answer, operation
 from app.routes.services import readiness
 from app.telemetry.metrics import CONTENT_TYPE, metrics
 from app.values.strict_json import CONTENT_TYPE as JSON
+from app.values.strict_json import encode
 
 blueprint = Blueprint("health", __name__, url_prefix="/health")
 
@@ -25,23 +26,24 @@ def _live() -> bytes:
     return b'{"status":"live"}'
 
 
-def _ready(look: Callable[[], Faults]) -> bytes:
-    faults = look()
-    if faults:
-        raise errors.over_capacity(" ".join(faults.values()))
-    return b'{"status":"ready"}'
+def _ready(look: Callable[[], Health]) -> bytes:
+    found = look()
+    if found.faults:
+        raise errors.over_capacity(" ".join(found.faults.values()))
+    warnings = {"warnings": found.warnings} if found.warnings else {}
+    return encode({"status": "ready", **warnings}).encode()
 
 
-def _exposition(look: Callable[[], Faults]) -> bytes:
+def _exposition(look: Callable[[], Health]) -> bytes:
     metrics.ensure_folder()
     look()  # sets metrics that are known only when somebody looks
     return metrics.exposition()
 
 
-def private_routes(look: Callable[[], Faults]) -> Mapping[str, Mapping[str, Callable[[], tuple[str, bytes]]]]:
+def private_routes(look: Callable[[], Health]) -> Mapping[str, Mapping[str, Callable[[], tuple[str, bytes]]]]:
     """What the private ports answer, by the setting that opens them and the path: content type and body.
 
-    :param look: what keeps the process from serving requests.
+    :param look: whether the process can serve requests.
     """
     return {
         "HEALTH_BIND": {
@@ -75,9 +77,11 @@ class Ready(Endpoint):
     def get(self) -> Response:
         """Answer 200 if the database answers, else 503.
 
+        Warnings tell what needs somebody although requests are served: the disk of the database is full, or its
+        write-ahead log is not archived.
         Nothing has to be restarted when it fails: service resumes by itself with the database.
         """
-        return json_answer(_ready(readiness().faults))
+        return json_answer(_ready(readiness().health))
 
 
 @public_metrics.route("/metrics")
@@ -88,4 +92,4 @@ class Metrics(Endpoint):
     def get(self) -> Response:
         """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
         raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
-        return Response(_exposition(readiness().faults), content_type=CONTENT_TYPE)
+        return Response(_exposition(readiness().health), content_type=CONTENT_TYPE)

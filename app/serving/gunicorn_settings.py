@@ -209,10 +209,11 @@ def post_worker_init(worker: Any) -> None:
     if _settings.metrics_are_on:
         keep_running("metrics-flush", metrics.flush_periodically)
     if _private:
+        from app.database.readiness import Health
         from app.routes.health import private_routes
 
         readiness = extensions.get("readiness")  # another application may be served
-        routes = private_routes(readiness.faults if readiness is not None else dict[str, str])
+        routes = private_routes(readiness.health if readiness is not None else Health)
         worker.private_servers = private_ports.start(worker.sockets, _private, routes)
 
 

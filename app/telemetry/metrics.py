@@ -149,6 +149,13 @@ class Metrics:
             multiprocess_mode="livemostrecent",
             **common,
         )
+        self.warning = Gauge(
+            "warning",
+            "Whether something needed somebody when last asked, although requests are served.",
+            ("check",),
+            multiprocess_mode="livemostrecent",
+            **common,
+        )
         summed: dict[str, Any] = {"multiprocess_mode": "livesum", **common}
         self._pool_connections = Gauge("pool_connections", "Database connections.", ("pool", "state"), **summed)
         self._pool_limit = Gauge("pool_connections_max", "Database connections that there may be.", ("pool",), **summed)

@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -12,10 +12,11 @@ import psutil
 import psycopg
 import pytest
 from flask import Flask
+from psycopg.errors import DiskFull
 from werkzeug.test import TestResponse
 
 from app.config import Settings
-from app.database import migrate
+from app.database import failures, migrate
 from app.database.migration_files import migration_ids
 from app.database.readiness import ANSWERED_WITHIN_S
 from app.identity import signing_keys
@@ -24,9 +25,13 @@ from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import codes
 from tests.support.applications import open_app
+from tests.support.waiting import wait_until
 
 SOON_S = ANSWERED_WITHIN_S + 0.4
 """The longest time of a probe, and a margin for a busy machine."""
+
+ARCHIVED_WITHIN_S = 150.0
+"""PostgreSQL waits a minute after three attempts to archive a segment that have failed."""
 
 
 def ready(app: Flask) -> tuple[TestResponse, float]:
@@ -50,7 +55,7 @@ def own_app(settings: Settings) -> Iterator[Flask]:
 
 
 @contextmanager
-def holding_the_connection(app: Flask) -> Iterator[None]:
+def holding_the_connection(app: Flask) -> Generator[None]:
     """Keep the application's single connection in use."""
     held, release = Event(), Event()
 
@@ -189,12 +194,41 @@ def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
         assert shown("signing_key") == "1.0"
 
 
-def shown(check: str) -> str:
-    """The value of the metric ``ready`` of a check."""
+def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Path) -> None:
+    may_archive = data_dir.parent / "may-archive"
+    archive = {"archive_mode": "on", "archive_command": f"test -f {may_archive}", "archive_timeout": "1"}
+    with EmbeddedPostgres(data_dir, {"fsync": "off"} | archive) as server:
+        url = server.conninfo()
+        migrate.upgrade(url)
+        with open_app(Settings(database_url=url, pool_size=2)) as app:
+            wait_until(lambda: "warnings" in ready(app)[0].get_json(), ARCHIVED_WITHIN_S)
+            warnings = ready(app)[0].get_json()["warnings"]
+            assert list(warnings) == ["archiving"]
+            assert warnings["archiving"].startswith("The write-ahead log is not archived: ")
+            assert shown("archiving", "warning") == "1.0"
+            may_archive.touch()
+            wait_until(lambda: ready(app)[0].get_json() == {"status": "ready"}, ARCHIVED_WITHIN_S)
+            assert shown("archiving", "warning") == "0.0"
+
+
+def test_readiness_warns_of_a_disk_that_was_full_a_minute_ago(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert failures.error_for(DiskFull()) is not None
+    answer, _ = ready(app)
+    assert answer.status_code == 200, "reads go on"
+    assert answer.get_json()["warnings"] == {"disk": "The database had no room for a write within the last 60 s."}
+    assert shown("disk", "warning") == "1.0"
+    now = time.monotonic()
+    monkeypatch.setattr(failures, "monotonic", lambda: now + 61)
+    assert ready(app)[0].get_json() == {"status": "ready"}
+    assert shown("disk", "warning") == "0.0"
+
+
+def shown(check: str, metric: str = "ready") -> str:
+    """The value of a metric of a check."""
     return next(
         line.rpartition(" ")[2]
         for line in metrics.exposition().decode().splitlines()
-        if line.startswith(f'sample_resource_ready{{check="{check}"}}')
+        if line.startswith(f'sample_resource_{metric}{{check="{check}"}}')
     )
 
 
