@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from psycopg.errors import DeadlockDetected
 from werkzeug.test import TestResponse
 
+from app.resource.model import Resource
+from app.resource.writing import store
 from tests.support.api import Api, codes, send_concurrently
 
 WRITERS = 64
@@ -191,3 +195,36 @@ def test_upserts_and_deletes_of_one_key_never_fail(api: Api) -> None:
         statuses = Counter(answer.status_code for answer in pool.map(work, range(600)))
     assert set(statuses) <= {200, 201, 404}
     assert api.get().get_json()["total"] <= 1
+
+
+@pytest.mark.parametrize("write", [update_by_actions, put, patch, post, put_if_match])
+def test_a_write_that_is_ended_as_a_deadlock_is_decided_anew(
+    api: Api, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    """As Citus does to one of many writers of a row."""
+    resource = api.create(key="pair")
+    left = end_as_deadlocks(monkeypatch, times=2)
+    written = write(api, resource, 1)
+    assert (written.status_code, written.get_json()["version"]) == (200, 2)
+    assert not left
+
+
+def test_a_deletion_that_is_ended_as_a_deadlock_is_decided_anew(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = api.create()
+    left = end_as_deadlocks(monkeypatch, times=2)
+    assert api.delete(f"/{resource['id']}?version=1").status_code == 200
+    assert not left
+
+
+def end_as_deadlocks(monkeypatch: pytest.MonkeyPatch, times: int) -> list[DeadlockDetected]:
+    """Have the next attempts of writes end as deadlocks; returns those that have not yet."""
+    left = [DeadlockDetected() for _ in range(times)]
+
+    def find(*arguments: Any, **options: Any) -> Resource | None:
+        found = store.find(*arguments, **options)
+        if left:
+            raise left.pop()
+        return found
+
+    monkeypatch.setattr("app.resource.writing.writes.store", SimpleNamespace(**vars(store) | {"find": find}))
+    return left

@@ -49,6 +49,7 @@ def nodes(of: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(inner)
 
 
+@pytest.mark.one_machine("The coordinator's plan as JSON has the worker's plan as text.")
 @pytest.mark.parametrize("name", list(SORTABLE))
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descending: bool) -> None:

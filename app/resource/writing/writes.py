@@ -202,8 +202,9 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0
         with (
-            suppress(store.Taken),
+            suppress(store.Overtaken),
             database.writing(project_key) as connection,
+            store.overtaken_by_deadlock(),
             connection.transaction() if locks else nullcontext(),
         ):
             done = attempt(connection, locks)
