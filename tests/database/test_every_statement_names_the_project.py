@@ -14,7 +14,7 @@ from tests.support.endpoints import endpoints_of_a_project
 from tests.support.walk import Walked
 
 IDENTITY_TABLES = {*distribute.REFERENCE}
-SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration"}
+SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration", "pg_stat_archiver"}
 """They belong to the service and not to a project."""
 
 PROJECT_TABLES = {*distribute.DISTRIBUTED}
