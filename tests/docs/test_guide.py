@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -85,6 +86,31 @@ def test_a_link_without_a_target_fails_the_build() -> None:
     with_file = {"index.html": b'<a href="LICENSE">l</a>'}
     assert complete(with_file) == []
     assert with_file["LICENSE"] == (ROOT / "LICENSE").read_bytes()
+
+
+def test_it_can_be_built_of_what_a_container_engine_is_sent(tmp_path: Path) -> None:
+    """The images have it, and the engine is sent only what ``.dockerignore`` leaves."""
+    rules = re.findall("^[^#\n].*", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in tracked.stdout.split():
+        if is_sent(Path(name), rules):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tmp_path / name)
+    assert not (tmp_path / "Makefile").exists()
+    command = [sys.executable, str(tmp_path / ".ci/guide"), str(tmp_path / "built")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def is_sent(path: Path, rules: list[str]) -> bool:
+    """The last rule that fits a path or a folder above it decides."""
+    fitting = [rule for rule in rules if any(fits(place, rule.removeprefix("!")) for place in (path, *path.parents))]
+    return not fitting or fitting[-1].startswith("!")
+
+
+def fits(place: Path, rule: str) -> bool:
+    pattern = re.escape(rule).replace(r"\*\*/", "(.*/)?").replace(r"\*", "[^/]*")
+    return place != Path() and re.fullmatch(pattern, place.as_posix()) is not None
 
 
 def build_program() -> ModuleType:
