@@ -17,7 +17,17 @@ from app.resource.model import Paging, SortTerm
 from app.resource.reading import store
 from benchmarks import report
 from benchmarks.markdown import table
-from benchmarks.scale import COMMON_WORD, Connection, Operation, Project, database, page, search, seconds, seeded
+from benchmarks.scale import (
+    COMMON_WORD,
+    Operation,
+    Project,
+    RecordingConnection,
+    database,
+    page,
+    search,
+    seconds,
+    seeded,
+)
 
 GET = Operation("get by id", lambda c, p: store.get_by_id(c, p.key, str(next(p.ids))), 15)
 
@@ -43,7 +53,7 @@ MEASURED = [
 STATES = ("just loaded", "analysed")
 
 
-def milliseconds(connection: Connection, project: Project) -> dict[str, float]:
+def milliseconds(connection: RecordingConnection, project: Project) -> dict[str, float]:
     """The median of each operation, which take turns."""
     times: dict[str, list[float]] = {operation.name: [] for operation in MEASURED}
     for round_ in range(max(operation.rounds for operation in MEASURED)):
@@ -57,7 +67,7 @@ def measured(size: int) -> list[dict[str, float]]:
     """The medians in each state, with a database of its own."""
     with database(settings={"autovacuum": "off"}) as url:
         migrate.upgrade(url)
-        with Connection.connect(url, autocommit=True, prepare_threshold=2) as connection:
+        with RecordingConnection.connect(url, autocommit=True, prepare_threshold=2) as connection:
             project = seeded(connection, "loaded", size)
             found = [milliseconds(connection, project)]
             connection.execute("VACUUM (ANALYZE) resource, word")

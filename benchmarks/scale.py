@@ -19,7 +19,6 @@ from uuid import UUID
 
 import click
 import psycopg
-from uuid_utils.compat import uuid7
 
 from app.bulk import seed as made_up
 from app.database import migrate
@@ -55,7 +54,7 @@ HITS = 5
 CLIENT_ID = "benchmark"
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
+class RecordingConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that records its statements while :attr:`asked` is a list."""
 
     asked: list[tuple[Any, Any]] | None = None
@@ -84,7 +83,7 @@ class Project:
         return self.word[:2] + "x" + self.word[3:]
 
 
-def described(connection: Connection, key: str) -> Project:
+def described(connection: RecordingConnection, key: str) -> Project:
     """A seeded project, with values that are chosen by counting their resources."""
     some = connection.execute(
         "SELECT id, key FROM resource WHERE project_key = %s AND key IS NOT NULL ORDER BY md5(id::text) LIMIT 500",
@@ -115,7 +114,7 @@ def described(connection: Connection, key: str) -> Project:
 # The measured operations
 
 
-Call = Callable[[Connection, Project], object]
+Call = Callable[[RecordingConnection, Project], object]
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def search(
 ) -> Call:
     """The first page of a search with its total, ordered by relevance if there is a word."""
 
-    def call(connection: Connection, project: Project) -> object:
+    def call(connection: RecordingConnection, project: Project) -> object:
         query = Search(
             texts=() if word is None else (SearchText("en", word(project)),),
             fuzzy_level=fuzzy_level,
@@ -171,22 +170,22 @@ def search(
     return call
 
 
-def create(connection: Connection, project: Project) -> object:
+def create(connection: RecordingConnection, project: Project) -> object:
     """Create a resource like the seeded ones. Its words are stored in the project already."""
     texts = [project.word, project.text]
     content = Content(ObjectType.of({"arrayOfStringExample": texts}))
     new = NewResource(None, content, content, CLIENT_ID, unnamed=False)
-    return writing.insert(connection, project.key, uuid7(), new, None)
+    return writing.save(connection, Caller(project.key, CLIENT_ID), None, new)
 
 
-def update(connection: Connection, project: Project) -> object:
+def update(connection: RecordingConnection, project: Project) -> object:
     action = ChangeSomeProperty(f"{project.word} {next(numbers)}", staged=False)
     target = ById(str(next(project.ids)))
     found = writing.find(connection, project.key, target)
     if found is None:
         raise LookupError(target.id)
     write = Write(Caller(project.key, CLIENT_ID), target, action.apply, Preconditions())
-    return writing.update(connection, project.key, found, decide(found, write), None)
+    return writing.save(connection, write.caller, found, decide(found, write))
 
 
 numbers = iter(range(1_000_000_000))
@@ -265,13 +264,13 @@ OTHERS = [
 # Measurement
 
 
-def seconds(call: Call, connection: Connection, project: Project) -> float:
+def seconds(call: Call, connection: RecordingConnection, project: Project) -> float:
     began = time.perf_counter()
     call(connection, project)
     return time.perf_counter() - began
 
 
-def compare(connection: Connection, operations: list[Operation], small: Project, big: Project) -> None:
+def compare(connection: RecordingConnection, operations: list[Operation], small: Project, big: Project) -> None:
     click.echo("| | small, ms | big, ms | ratio |\n|---|---|---|---|")
     for operation in operations:
         # On a new connection PostgreSQL plans a statement for each of its first calls, which are not measured.
@@ -286,7 +285,7 @@ def compare(connection: Connection, operations: list[Operation], small: Project,
         click.echo(f"| {operation.name} | {fast:.2f} | {slow:.2f} | {slow / fast:.1f} |")
 
 
-def show_plans(connection: Connection, operations: list[Operation], project: Project) -> None:
+def show_plans(connection: RecordingConnection, operations: list[Operation], project: Project) -> None:
     for operation in operations:
         connection.asked = asked = []
         operation.call(connection, project)
@@ -299,7 +298,7 @@ def show_plans(connection: Connection, operations: list[Operation], project: Pro
             click.echo("\n".join(row[0] for row in rows))
 
 
-def seeded(connection: Connection, key: str, size: int) -> Project:
+def seeded(connection: RecordingConnection, key: str, size: int) -> Project:
     if not store.exists(connection, key, Selection()):
         began = time.perf_counter()
         bulk_store.copy_in(connection, key, made_up.resources(key, size, 0))
@@ -327,7 +326,7 @@ def database(url: str | None = None, settings: Mapping[str, str] | None = None) 
 def main(url: str | None, small: int, big: int, plans: bool) -> None:
     with database(url) as known_url:
         migrate.upgrade(known_url)
-        with Connection.connect(known_url, autocommit=True, prepare_threshold=2) as connection:
+        with RecordingConnection.connect(known_url, autocommit=True, prepare_threshold=2) as connection:
             projects = seeded(connection, "small", small), seeded(connection, "big", big)
             connection.execute("VACUUM (ANALYZE) resource, word")
             if plans:

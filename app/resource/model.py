@@ -69,6 +69,10 @@ class Resource:
             return replace(self, staged=staged)
         return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
+    def stored(self, _: UUID, at: datetime) -> "Resource":
+        """This resource, as it was written at a time."""
+        return replace(self, last_modified_at=at)
+
 
 @dataclass(frozen=True, slots=True)
 class NewResource:

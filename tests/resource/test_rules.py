@@ -24,7 +24,7 @@ from app.resource.model import (
     Unnamed,
 )
 from app.resource.object_type import ObjectType
-from app.resource.writing.rules import Write, create, decide
+from app.resource.writing.rules import Write, decide
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 NONE = Preconditions()
@@ -127,9 +127,9 @@ def test_what_is_created_if_there_is_no_resource(
 ) -> None:
     asked = Write(WRITER, target, lambda resource: resource, conditions, creates)
     if refusal is None:
-        assert create(asked, has_others=has_others) == creates
+        assert decide(None, asked, has_others=has_others) == creates
     else:
-        assert refusal_of(create, asked, has_others=has_others) == refusal
+        assert refusal_of(decide, None, asked, has_others=has_others) == refusal
 
 
 def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
         too_large = write(ChangeSomeProperty("textä.", staged=staged))
         assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
     monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size - 1)
-    assert refusal_of(create, Write(WRITER, None, lambda resource: resource, NONE, NEW), has_others=False) == (
+    assert refusal_of(decide, None, Write(WRITER, None, lambda resource: resource, NONE, NEW), has_others=False) == (
         400,
         "InvalidInput",
     )

@@ -35,8 +35,18 @@ class Write:
     creates: NewResource | None = None
 
 
-def decide(stored: Resource, write: Write) -> Resource:
+def decide(found: Resource | None, write: Write, *, has_others: bool = False) -> Resource | NewResource:
     """The resource after a write.
+
+    :param found: the one that it means; None if there is none.
+    :param has_others: whether the project has resources although none was found.
+    :raises ApiError: 404, 409, 412 or 400.
+    """
+    return _creation(write, has_others=has_others) if found is None else _change(found, write)
+
+
+def _change(stored: Resource, write: Write) -> Resource:
+    """What becomes of a stored resource.
 
     It is equal to ``stored`` if nothing changes; else its version is one more, whatever the change has made of it. That
     it becomes the unnamed resource is nothing that a client sees, so that alone leaves the version as it is.
@@ -66,10 +76,9 @@ def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
         raise refusal
 
 
-def create(write: Write, *, has_others: bool) -> NewResource:
+def _creation(write: Write, *, has_others: bool) -> NewResource:
     """The resource that a write creates, since there is none that it means.
 
-    :param has_others: whether the project has resources, none of which is the unnamed one.
     :raises ApiError: 404 if it creates none, or 400 if it does not say which of several it means; 412, since If-Match
         demands a resource; 400 if the resource would be too large.
     """

@@ -7,11 +7,9 @@ DELETE has the version that was read in its WHERE clause.
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, LiteralString
-from uuid import UUID
 
 from psycopg.errors import DeadlockDetected, UniqueViolation
 
@@ -21,7 +19,7 @@ from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import changed_columns
-from app.resource.model import ById, ByKey, Content, NewResource, Resource, Target, Unnamed
+from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 from app.values.large_values import computed
@@ -159,19 +157,6 @@ class Overtaken(Exception):
     """Another write came in between, and this one has changed nothing: it has to be decided anew."""
 
 
-class Taken(Overtaken):
-    """Another resource of the project has the key, or is the unnamed one.
-
-    :ivar is_key: whether it is about the key. Citus appends the number of the shard to a constraint's name, and passes
-        no name on if the shard is on another node than the session.
-    """
-
-    def __init__(self, error: UniqueViolation) -> None:
-        name = error.diag.constraint_name
-        super().__init__(name)
-        self.is_key = name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
-
-
 @contextmanager
 def overtaken_by_deadlock() -> Generator[None]:
     """Take a deadlock for a write that came in between, since PostgreSQL rolls back one of the writes.
@@ -185,18 +170,6 @@ def overtaken_by_deadlock() -> Generator[None]:
         yield
     except DeadlockDetected:
         raise Overtaken from None
-
-
-def _written(connection: Connection, statement: LiteralString, parameters: Parameters) -> datetime | None:
-    """The time of a write; None if it has found no row.
-
-    :raises Taken: if it violates a constraint.
-    """
-    try:
-        row = connection.execute(statement, parameters).fetchone()
-    except UniqueViolation as error:
-        raise Taken(error) from None
-    return None if row is None else row[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,47 +211,46 @@ def _parameters(target: Target) -> Parameters:
             return {}
 
 
-def insert(
-    connection: Connection, project_key: str, resource_id: UUID, new: NewResource, at: datetime | None
-) -> Stored:
-    """Create a resource.
-
-    :param at: the time of the write; None: now, by the clock of the database.
-    :raises Taken: if its key is in use, or if the project has an unnamed resource already.
-    """
-    columns = {name: value for name, value in _changed(None, new).items() if value is not None}
-    words = _word_cache.new_words(connection, project_key, _new_texts(None, new))
-    statement = _insert(tuple(columns), dated=at is not None, notes_text=bool(words))
-    parameters = {"project_key": project_key, "id": resource_id, "now": at, "new_words": words.text, **columns}
-    created_at = _written(connection, statement, parameters)
-    if created_at is None:
-        errors.unreachable("an INSERT without ON CONFLICT returns its row")
-    _word_cache.add(connection, project_key, words)
-    return Stored(new.stored(resource_id, created_at), is_new=True, leaves_text=bool(words))
-
-
-def update(
-    connection: Connection, project_key: str, before: Resource, after: Resource, at: datetime | None
+def save(
+    connection: Connection, caller: Caller, before: Resource | None, after: Resource | NewResource
 ) -> Stored | None:
     """Write what differs between two states of a resource.
 
-    :param before: as it was read.
+    :param before: as it was read; None if it is created.
     :param after: as it was decided; its time becomes that of this write.
-    :param at: as for :func:`insert`.
     :return: None if it is not there any more with the version that was read.
-    :raises Taken: if its new key is in use, or if the project has another unnamed resource.
+    :raises Overtaken: if another write has taken its key, or the place of the unnamed resource.
+    :raises ApiError: 400 if it gets a key that another resource has.
     """
     columns = _changed(before, after)
-    if not columns:
+    if before is not None and not columns:
         return Stored(before)
+    project_key, at = caller.project_key, caller.world.write_time()
     words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
-    statement = _update(tuple(columns), dated=at is not None, notes_text=bool(words))
-    which = {"project_key": project_key, "id": before.id, "read_version": before.version}
-    modified_at = _written(connection, statement, {**which, "now": at, "new_words": words.text, **columns})
-    if modified_at is None:
+    build = _insert if before is None else _update
+    statement = build(tuple(columns), dated=at is not None, notes_text=bool(words))
+    resource_id = caller.world.resource_id(connection, project_key) if before is None else before.id
+    which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
+    try:
+        row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
+    except UniqueViolation as error:
+        if before is not None and before.key != after.key and _is_about_key(error):
+            raise errors.duplicate_field("key", after.key) from None
+        raise Overtaken from None
+    if row is None:
         return None
     _word_cache.add(connection, project_key, words)
-    return Stored(replace(after, last_modified_at=modified_at), leaves_text=bool(words))
+    return Stored(after.stored(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
+
+
+def _is_about_key(error: UniqueViolation) -> bool:
+    """Whether another resource has the key; else the project has another unnamed resource.
+
+    Citus appends the number of the shard to a constraint's name, and passes no name on if the shard is on another node
+    than the session.
+    """
+    name = error.diag.constraint_name
+    return name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:

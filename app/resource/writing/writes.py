@@ -171,27 +171,14 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stored | None:
-    """Find, decide, write.
-
-    :return: None if another write came in between.
-    :raises Taken: likewise, if the other write has taken the key or the place of the unnamed resource.
-    """
-    project_key, world, target = write.caller.project_key, write.caller.world, write.target
+    """Find, decide, write; None if another write came in between."""
+    project_key, target = write.caller.project_key, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
-    if found is None:
-        may_have_others = isinstance(target, Unnamed) and write.creates is None
-        has_others = may_have_others and exists(connection, project_key, Selection())
-        new = rules.create(write, has_others=has_others)
-        new_id = world.resource_id(connection, project_key)
-        return store.insert(connection, project_key, new_id, new, world.write_time())
+    may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
+    has_others = may_have_others and exists(connection, project_key, Selection())
     size = sum(len(each.staged.object_type.text) for each in (found, write.creates) if each is not None)
-    after = computed(lambda: rules.decide(found, write), size)
-    try:
-        return store.update(connection, project_key, found, after, world.write_time())
-    except store.Taken as taken:
-        if taken.is_key and after.key != found.key:
-            raise errors.duplicate_field("key", after.key) from None
-        raise
+    after = computed(lambda: rules.decide(found, write, has_others=has_others), size)
+    return store.save(connection, write.caller, found, after)
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from flask import Request
 
 from app.database.pool import Database
-from app.resource.model import ById, ByKey, Target, Unnamed, canonical_id
+from app.resource.model import ById, ByKey, Caller, Target, Unnamed, canonical_id
 from app.resource.world import World
 from app.resource.writing import store
 from app.sandbox.faults import requests
@@ -35,13 +35,14 @@ def write_before(database: Database, world: World, project_key: str, request: Re
     target = _target(request, operation_id)
     if target is None:
         return
+    other_writer = Caller(project_key, OTHER_WRITER, world)
     for _ in range(_ATTEMPTS):  # a writer that is no fiction may be faster
         with database.writing(project_key) as connection:
             found = store.find(connection, project_key, target)
             if found is None:
                 return
-            after = replace(found, version=found.version + 1, last_modified_by=OTHER_WRITER)
-            if store.update(connection, project_key, found, after, world.write_time()) is not None:
+            after = replace(found, version=found.version + 1, last_modified_by=other_writer.client_id)
+            if store.save(connection, other_writer, found, after) is not None:
                 return
 
 

@@ -47,12 +47,12 @@ def concurrent_updates_all_win(planted: Planted) -> None:
 def a_concurrent_change_is_lost(planted: Planted) -> None:
     crowd, numbers = Crowd(), count()
 
-    def update(method: Any, connection: Any, project: str, before: Any, after: Any, at: Any) -> Any:
-        if crowd and next(numbers) % 2:
+    def save(method: Any, connection: Any, caller: Any, before: Any, after: Any) -> Any:
+        if before is not None and crowd and next(numbers) % 2:
             return store.Stored(after)
-        return method(connection, project, before, after, at)
+        return method(connection, caller, before, after)
 
-    planted.wrap(store, "update", update)
+    planted.wrap(store, "save", save)
 
 
 @inside("9-18")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from planted import Answer, Planted, Request, inside, of_answers, of_requests
 
-from app.resource.writing import store
+from app.sandbox.projects import world
 from faults.lists import arrays
 
 INTEGERS = ("arrayOfIntExample", "arrayOfUniqueIntExample")
@@ -97,10 +97,7 @@ def the_id_of_a_client_is_its_name(request: Request, answer: Answer) -> None:
 
 @inside("2.2-3")
 def ids_are_random(planted: Planted) -> None:
-    def insert(method: Any, connection: Any, project: str, made: Any, *given: Any) -> Any:
-        return method(connection, project, UUID(int=made.int & ~(0xF << 76) | 4 << 76), *given)
-
-    planted.wrap(store, "insert", insert)
+    planted.wrap(world, "uuid7", lambda method: UUID(int=method().int & ~(0xF << 76) | 4 << 76))
 
 
 def change_key(request: Request, change: Callable[[str], str]) -> Request:

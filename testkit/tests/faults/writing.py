@@ -65,11 +65,16 @@ def a_conflict_is_carried_out_all_the_same(request: Request, forward: Forward) -
 
 
 def change_decisions(planted: Planted, change: Callable[[Any, Any, Any], Any]) -> None:
-    """Change what becomes of resources.
+    """Change what becomes of stored resources.
 
     :param change: gets a resource as it is, the same as it was decided, and the write; returns what is written.
     """
-    planted.wrap(rules, "decide", lambda method, stored, write: change(stored, method(stored, write), write))
+
+    def decide(method: Any, stored: Any, write: Any, **others: Any) -> Any:
+        after = method(stored, write, **others)
+        return after if stored is None else change(stored, after, write)
+
+    planted.wrap(rules, "decide", decide)
 
 
 @inside("9-2")
