@@ -26,9 +26,10 @@ TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TAB
 CONDITION = re.compile(r"\b(?:\w+\.)?project_key = %\(project_key\)s")
 INSERTED = re.compile(
     r"INSERT INTO \w+(?: AS \w+)?"
-    r" \(\s*project_key,.*?\)\s*(?:SELECT\s+|VALUES \()%\(project_key\)s,",
+    r" \(\s*project_key,.*?\)\s*(?:SELECT\s+|VALUES \()(?:%\(project_key\)s|\w+\.project_key),",
     re.DOTALL,
 )
+"""The project's key, or that of the rows that are read, which the conditions name."""
 
 RETURNED = re.compile(r"\bRETURNING\b(.*?)(?=\)\s*(?:,|SELECT\b|INSERT\b)|$)", re.DOTALL)
 COLUMNS = re.compile(r"\s*(?:\w+\.)?\w+(?:,\s*(?:\w+\.)?\w+)*\s*")

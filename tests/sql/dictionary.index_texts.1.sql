@@ -1,6 +1,5 @@
-DELETE FROM unindexed_text u
+SELECT u.id
+FROM unindexed_text u
 WHERE u.project_key = %(project_key)s
-    AND u.id = ANY (
-        ARRAY(SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s LIMIT 64 FOR UPDATE SKIP LOCKED)
-    )
-RETURNING u.text
+LIMIT 64
+FOR UPDATE SKIP LOCKED

@@ -1,2 +1,2 @@
-SELECT count(*)
-FROM (SELECT FROM unindexed_text u WHERE u.project_key = %(project_key)s LIMIT 10000) u
+DELETE FROM unindexed_text u
+WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)

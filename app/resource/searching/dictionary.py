@@ -129,26 +129,35 @@ def _pieces(texts: Collection[str]) -> list[str]:
 
 # Indexing
 
-_TEXTS_AT_ONCE = literal(64)
+_TEXTS_AT_ONCE = 64
 """Texts of one piece of work, which takes some milliseconds."""
 
 _LEFT_AT_MOST = literal(10_000)
 
 _TAKE_TEXTS: LiteralString = f"""
-    DELETE FROM unindexed_text u
-    WHERE u.project_key = %(project_key)s AND u.id = ANY (ARRAY(
-        SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s
-        LIMIT {_TEXTS_AT_ONCE} FOR UPDATE SKIP LOCKED))
-    RETURNING u.text"""
-"""Deletes texts and returns them. What another process has taken is skipped; it will be indexed there."""
+    SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s
+    LIMIT {literal(_TEXTS_AT_ONCE)} FOR UPDATE SKIP LOCKED"""
+"""What another process has taken is skipped; it will be indexed there."""
 
 _ADD_WORDS: LiteralString = """
     INSERT INTO word (project_key, word)
-    SELECT %(project_key)s, w.word
-    FROM (SELECT DISTINCT w.word FROM unnest(%(texts)s::text[]) t (text), unnest(words_of_text(t.text)) w (word)) w
+    SELECT w.project_key, w.word
+    FROM (
+        SELECT DISTINCT u.project_key, w.word
+        FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+        WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)
+    ) w
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
-"""In this order, as everywhere: two transactions that add the same words wait for one another and do not deadlock."""
+"""In this order, as everywhere: two transactions that add the same words wait for one another and do not deadlock.
+
+It reads the texts where they are, and inserts the ``project_key`` of their rows. So a worker of a distributed database
+does it by itself. Of texts that are parameters the coordinator would get the words, and commit in two phases.
+"""
+
+_DELETE_TEXTS: LiteralString = (
+    "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)"
+)
 
 _COUNT_TEXTS: LiteralString = f"""
     SELECT count(*) FROM (
@@ -156,11 +165,18 @@ _COUNT_TEXTS: LiteralString = f"""
 
 
 def index_texts(connection: Connection, project_key: str) -> int:
-    """Move the words of some texts to the dictionary, and return how many texts are left, at most 10,000."""
+    """Move the words of some texts to the dictionary.
+
+    :return: how many texts are left, at most 10,000; 0 if the others, if any, have been taken by other processes.
+    """
     with connection.transaction():
-        texts = [text for (text,) in connection.execute(_TAKE_TEXTS, {"project_key": project_key})]
-        if texts:
-            connection.execute(_ADD_WORDS, {"project_key": project_key, "texts": texts})
+        ids = [taken for (taken,) in connection.execute(_TAKE_TEXTS, {"project_key": project_key})]
+        if ids:
+            texts = {"project_key": project_key, "ids": ids}
+            connection.execute(_ADD_WORDS, texts)
+            connection.execute(_DELETE_TEXTS, texts)
+    if len(ids) < _TEXTS_AT_ONCE:
+        return 0
     row = connection.execute(_COUNT_TEXTS, {"project_key": project_key}).fetchone()
     return row[0] if row else 0
 
