@@ -170,6 +170,13 @@ def search(
     return call
 
 
+def read_all(connection: RecordingConnection, project: Project) -> object:
+    """What a request costs at least that no index serves."""
+    return connection.execute(
+        "SELECT count(r.array_of_int) FROM resource r WHERE r.project_key = %(key)s", {"key": project.key}
+    ).fetchone()
+
+
 def create(connection: RecordingConnection, project: Project) -> object:
     """Create a resource like the seeded ones. Its words are stored in the project already."""
     texts = [project.word, project.text]
@@ -236,6 +243,7 @@ SELECTIVE = [
 ]
 
 OTHERS = [
+    Operation("reading one column of every row", read_all, 3),
     Operation("the commonest word, in every seventh resource", page(contains=lambda _: COMMON_WORD), 10),
     Operation("search for it", search(lambda _: "dog"), 5),
     Operation("exists, the commonest word", exists(contains=lambda _: COMMON_WORD), 20),
@@ -248,6 +256,7 @@ OTHERS = [
     Operation("offset 10000", page(Paging(offset=10_000)), 10),
     Operation("offset 10000, sort by key", page(Paging(offset=10_000, sort=(SortTerm(SORTABLE["key"]),))), 10),
     Operation("a range that many are in", page(where=lambda _: "arrayOfIntExample > 990"), 5),
+    Operation("filter by a range between bounds", search(filters=lambda _: ["arrayOfIntExample:range(500 to 510)"]), 3),
     Operation("a range that none is in", page(where=lambda _: "arrayOfIntExample > 5000"), 3),
     Operation("facet of terms, over everything", search(facets=("arrayOfStringExample",)), 2),
     Operation("facet of a scalar's terms", search(facets=("version",)), 2),

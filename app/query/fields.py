@@ -61,7 +61,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ValueArray:
-    """The distinct values of an array field, sorted, in a column of their own for facets; NULL if there are none.
+    """The distinct values of an array field, sorted, in a column of their own; NULL if there are none.
+
+    Facets count them, and ``<``, ``>`` and ranges look at the least and the greatest.
 
     :param column: the column of the current projection.
     :param item_type: the SQL type of a value.

@@ -38,7 +38,7 @@ TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text")
 class Member:
     """A member of the objects of an array; each is optional.
 
-    :param column: the column with its distinct values, for facets.
+    :param column: the column with its distinct values, for facets and comparisons of order.
     """
 
     name: LiteralString
@@ -71,8 +71,8 @@ class ArrayField:
     """A field of ObjectType. Each is an array, and optional.
 
     :param type: what its items are; None for objects, which ``members`` describe.
-    :param column: the column with its distinct values, for facets; the column of the staged projection has ``staged_``
-        before this name.
+    :param column: the column with its distinct values, for facets and comparisons of order; the column of the staged
+        projection has ``staged_`` before this name.
     :param unique: items do not repeat.
     :param length: the number of items; None for any.
     :param parameters: the parameters of the list (interface 4.1) that look for one item.

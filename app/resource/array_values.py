@@ -1,4 +1,4 @@
-"""The columns with the distinct values of each array of an ObjectType, which facets count.
+"""The columns with the distinct values of each array of an ObjectType: facets count them, ``<`` and ``>`` compare them.
 
 The worker makes the values from what it has checked, which takes some microseconds. SQL would have to take the
 document apart.

@@ -22,6 +22,7 @@ _WHY = {
     "No index has what they ask for.": (
         "exists.where_array_is_empty", "exists.where_array_is_not_empty", "exists.where_array_matches_ignore_case",
         "exists.where_array_not_equals", "exists.where_array_greater", "exists.where_created_by",
+        "exists.where_element_greater",
         "exists.where_element_negated", "exists.where_some_property_matches_ignore_case", "search.filter_exists",
         "search.filter_missing", "search.filter_range", "search.filter_range_of_array",
     ),

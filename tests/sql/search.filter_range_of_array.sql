@@ -3,7 +3,15 @@ WITH
         SELECT r.id
         FROM resource r
         WHERE r.project_key = %(project_key)s
-            AND jsonb_path_exists(r.object, %(filter_0_0)s::jsonpath, %(filter_0_1)s::jsonb)
+            AND (
+                (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
+                AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
+                AND EXISTS (
+                    SELECT
+                    FROM unnest(r.array_of_int) e (value)
+                    WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
+                )
+            )
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -36,7 +44,15 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND jsonb_path_exists(r.object, %(filter_0_0)s::jsonpath, %(filter_0_1)s::jsonb)
+                AND (
+                    (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
+                    AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
+                    AND EXISTS (
+                        SELECT
+                        FROM unnest(r.array_of_int) e (value)
+                        WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
+                    )
+                )
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

@@ -154,11 +154,12 @@ class _Compiler:
         template = atom.operator.scalar
         if not values:
             return _same(template.format(field=column))
+        return _same(template.format(field=column, value=self._operand(atom, cast, values)))
+
+    def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
         if atom.operator.arity is Arity.LIST:
-            value = f"{self._parameter([parameter_of(value) for value in values])}::{cast}[]"
-        else:
-            value = f"{self._parameter(parameter_of(values[0]))}::{cast}"
-        return _same(template.format(field=column, value=value))
+            return f"{self._parameter([parameter_of(value) for value in values])}::{cast}[]"
+        return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> Texts:
         """A comparison of the id as UUID if possible: UUIDs sort as their texts do, and the primary key serves it."""
@@ -166,7 +167,7 @@ class _Compiler:
         if atom.operator.equality:
             # No id equals a text that is not canonical.
             return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else _FALSE
-        if ids and atom.operator.array is ArraySearch.ELEMENT:
+        if ids and atom.operator.ordered:
             return self._scalar(atom, self._column(atom.field), "uuid", ids)
         if atom.field.text is None:
             unreachable("an id has a text")
@@ -180,21 +181,34 @@ class _Compiler:
     # Arrays of scalars
 
     def _array(self, atom: Holds) -> Texts:
+        if atom.operator.ordered:
+            return self._ordered(atom)
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY:
                 return self.containment([_document(name, [_json(value)]) for value in values])
             case ArraySearch.CONTAINS_ALL:
                 return self.containment([_document(name, [_json(value) for value in values])])
-            case ArraySearch.ELEMENT:
-                test = atom.operator.member.format(it="@", value="$v0")
-                return self._path(f"$.{name}[*] ? ({test})", [_operand(atom)])
             case template:
                 column = self._column(atom.field)
                 if not values:
                     return _same(template.format(field=column))
                 value = f"{self._parameter(parameter_of(values[0]))}::{CASTS[atom.field.type]}"
                 return _same(template.format(field=column, value=value))
+
+    def _ordered(self, atom: Holds) -> Texts:
+        """Whether an array, or an array of objects in one of their members, has a value of an order or range."""
+        if atom.field.values is None:
+            unreachable("the values of every array have a column")
+        values = atom.field.values.for_stage(self.stage)
+        return _same(
+            atom.operator.ordered.format(
+                least=f"({values})[1]",
+                greatest=f"({values})[cardinality({values})]",
+                values=values,
+                value=self._operand(atom, CASTS[atom.field.type], atom.values),
+            )
+        )
 
     def containment(self, documents: Sequence[str]) -> Texts:
         """Whether the document contains at least one of these."""
@@ -218,6 +232,12 @@ class _Compiler:
     # Arrays of objects
 
     def _element(self, condition: HasElement) -> Texts:
+        if (
+            isinstance(condition.condition, Holds)
+            and condition.condition.operator.ordered
+            and not condition.condition.negated
+        ):
+            return self._ordered(condition.condition)
         name = condition.field.name
         candidates = _candidates(condition.condition)
         texts: list[Texts] = []
@@ -277,7 +297,7 @@ def _document(name: str, items: Sequence[str]) -> str:
     return f'{{"{name}":[{",".join(items)}]}}'
 
 
-def _operand(atom: Holds) -> str:
+def _variable(atom: Holds) -> str:
     """The value of a jsonpath's variable: a list for operators that take one."""
     items = [_json(item) for item in atom.values]
     return f"[{','.join(items)}]" if atom.operator.arity is Arity.LIST else items[0]
@@ -355,7 +375,7 @@ def _filter(condition: Condition, variables: list[str]) -> str:
         case Holds(operator=operator, negated=negated):
             value = f"$v{len(variables)}"
             if condition.values:
-                variables.append(_operand(condition))
+                variables.append(_variable(condition))
             test = operator.member.format(it=f"@.{condition.field.name}", value=value)
             return f"!({test})" if negated else test
         case _:

@@ -25,7 +25,6 @@ class ArraySearch(Enum):
 
     CONTAINS_ANY = "the document contains one of the values in the array; the GIN index serves it"
     CONTAINS_ALL = "the document contains all of the values in the array; the GIN index serves it"
-    ELEMENT = "a jsonpath finds an element; twice as fast as unnesting the array"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +35,8 @@ class Operator:
     :param types: the types of fields that have the operator.
     :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list.
     :param array: the same for an array of scalars, or the way in which the array is searched.
+    :param ordered: the same for the distinct values of an array, which are sorted: ``{least}``, ``{greatest}`` and all
+        ``{values}``. This takes half as long as a jsonpath, which takes the document apart.
     :param member: jsonpath with ``{it}`` and ``{value}``, for an element of an array or a member of one.
     :param equality: whether it holds for the given values and no others, so that containment of a document with them
         can take its place.
@@ -47,6 +48,7 @@ class Operator:
     types: frozenset[FieldType]
     scalar: LiteralString = ""
     array: LiteralString | ArraySearch = ""
+    ordered: LiteralString = ""
     member: LiteralString = ""
     equality: bool = False
     absent: bool = False
@@ -76,16 +78,36 @@ _ROWS = (
         equality=True,
     ),
     Operator(
-        "<", Arity.ONE, _COMPARABLE, scalar="{field} < {value}", array=ArraySearch.ELEMENT, member="{it} < {value}"
+        "<",
+        Arity.ONE,
+        _COMPARABLE,
+        scalar="{field} < {value}",
+        ordered="{least} < {value}",
+        member="{it} < {value}",
     ),
     Operator(
-        ">", Arity.ONE, _COMPARABLE, scalar="{field} > {value}", array=ArraySearch.ELEMENT, member="{it} > {value}"
+        ">",
+        Arity.ONE,
+        _COMPARABLE,
+        scalar="{field} > {value}",
+        ordered="{greatest} > {value}",
+        member="{it} > {value}",
     ),
     Operator(
-        "<=", Arity.ONE, _COMPARABLE, scalar="{field} <= {value}", array=ArraySearch.ELEMENT, member="{it} <= {value}"
+        "<=",
+        Arity.ONE,
+        _COMPARABLE,
+        scalar="{field} <= {value}",
+        ordered="{least} <= {value}",
+        member="{it} <= {value}",
     ),
     Operator(
-        ">=", Arity.ONE, _COMPARABLE, scalar="{field} >= {value}", array=ArraySearch.ELEMENT, member="{it} >= {value}"
+        ">=",
+        Arity.ONE,
+        _COMPARABLE,
+        scalar="{field} >= {value}",
+        ordered="{greatest} >= {value}",
+        member="{it} >= {value}",
     ),
     Operator("contains any", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ANY),
     Operator("contains all", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ALL),
@@ -122,8 +144,8 @@ CLOSED_RANGE = Operator(
     "range",
     Arity.LIST,
     _ARRAYS,
-    array=ArraySearch.ELEMENT,
-    member="{it} >= {value}[0] && {it} <= {value}[1]",
+    ordered="({least} <= ({value})[2] AND {greatest} >= ({value})[1] AND EXISTS"
+    " (SELECT FROM unnest({values}) e (value) WHERE e.value BETWEEN ({value})[1] AND ({value})[2]))",
 )
 """One element lies between two bounds, bounds included. Only filters have it: the two comparisons of a predicate on an
 array of scalars may hold for different elements."""
