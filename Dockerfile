@@ -4,6 +4,9 @@
 #
 # What is installed has the versions and the hashes of ops/image (make lock). Every builder can build it: it uses no
 # features of BuildKit, which would skip the stages that are not needed.
+#
+# Each layer of the images is a folder that an earlier stage has filled, and in which ops/image/layer has set all times. So
+# two builds of a commit make the same layers, and two versions with the same dependencies share the layers of these.
 
 # The wheel, as `make dist` builds it.
 FROM python:3.13.13-slim-trixie AS wheel
@@ -13,20 +16,46 @@ COPY . /source/
 RUN python /source/.ci/guide \
  && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels /source
 
-FROM python:3.13.13-slim-trixie AS lean
+# Changes with the dependencies only, so a change of the code does not install them again.
+FROM python:3.13.13-slim-trixie AS dependencies
+COPY ops/image/layer ops/image/lean.txt /
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --require-hashes \
+        --root /dependencies -r /lean.txt \
+ && sh /layer /dependencies
+
+FROM dependencies AS service
+COPY --from=wheel /wheels /wheels
+# Browsers tell the pages of two versions apart by the times of their files, so these are those of the commit.
+ARG SOURCE_DATE_EPOCH
+# hadolint ignore=DL3013
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --no-index --no-deps \
+        --root /service --find-links /wheels sample-resource \
+ && sh /layer /service "${SOURCE_DATE_EPOCH:-$(date +%s)}"
+
+# Debian and Python, without what installs further packages: no image needs it, and scanners find faults in it.
+# PostgreSQL needs a name for its account.
+FROM python:3.13.13-slim-trixie AS system
+COPY ops/image/layer /layer
+RUN pip uninstall --yes --root-user-action=ignore pip \
+ && rm -r /usr/local/lib/python3*/ensurepip \
+ && echo sample-resource:x:10001: >> /etc/group \
+ && echo sample-resource:x:10001:10001::/data:/usr/sbin/nologin >> /etc/passwd \
+ && mkdir /srv/sample-resource \
+ && sh /layer /usr/local \
+ && rm /layer \
+ && touch --date=@0 /etc /etc/group /etc/passwd /srv /srv/sample-resource /tmp
+
+# Not from the image of Python itself, whose layers have pip.
+FROM scratch AS lean
+# hadolint ignore=DL3067
+COPY --from=system / /
+COPY --from=dependencies /dependencies/ /
+COPY --from=service /service/ /
 
 LABEL org.opencontainers.image.title="sample-resource" \
       org.opencontainers.image.description="A durable, faithful server for the commercetools family of resource APIs" \
-      org.opencontainers.image.licenses="MIT"
-
-# Changes with the dependencies only, so a change of the code does not install them again.
-COPY ops/image/lean.txt /tmp/lean.txt
-RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes -r /tmp/lean.txt \
- && rm /tmp/lean.txt
-COPY --from=wheel /wheels /wheels
-# pip compiles the modules, since the root will be read-only.
-RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-index --no-deps /wheels/*.whl \
- && rm -r /wheels
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.base.name="docker.io/library/python:3.13.13-slim-trixie"
 
 # A number, so that an orchestrator can check that the account is not root. The account owns no files.
 USER 10001:10001
@@ -35,7 +64,8 @@ WORKDIR /srv/sample-resource
 
 # All addresses of the container. The container engine decides which ports are published. Health checks come from inside;
 # an orchestrator that probes over the network needs 0.0.0.0:8009.
-ENV BIND=0.0.0.0 \
+ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
+    BIND=0.0.0.0 \
     PORT=8000 \
     HEALTH_BIND=127.0.0.1:8009 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -54,22 +84,22 @@ sys.exit(connection.getresponse().status >= 500)"]
 # In the exec form gunicorn gets SIGTERM, and finishes the requests in flight.
 CMD ["gunicorn", "-c", "python:app.serving.gunicorn_settings", "app:create_app()"]
 
+# What the all-in-one image has more. The empty folder of the data belongs to the account of the image.
+FROM dependencies AS embedded
+COPY ops/image/all-in-one.txt /
+RUN PYTHONPATH="$(echo /dependencies/usr/local/lib/python3*/site-packages)" \
+    pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --require-hashes \
+        --root /embedded -r /all-in-one.txt \
+ && sh /layer /embedded \
+ && install --directory --mode 0700 /volume/data \
+ && sh /layer /volume
+
 FROM lean AS all-in-one
+COPY --from=embedded /embedded/ /
+COPY --from=embedded --chown=10001:10001 /volume/ /
 
 LABEL org.opencontainers.image.title="sample-resource, all in one" \
       org.opencontainers.image.description="sample-resource with a PostgreSQL of its own, for trying it out and for tests"
-
-# PostgreSQL needs a name for its account, and a folder that it owns.
-# hadolint ignore=DL3002
-USER 0:0
-COPY ops/image/all-in-one.txt /tmp/all-in-one.txt
-RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes \
-        -r /tmp/all-in-one.txt \
- && rm /tmp/all-in-one.txt \
- && groupadd --gid 10001 sample-resource \
- && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin sample-resource \
- && install --directory --mode 0700 --owner 10001 --group 10001 /data
-USER 10001:10001
 
 ENV DATA_DIR=/data
 VOLUME /data
@@ -85,17 +115,22 @@ sys.exit(connection.getresponse().status >= 500)"]
 # In the exec form the supervisor gets SIGTERM, and stops gunicorn and PostgreSQL in this order.
 CMD ["sample-resource", "serve"]
 
-# What is installed in the all-in-one image, the superset of both, in CycloneDX's format. The tool has a Python
-# environment of its own, so that it does not list itself.
+# What is in the all-in-one image, the superset of both, in CycloneDX's format: packages of Python and of Debian. The tools
+# have a Python environment of their own, so that they do not list themselves.
+FROM python:3.13.13-slim-trixie AS tools
+COPY ops/image/sbom.txt /sbom.txt
+RUN python -m venv /tools \
+ && /tools/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /sbom.txt
+
 FROM all-in-one AS sbom
 # hadolint ignore=DL3002
 USER 0:0
-COPY ops/image/sbom.txt /sbom.txt
-RUN python -m venv /tool \
- && /tool/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /sbom.txt \
- && mkdir /sbom \
- && /tool/bin/cyclonedx-py environment --output-reproducible --output-format JSON --output-file /sbom/all-in-one.cdx.json \
-        /usr/local/bin/python
+COPY --from=tools /tools /tools
+COPY ops/image/merge /merge
+RUN mkdir /sbom \
+ && /tools/bin/cyclonedx-py environment --output-reproducible --output-format JSON --output-file /python.json /usr/local/bin/python \
+ && /tools/bin/debsbom generate --sbom-type cdx --cdx-schema-version 1.6 --no-recommends-deps --root / --out /debian \
+ && python /merge /python.json /debian.cdx.json > /sbom/all-in-one.cdx.json
 CMD ["cat", "/sbom/all-in-one.cdx.json"]
 
 # The last stage is what a build without a target makes.

@@ -85,8 +85,11 @@ docs: install-dev
 	@$(BIN)/python .ci/guide
 
 # What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
+# The source is where this checkout comes from, if that is an address for everybody; without the name and password in it.
 oci = --label org.opencontainers.image
-labels = $(oci).version=$(shell sed -n 's/^version = //p' setup.cfg) \
+source = $(shell git config --get remote.origin.url | sed -n 's,^https://\([^@/]*@\)\?,https://,p')
+labels = --build-arg SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct) $(if $(source),$(oci).source=$(source)) \
+	$(oci).version=$(shell sed -n 's/^version = //p' setup.cfg) \
 	$(oci).revision=$(shell git rev-parse HEAD) $(oci).created=$(shell git log -1 --format=%cI)
 
 # ARGS are options of `docker build`, such as --network=host.
@@ -108,7 +111,7 @@ lock: install-dev
 	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
 	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
 	printf 'setuptools\nzensical\n' | $(lock_of) - --output-file ops/image/build.txt
-	echo cyclonedx-bom | $(lock_of) - --output-file ops/image/sbom.txt
+	printf 'cyclonedx-bom\ndebsbom[cdx]\n' | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
 	echo pip | $(lock_of) - setup.cfg testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt

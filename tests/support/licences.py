@@ -27,7 +27,7 @@ LGPL-3.0 asks that its users can replace the library, which a Python package alw
 its own files be published; certifi, a list of certificates, is passed on unchanged.
 """
 
-FOR_TOOLS = FOR_THE_SERVICE | {"GPL-3.0-only", "Public-Domain"}
+FOR_TOOLS = FOR_THE_SERVICE | {"GPL-2.0-or-later", "GPL-3.0-only", "Public-Domain"}
 """Licences of programs that check and build the service, and are not passed on with it."""
 
 _CLASSIFIERS = {
