@@ -5,6 +5,7 @@ as long as that runs, and ``--help`` is there at once. Each other command is imp
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -71,7 +72,8 @@ def main(context: click.Context) -> None:
     try:
         context.obj = Settings.from_environment()
     except InvalidSetting as error:
-        raise click.ClickException(str(error)) from None
+        click.echo(f"error: {error}", err=True)  # as gunicorn without this command says it
+        context.exit(1)
 
 
 @main.command()
@@ -105,5 +107,5 @@ def prepare_in_subprocess(url: str) -> str:
         start_new_session=True,  # so that Ctrl-C in a terminal reaches only the supervisor
     )
     if done.returncode != 0:
-        raise ServeError(done.stderr.strip().removeprefix("Error: ") or "the database cannot be prepared")
+        raise ServeError(re.sub("^[Ee]rror: ", "", done.stderr.strip()) or "the database cannot be prepared")
     return done.stdout.rstrip("\n")

@@ -135,13 +135,7 @@ class DataFolder:
     def write_access_rules(self) -> None:
         """Admit the accounts of the server and of its owner, which the kernel tells PostgreSQL, and no others."""
         accounts = {os.geteuid()} if self.account is None else {os.geteuid(), self.account.pw_uid}
-        names: list[str] = []
-        for uid in sorted(accounts):
-            try:
-                names.append(pwd.getpwuid(uid).pw_name)
-            except KeyError:
-                raise EmbeddedError(f"PostgreSQL needs an account name, and user id {uid} has none here.") from None
-        quoted = [name.replace('"', '""') for name in names]
+        quoted = [_account_name_of(uid).replace('"', '""') for uid in sorted(accounts)]
         rules = {
             "pg_hba.conf": "local all all peer map=service\n",
             "pg_ident.conf": "".join(f'service "{name}" all\n' for name in quoted),
@@ -187,6 +181,10 @@ def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
     :raises OSError: if folders cannot be made.
     """
     root = os.geteuid() == 0
+    if not root:
+        _account_name_of(os.geteuid())
+        if data_dir.exists() and not os.access(data_dir, os.X_OK):
+            _raise_if_another_owns(data_dir)  # nothing in it can be looked at
     if make and not data_dir.exists():
         data_dir.mkdir(parents=True)
         # Under root the server's account has to pass through to its own folder.
@@ -280,12 +278,23 @@ def _raise_if_another_owns(home: Path) -> None:
         refused = path.lstat().st_uid != os.geteuid()
     if refused:
         raise EmbeddedError(
-            f"DATA_DIR: {path} belongs to {_account_name(path.lstat().st_uid)}, not to {_account_name(os.geteuid())}. "
+            f"DATA_DIR: {path} belongs to {_shown(path.lstat().st_uid)}, not to {_shown(os.geteuid())}. "
             "Start the service as its owner, or set DATA_DIR to another folder."
         )
 
 
-def _account_name(uid: int) -> str:
+def _account_name_of(uid: int) -> str:
+    """The name of an account that runs PostgreSQL or connects to it, neither of which goes without."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        raise EmbeddedError(
+            f"PostgreSQL needs a name for its account, and user id {uid} has none here: start the service as another "
+            "user, or set DATABASE_URL."
+        ) from None
+
+
+def _shown(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

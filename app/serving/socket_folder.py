@@ -49,7 +49,8 @@ def make_socket_folder(folder: DataFolder, again: Path | None = None) -> Path:
         folder.write_note(_NOTE, path)
         return path
     raise EmbeddedError(
-        f"There is no temporary folder for PostgreSQL's socket ({'; '.join(unfit)}). Set TMPDIR to one that is fit."
+        f"There is no temporary folder for PostgreSQL's socket ({'; '.join(unfit)}): set TMPDIR to one that is fit, or "
+        "start the container with --tmpfs /tmp."
     )
 
 

@@ -66,7 +66,7 @@ def test_wrong_usage_is_exit_code_2_with_a_reason(
 def test_an_invalid_setting_stops_every_command() -> None:
     result = run("db", "status", PORT="eighty")
     assert result.exit_code == 1
-    assert result.stderr == "Error: PORT='eighty': a whole number is expected\n"
+    assert result.stderr == "error: PORT='eighty': a whole number is expected\n"
 
 
 def test_an_unreachable_database_is_reported_in_one_line() -> None:

@@ -109,15 +109,38 @@ def test_an_ordinary_user_runs_it(empty: Path) -> None:
 @as_root
 def test_the_data_of_another_user_are_refused(start: Callable[..., EmbeddedPostgres], folder: Path) -> None:
     start().stop()
+    said = start_as(65534, folder / "data")
+    assert "EmbeddedError: DATA_DIR" in said
+    assert "belongs to root, not to nobody. Start the service as its owner" in said
+
+
+def start_as(uid: int, data_dir: Path) -> str:
+    """What an attempt of another account says at its end."""
     code = (
         "import os, sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E\n"
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534); E(pathlib.Path(sys.argv[1])).start()"
+        f"os.setgroups([]); os.setgid({uid}); os.setuid({uid}); E(pathlib.Path(sys.argv[1])).start()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder / "data")], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", code, str(data_dir)], capture_output=True, text=True, timeout=30, check=False
     )
-    assert "EmbeddedError: DATA_DIR" in done.stderr
-    assert "belongs to root, not to nobody. Start the service as its owner" in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+@as_root
+def test_a_folder_that_the_account_cannot_enter_is_refused_by_the_name_of_its_owner(empty: Path) -> None:
+    (empty / "data").mkdir(mode=0o700)
+    said = start_as(65534, empty / "data")
+    assert f"EmbeddedError: DATA_DIR: {empty / 'data'} belongs to root, not to nobody." in said
+
+
+@as_root
+def test_an_account_without_a_name_is_refused_before_anything_is_made(empty: Path) -> None:
+    empty.chmod(0o777)
+    said = start_as(12345, empty / "data")
+    assert (
+        "PostgreSQL needs a name for its account, and user id 12345 has none here: start the service as another" in said
+    )
+    assert not (empty / "data").exists()
 
 
 def test_a_second_start_is_refused_and_names_the_first(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
