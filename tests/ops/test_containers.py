@@ -1,0 +1,166 @@
+"""The files that images and containers are made from: ``Dockerfile``, ``ops/image`` and those of Compose.
+
+A container engine is not needed; what needs one is in ``tests/compose``.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from app.config import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+STACK: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SANDBOX_FILE = (ROOT / "docker-compose.sandbox.yml").read_text()
+SANDBOX: dict[str, Any] = yaml.safe_load(SANDBOX_FILE)
+
+
+def default(value: str) -> str:
+    """A value of a Compose file in an environment without any variables."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
+
+
+def sandbox() -> dict[str, Any]:
+    """The only service of the file, which has nothing else."""
+    assert set(SANDBOX) == {"services"}
+    (service,) = SANDBOX["services"].values()
+    return service
+
+
+def test_the_sandbox_is_the_all_in_one_image_as_make_image_names_it() -> None:
+    done = subprocess.run(["make", "-n", "image"], cwd=ROOT, capture_output=True, text=True, check=True)
+    target = sandbox()["build"]["target"]
+    assert f"--target {target} --tag {default(sandbox()['image'])} " in done.stdout
+    assert sandbox()["build"]["context"] == "."
+
+
+def test_the_sandbox_has_the_settings_that_the_documents_name() -> None:
+    environment: dict[str, str] = sandbox()["environment"]
+    (documented,) = re.findall(r"^docker run .*\\\n.*all-in-one$", (ROOT / "docs/clients.md").read_text(), re.MULTILINE)
+    assert set(environment) == set(re.findall(r"-e (\w+)=", documented))
+    settings = Settings.from_environment({name: default(value) for name, value in environment.items()})
+    assert settings.sandbox_is_on
+    # The head of the file says what tests need.
+    (url, token) = re.findall(r"^#   SAMPLE_RESOURCE_URL=(\S+) SANDBOX_TOKEN=(\S+)$", SANDBOX_FILE, re.MULTILINE)[0]
+    assert token == default(environment["SANDBOX_TOKEN"])
+    assert token == settings.sandbox_token
+    host, port = url.removeprefix("http://").split(":")
+    (published,) = sandbox()["ports"]
+    assert default(published) == f"{host}:{port}:{re.findall('PORT=([0-9]+)', DOCKERFILE)[0]}"
+
+
+def test_only_this_machine_reaches_the_sandbox() -> None:
+    assert [port.partition(":")[0] for port in sandbox()["ports"]] == ["127.0.0.1"]
+    assert not {"network_mode", "networks", "volumes", "privileged", "cap_add", "user"} & set(sandbox())
+
+
+def test_the_sandbox_is_as_hardened_as_the_stack() -> None:
+    kept = set(STACK["x-hardened"]) - {"restart", "mem_limit"}
+    assert {key: sandbox().get(key) for key in kept} == {key: STACK["x-hardened"][key] for key in kept}
+    # There are a PostgreSQL and a service in it.
+    assert sandbox()["mem_limit"] == "2g"
+    (user,) = set(re.findall(r"^USER ([1-9]\d*):\1$", DOCKERFILE, re.MULTILINE))
+    assert sandbox()["tmpfs"] == ["/tmp", f"/data:uid={user},gid={user},mode=0700"]  # noqa: S108 -- the container's own
+
+
+def test_the_sandbox_is_waited_for_by_the_health_check_of_its_image() -> None:
+    assert "healthcheck" not in sandbox()
+    stage = DOCKERFILE.partition("AS all-in-one\n")[2].partition("\nFROM ")[0]
+    assert re.search(r"^HEALTHCHECK (?s:.*)'/health/ready'", stage, re.MULTILINE)
+
+
+def test_a_missing_password_is_asked_for_where_compose_1_29_shows_little() -> None:
+    """It shows the whole mapping with the variable: the first one in the file that has it."""
+    asking = [
+        (name, key, str(value))
+        for name, service in STACK["services"].items()
+        for key, value in service.items()
+        if "POSTGRES_PASSWORD:?" in str(value)
+    ]
+    assert [(name, key) for name, key, _ in asking] == [(next(iter(STACK["services"])), "environment")]
+    assert len(asking[0][2]) < 300
+
+
+@pytest.mark.parametrize(
+    ("remote", "source"),
+    [
+        ("https://example.com/team/service.git", "https://example.com/team/service.git"),
+        ("https://me:secret@example.com/team/service.git", "https://example.com/team/service.git"),
+        ("/srv/git/service.git", None),
+        ("git@example.com:team/service.git", None),
+    ],
+)
+def test_an_image_names_its_source_if_everybody_can_ask_there(remote: str, source: str | None) -> None:
+    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "remote.origin.url", "GIT_CONFIG_VALUE_0": remote}
+    done = subprocess.run(
+        ["make", "-n", "image"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True, check=True
+    )
+    builds = [line for line in done.stdout.splitlines() if line.startswith("docker build")]
+    named = [re.findall(r"--label org\.opencontainers\.image\.source=(\S+)", build) for build in builds]
+    assert named == [[] if source is None else [source]] * 3
+    assert "secret" not in done.stdout
+
+
+def made_layer(folder: Path, source: str, time: int) -> dict[str, tuple[bytes, float]]:
+    """What ``ops/image/layer`` makes of a folder: contents and time of each file."""
+    package = folder / "usr/package"
+    package.mkdir(parents=True)
+    (package / "module.py").write_text(source)
+    (package / "template.py").write_text("{{ no Python }}")
+    (package / "link").symlink_to("/nowhere")
+    for path in (package / "module.py", folder):
+        os.utime(path, (time, time))
+    programs = f"{Path(sys.executable).parent}:{os.defpath}"
+    done = subprocess.run(
+        ["sh", str(ROOT / "ops/image/layer"), str(folder), "7"],
+        env={"PATH": programs},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.lstat().st_mtime for path in (folder, *folder.rglob("*"))} == {7}
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_layer_has_the_same_bytes_and_times_wherever_and_whenever_it_is_made(tmp_path: Path) -> None:
+    source = (
+        "NAMES = {'one', 'two', 'three'} - frozenset(('four',))\n\n\ndef function(value):\n    return value in NAMES\n"
+    )
+    first, second = (made_layer(tmp_path / name, source, time) for name, time in (("one", 1), ("another", 1_000_000)))
+    assert first == second
+    (compiled,) = [content for name, (content, _) in first.items() if name.endswith(".pyc")]
+    # PEP 552: bit 0 says that it has the hash of its source, bit 1 that this is to be compared.
+    assert int.from_bytes(compiled[4:8], "little") == 0b01
+    assert b"/usr/package/module.py" in compiled
+    assert os.fsencode(tmp_path) not in compiled
+
+
+def test_bills_of_materials_are_merged_with_the_subjects_of_the_others(tmp_path: Path) -> None:
+    def bill(name: str) -> str:
+        path = tmp_path / name
+        components = [{"bom-ref": f"{name}-{number}", "name": "x"} for number in range(2)]
+        metadata = {"component": {"bom-ref": name}, "tools": {"components": [{"name": f"tool of {name}"}]}}
+        dependencies = [{"ref": name, "dependsOn": [component["bom-ref"] for component in components]}]
+        path.write_text(json.dumps({"metadata": metadata, "components": components, "dependencies": dependencies}))
+        return str(path)
+
+    command = [sys.executable, str(ROOT / "ops/image/merge"), bill("python"), bill("debian")]
+    merged = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    references = [component["bom-ref"] for component in merged["components"]]
+    assert references == ["python-0", "python-1", "debian", "debian-0", "debian-1"]
+    assert merged["metadata"]["component"]["bom-ref"] == "python"
+    assert [tool["name"] for tool in merged["metadata"]["tools"]["components"]] == ["tool of python", "tool of debian"]
+    assert {entry["ref"] for entry in merged["dependencies"]} == {"python", "debian"}
