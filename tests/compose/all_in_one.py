@@ -4,7 +4,9 @@ The tests run in order. Those that share the fixture ``container`` leave it runn
 """
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
@@ -21,13 +23,20 @@ from tests.support.waiting import wait_until
 USER = "10001"
 
 
-def built(target: str) -> str:
+def built(target: str, *options: str, tag: str = "") -> str:
     """Build an image, and return its name."""
-    name = f"sample-resource:{target}"
-    subprocess.run(
-        ["docker", "build", "-q", "--target", target, "-t", name, str(ROOT)], check=True, capture_output=True
-    )
+    name = f"sample-resource:{tag or target}"
+    command = ["docker", "build", "-q", "--target", target, "-t", name, *options, str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
     return name
+
+
+def end_of(*options_and_image: str) -> tuple[int, str]:
+    """The exit code of a container, and what it printed."""
+    command = ["docker", "run", "--rm", *options_and_image]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout + done.stderr
 
 
 class Container:
@@ -90,6 +99,8 @@ def container(image: str, volume: str) -> Container:
 def test_the_printed_command_works_once_the_container_is_healthy(container: Container) -> None:
     assert get(container.port, "/health/ready")[0] == 200
     assert get(container.port, "/docs")[0] == 200
+    status, page = get(container.port, "/docs/guide/docs/clients.html")
+    assert (status, "<h1" in page) == (200, True)
     found = re.search("^curl -H .*$", container.log, re.MULTILINE)
     assert found is not None
     command = found[0].replace(":8000", f":{container.port}").replace("curl ", "curl -sSf ", 1)
@@ -122,12 +133,65 @@ def test_another_container_with_the_volume_finds_the_data(container: Container, 
     assert other.stop() == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--user", "12345"), "PostgreSQL needs a name for its account, and user id 12345 has none here: "),
+        (("--user", "1"), "DATA_DIR: /data belongs to sample-resource, not to daemon. "),
+        (("--read-only",), "There is no temporary folder for PostgreSQL's socket (/tmp: Read-only file system; "),
+        (("-e", "WORKERS=many"), "WORKERS='many': a whole number is expected"),
+    ],
+    ids=["no-name", "another", "read-only", "setting"],
+)
+def test_what_cannot_start_says_why_in_a_line(image: str, options: tuple[str, ...], said: str) -> None:
+    code, printed = end_of(*options, image)
+    assert (code, printed.count("\n")) == (1, 1), printed
+    assert printed.startswith(f"error: {said}")
+    if options == ("--read-only",):
+        assert "--tmpfs /tmp" in printed
+
+
 def test_the_lean_image_has_no_postgresql_and_says_so() -> None:
-    lean = built("lean")
-    command = ["docker", "run", "--rm", lean, "sample-resource", "serve"]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 1
-    assert "pip install 'sample-resource[embedded]'" in refused.stderr
+    code, printed = end_of(built("lean"), "sample-resource", "serve")
+    assert code == 1
+    assert "pip install 'sample-resource[embedded]'" in printed
+
+
+def test_the_lean_image_runs_as_any_user_on_a_read_only_root(image: str) -> None:
+    """Its database is another container's, which it cannot reach here: it is alive, and not ready."""
+    lean, database = built("lean"), "postgresql://nobody@127.0.0.1/nothing"
+    container = docker("run", "--detach", "--user", "12345", "--read-only", "-e", f"DATABASE_URL={database}", lean)
+    try:
+        wait_until(
+            lambda: docker("inspect", "--format", "{{.State.Health.Status}}", container) == "healthy",
+            60,
+            lambda: docker("logs", container),
+        )
+    finally:
+        docker("rm", "--force", container)
+
+
+@pytest.mark.parametrize("target", ["lean", "all-in-one"])
+def test_an_image_has_no_pip(target: str) -> None:
+    for module in ("pip", "ensurepip"):
+        code, printed = end_of(built(target), "python", "-m", module)
+        assert (code, f"No module named {module}" in printed) == (1, True), printed
+    find = "find / -xdev -path '*site-packages/pip*' -o -xdev -name 'pip*.whl' -o -xdev -path '*/bin/pip*'"
+    assert end_of("--user", "0", built(target), "sh", "-c", f"{find} 2>/dev/null")[1] == ""
+
+
+def test_two_builds_of_a_commit_make_the_same_layers(image: str) -> None:
+    """The second one at another time, and without anything that the first one made."""
+    options = ("--build-arg", "SOURCE_DATE_EPOCH=1750000000")
+    layers = [
+        docker("inspect", "--format", "{{json .RootFS.Layers}}", name)
+        for name in (
+            built("all-in-one", *options, tag="first-build"),
+            built("all-in-one", "--no-cache", *options, *shlex.split(os.environ.get("ARGS", "")), tag="second-build"),
+        )
+    ]
+    assert len(json.loads(layers[0])) >= 5
+    assert layers[0] == layers[1]
 
 
 def test_the_images_have_labels() -> None:
@@ -143,4 +207,11 @@ def test_the_bill_of_materials_lists_what_the_image_installs() -> None:
     listed = {component["name"].lower().replace("_", "-").replace(".", "-") for component in bill["components"]}
     locked = re.findall("^([a-z0-9-]+)==", Path(ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE)
     assert {"sample-resource", *locked} - {"tzdata"} <= listed  # tzdata is for Windows only
-    assert "cyclonedx-bom" not in listed
+    assert not {"cyclonedx-bom", "debsbom", "pip"} & listed
+    installed = end_of(built("all-in-one"), "dpkg-query", "--show", "--showformat", "${Package} ${Version}\\n")[1]
+    debian = {
+        (component["name"], component["version"])
+        for component in bill["components"]
+        if component.get("purl", "").startswith("pkg:deb/debian/")
+    }
+    assert {tuple(line.split()) for line in installed.splitlines()} <= debian

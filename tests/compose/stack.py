@@ -44,6 +44,7 @@ def test_compose_refuses_to_start_without_a_password(compose: list[str]) -> None
     assert refused.returncode != 0
     assert "POSTGRES_PASSWORD" in refused.stderr
     assert "choose a password for the database" in refused.stderr
+    assert len(refused.stderr) < 600
 
 
 def test_compose_lists_the_services_of_all_profiles(compose: list[str]) -> None:
