@@ -74,7 +74,9 @@ def recover_from_conflict(client: Resources) -> None:
     client.update(pet, {"action": "doSomeThing"})
 
     late = refusal(client.update, pet, {"action": "doSomeThing"})
-    assert late.response.errors == [ConcurrentModificationError(message=str(late), current_version=pet["version"] + 1)]
+    [conflict] = late.response.errors
+    assert isinstance(conflict, ConcurrentModificationError)
+    assert (conflict.message, conflict.current_version) == (str(late), pet["version"] + 1)
     assert late.correlation_id
 
     updated = client.update(pet, {"action": "doSomeThing"}, force_version=True)

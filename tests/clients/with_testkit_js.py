@@ -76,7 +76,7 @@ def examples(package: Path) -> Path:
     for name in RUNNERS:
         shutil.rmtree(folder / name, ignore_errors=True)
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
-    call([*NPM, "install", "--no-save", "--no-package-lock", "--offline", package], {}, folder)
+    call([*NPM, "install", "--no-save", "--offline", package], {}, folder)
     return folder
 
 
