@@ -197,12 +197,12 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 def _add_words(which: LiteralString) -> LiteralString:
     return f"""
     INSERT INTO word (project_key, word)
-    SELECT %(project_key)s, w.word
+    SELECT w.project_key, w.word
     FROM (
-        SELECT w.word FROM resource r, unnest({WORDS.current}) w (word)
+        SELECT r.project_key, w.word FROM resource r, unnest({WORDS.current}) w (word)
         WHERE r.project_key = %(project_key)s {which}
         UNION
-        SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
+        SELECT r.project_key, w.word FROM resource r, unnest({WORDS.staged}) w (word)
         WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}
     ) w
     ORDER BY w.word COLLATE "C"
