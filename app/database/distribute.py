@@ -108,6 +108,8 @@ SELECT c.relname FROM pg_class c
 WHERE c.relname = ANY (%(tables)s) AND c.relnamespace = current_schema()::regnamespace AND c.relpersistence = 'u'
 ORDER BY c.relname"""
 
+_LOCAL_SIZE: LiteralString = "SELECT pg_relation_size(%(table)s::regclass)"
+
 _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distributing_table(%(table)s)"
 
 
@@ -238,8 +240,12 @@ def _distribute_table(connection: Connection, table: str, colocate_with: str | N
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
-    """Free the space of the rows that are still on the coordinator, where no statement sees them any more."""
-    connection.execute(_TRUNCATE_LOCAL_COPY, {"table": table})
+    """Free the space of the rows that are still on the coordinator, where no statement sees them any more.
+
+    If there are none, nothing is locked: truncating waits for every statement on the table, and all later ones for it.
+    """
+    if connection.execute(_LOCAL_SIZE, {"table": table}).fetchone() != (0,):
+        connection.execute(_TRUNCATE_LOCAL_COPY, {"table": table})
 
 
 def _raise_if_misplaced(table: str, found: _Placement, first: _Placement) -> None:
