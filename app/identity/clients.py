@@ -64,8 +64,8 @@ class Client:
 
 
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
-    """Create a client with a random 256-bit secret, and store the hash of that."""
-    client = NewClient(_new_client_id(), secrets.token_urlsafe(32), name, scopes)
+    """Create a client with a random secret of more than 256 bits, and store the hash of that."""
+    client = NewClient(_random(18), _random(33), name, scopes)
     connection.execute(
         _INSERT,
         {
@@ -78,9 +78,9 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
     return client
 
 
-def _new_client_id() -> str:
-    """A random id without hyphens: one that begins with a hyphen would look like an option on a command line."""
-    return secrets.token_urlsafe(18).replace("-", "_")
+def _random(size: int) -> str:
+    """A random text without hyphens: one that begins with a hyphen would look like an option on a command line."""
+    return secrets.token_urlsafe(size).replace("-", "_")
 
 
 def hash_secret(secret: str) -> bytes:

@@ -2,9 +2,11 @@
 
 import base64
 import logging
+import re
 import time
 from io import BytesIO
 from urllib.parse import quote, urlencode
+from uuid import uuid4
 
 import pytest
 from flask import Flask
@@ -12,6 +14,7 @@ from flask import Flask
 from app.config import Settings
 from app.database.connection import Connection
 from app.http.bodies import FORM
+from app.identity.clients import create_client
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from tests.support.api import Api, codes
 from tests.support.applications import open_app
@@ -21,6 +24,16 @@ from tests.support.oauth import OAuthClient, basic, part, refused
 @pytest.fixture
 def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
     return OAuthClient(app, connection, f"manage_test:{project}", f"view_test:{project}")
+
+
+def test_ids_and_secrets_can_be_values_of_options_on_a_command_line(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.identity.clients.secrets.token_urlsafe", lambda size: f"-{size}-{uuid4()}")
+    made = create_client(connection, "some", ("view_test:p",))
+    assert re.fullmatch("_18_.+", made.client_id)
+    assert re.fullmatch("_33_.+", made.client_secret)
+    assert "-" not in made.client_id + made.client_secret
 
 
 @pytest.mark.clause("2.2-5", "A-15", "A-16", "A-17", "A-18")
