@@ -6,7 +6,9 @@ EXPLAIN (FORMAT JSON) WITH text AS MATERIALIZED (
             WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple'
         END::regconfig AS configuration
-    FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
+    FROM unnest(
+        (SELECT %(configurations)s::text[]), (SELECT %(texts)s::text[])
+    ) WITH ORDINALITY t (configuration, text, number)
 ),
 -- Each word and its position.
 written AS MATERIALIZED (
@@ -24,9 +26,11 @@ asked AS MATERIALIZED (
         w.configuration,
         s.stems,
         w.word,
-        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits,
+        least(
+            (SELECT %(edits)s::int), CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END
+        ) AS edits,
         CASE
-            WHEN %(edits)s > 0
+            WHEN (SELECT %(edits)s::int) > 0
             THEN ARRAY(
                 SELECT overlay(w.word PLACING reverse(substr(w.word, p.place, 2)) FROM p.place FOR 2)
                 FROM generate_series(1, CASE WHEN length(w.word) <= 255 THEN length(w.word) - 1 END) p (place)

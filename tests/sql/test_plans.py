@@ -1,5 +1,6 @@
 """No statement depends on the planner's luck: what each may read holds with any statistics and any neighbour."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,16 @@ def planner() -> Iterator[Planner]:
         yield opened
 
 
+PLANNED_ANEW = {
+    "exists.where_key_in.1": "how many keys are asked for decides what it costs",
+    "search.filter.1": "likewise",
+    "sandbox.explain.2": "EXPLAIN of a statement whose plan is to be seen",
+    "sandbox.explain_text.2": "likewise",
+    "sandbox.explain_text.4": "likewise",
+}
+"""Reads that PostgreSQL plans for each request, and why. Planning takes as long as most reads."""
+
+
 def test_what_statements_read(planner: Planner, walked: Walked) -> None:
     statements = statements_of_projects(walked)
     assert len(statements) > 130
@@ -28,3 +39,16 @@ def test_what_statements_read(planner: Planner, walked: Walked) -> None:
     planner.analyse()
     assert excesses(planner, statements, many) == [], "analysed"
     assert excesses(planner, statements, few) == [], "beside one a hundred times as large"
+
+
+def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:
+    project = planner.load("kept", MANY)
+    planner.analyse()
+    reads = {
+        step: statement
+        for step, statement in statements_of_projects(walked).items()
+        if not re.search("INSERT|UPDATE|DELETE|LOCK", statement.text)
+    }
+    assert len(reads) > 90
+    planned_anew = {step for step, statement in reads.items() if not planner.keeps_its_plan(statement, project)}
+    assert planned_anew == PLANNED_ANEW.keys()

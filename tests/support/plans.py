@@ -115,6 +115,23 @@ class Planner:
             _count(json.loads(plan[plan.index("{") :])["Plan"], read)
         return read
 
+    def keeps_its_plan(self, statement: Statement, project: Project) -> bool:
+        """Whether PostgreSQL stops planning a prepared statement anew after some executions; it changes nothing."""
+        with self.connection.transaction(force_rollback=True):
+            for _ in range(_PLANNED_ANEW + 1):
+                self.connection.execute(
+                    statement.text,  # pyright: ignore[reportArgumentType] -- a text that the service has sent
+                    _fitting(statement, project.values),
+                )
+            row = self.connection.execute(
+                "SELECT generic_plans FROM pg_prepared_statements WHERE generic_plans + custom_plans > 1"
+            ).fetchone()
+        return row is not None and row[0] > 0
+
+
+_PLANNED_ANEW = 5
+"""Executions of a prepared statement that PostgreSQL plans before it compares these plans with one for all values."""
+
 
 @contextmanager
 def open_planner() -> Iterator[Planner]:

@@ -13,6 +13,7 @@ from typing import LiteralString, cast
 
 from app import errors
 from app.database.connection import Connection
+from app.query.predicate.compiler import opaque
 from app.query.sql_text import literal
 from app.resource.model import SearchText
 
@@ -202,12 +203,15 @@ since a swap changes neither the length nor the letters. The CASE makes sure tha
 that they are defined for.
 """
 
+_EDITS = opaque("%(edits)s", "int")
+
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
     SELECT t.number, ' ' || translate(t.text, '<', ' ') AS text,
         CASE WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple' END::regconfig AS configuration
-    FROM unnest(%(configurations)s::text[], %(texts)s::text[]) WITH ORDINALITY t (configuration, text, number)
+    FROM unnest({opaque("%(configurations)s", "text[]")}, {opaque("%(texts)s", "text[]")})
+        WITH ORDINALITY t (configuration, text, number)
 ),
 -- Each word and its position.
 written AS MATERIALIZED (
@@ -222,8 +226,9 @@ stemmed AS (
 ),
 asked AS MATERIALIZED (
     SELECT DISTINCT w.configuration, s.stems, w.word,
-        least(%(edits)s, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END) AS edits,
-        CASE WHEN %(edits)s > 0 THEN {swaps_of("w.word")} END AS swapped
+        least({_EDITS}, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END)
+            AS edits,
+        CASE WHEN {_EDITS} > 0 THEN {swaps_of("w.word")} END AS swapped
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
