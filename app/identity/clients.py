@@ -63,9 +63,15 @@ class Client:
     revoked_at: datetime | None
 
 
+_SECRET_BYTES = 32
+
+SECRET_LENGTH = 43
+"""Characters of a client's secret: its bytes in base64 without padding."""
+
+
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
-    """Create a client with a random secret of more than 256 bits, and store the hash of that."""
-    client = NewClient(_random(18), _random(33), name, scopes)
+    """Create a client with a random secret of some 254 bits, and store the hash of that."""
+    client = NewClient(_random(18), _random(_SECRET_BYTES), name, scopes)
     connection.execute(
         _INSERT,
         {
@@ -86,7 +92,7 @@ def _random(size: int) -> str:
 def hash_secret(secret: str) -> bytes:
     """The SHA-256 of a secret.
 
-    A slow hash would add nothing to a secret of 256 random bits, and anybody could use up the CPU with wrong secrets.
+    A slow hash would add nothing to so many random bits, and anybody could use up the CPU with wrong secrets.
     """
     return hashlib.sha256(secret.encode()).digest()
 

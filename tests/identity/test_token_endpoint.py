@@ -14,7 +14,7 @@ from flask import Flask
 from app.config import Settings
 from app.database.connection import Connection
 from app.http.bodies import FORM
-from app.identity.clients import create_client
+from app.identity.clients import SECRET_LENGTH, create_client
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from tests.support.api import Api, codes
 from tests.support.applications import open_app
@@ -32,8 +32,12 @@ def test_ids_and_secrets_can_be_values_of_options_on_a_command_line(
     monkeypatch.setattr("app.identity.clients.secrets.token_urlsafe", lambda size: f"-{size}-{uuid4()}")
     made = create_client(connection, "some", ("view_test:p",))
     assert re.fullmatch("_18_.+", made.client_id)
-    assert re.fullmatch("_33_.+", made.client_secret)
+    assert re.fullmatch("_32_.+", made.client_secret)
     assert "-" not in made.client_id + made.client_secret
+
+
+def test_a_secret_has_the_length_by_which_the_journal_of_the_sandbox_knows_it(connection: Connection) -> None:
+    assert len(create_client(connection, "some", ("view_test:p",)).client_secret) == SECRET_LENGTH
 
 
 @pytest.mark.clause("2.2-5", "A-15", "A-16", "A-17", "A-18")

@@ -14,7 +14,7 @@ from app.serving import processes, server_programs
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.errors import DataDirInUse, EmbeddedError
 from tests.support.embedded import FAST, as_root, ask
-from tests.support.server import ROOT
+from tests.support.server import NOT_MEASURED, ROOT
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,12 @@ def start_as(uid: int, data_dir: Path) -> str:
         f"os.setgroups([]); os.setgid({uid}); os.setuid({uid}); E(pathlib.Path(sys.argv[1])).start()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(data_dir)], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", code, str(data_dir)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env=os.environ | NOT_MEASURED,  # the account may not write to this folder
     )
     return done.stderr.splitlines()[-1]
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from app.identity.clients import SECRET_LENGTH
+
 PLACE = "(redacted)"
 
 _TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*")
@@ -28,10 +30,7 @@ _NAMED = re.compile(
 
 _REST_OF_FORM = re.compile(r"[^&\s\"<>]*")
 _REST_OF_JSON = re.compile(r'"(?:[^"\\]|\\.)*"?|[^\s,}\]"\\]+(?:\\.[^"]*)?|\\"(?:[^"\\]|\\.)*', re.DOTALL)
-_SECRET_LENGTH = 43
-"""Characters of a client's secret: 32 bytes in base64 without padding."""
-
-_RUN = re.compile(rf"[A-Za-z0-9_-]{{{_SECRET_LENGTH},}}")
+_RUN = re.compile(rf"[A-Za-z0-9_-]{{{SECRET_LENGTH},}}")
 _COMPARED_AT_MOST = 20_000
 """Runs of a text that are compared with the secret, which takes some 20 ms; the long runs that follow are left out."""
 
@@ -239,7 +238,7 @@ def _value_spans(text: str, secrets: Secrets) -> Iterator[Span]:
             while begin >= 0:
                 yield begin, begin + len(spelt)
                 begin = text.find(spelt, begin + 1)
-    if len(text) >= _SECRET_LENGTH and secrets.secret_hash:
+    if len(text) >= SECRET_LENGTH and secrets.secret_hash:
         yield from _hashed_spans(text, secrets.secret_hash)
     yield from _encoded_spans(text, secrets)
 
@@ -248,13 +247,13 @@ def _hashed_spans(text: str, secret_hash: bytes) -> Iterator[Span]:
     compared = 0
     for match in _RUN.finditer(text):
         run = match[0]
-        for begin in range(len(run) - _SECRET_LENGTH + 1):
+        for begin in range(len(run) - SECRET_LENGTH + 1):
             compared += 1
             if compared > _COMPARED_AT_MOST:
                 yield match.start() + begin, match.end()
                 break
-            if hashlib.sha256(run[begin : begin + _SECRET_LENGTH].encode()).digest() == secret_hash:
-                yield match.start() + begin, match.start() + begin + _SECRET_LENGTH
+            if hashlib.sha256(run[begin : begin + SECRET_LENGTH].encode()).digest() == secret_hash:
+                yield match.start() + begin, match.start() + begin + SECRET_LENGTH
 
 
 @cache
@@ -267,7 +266,7 @@ def _encoded_spans(text: str, secrets: Secrets) -> Iterator[Span]:
 
     Such a run may begin with characters that are not part of it, such as those of a path.
     """
-    shortest = min([_SECRET_LENGTH, *[len(value) for value in secrets.values]])
+    shortest = min([SECRET_LENGTH, *[len(value) for value in secrets.values]])
     for match in _encoded_run(shortest * 4 // 3).finditer(text):
         run = match[0].rstrip("=").replace("-", "+").replace("_", "/")
         for begin in range(4):
