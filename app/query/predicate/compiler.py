@@ -151,12 +151,12 @@ class _Compiler:
         return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.type, "text"), atom.values)
 
     def _scalar(self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]) -> Texts:
-        template = atom.operator.scalar
-        if not values:
-            return _same(template.format(field=column))
-        return _same(template.format(field=column, value=self._operand(atom, cast, values)))
+        return _same(atom.operator.scalar.format(field=column, value=self._operand(atom, cast, values)))
 
     def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
+        """The values as a parameter, which templates of operators without operands do not have."""
+        if not values:
+            return ""
         if atom.operator.arity is Arity.LIST:
             return f"{self._parameter([parameter_of(value) for value in values])}::{cast}[]"
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
@@ -175,7 +175,7 @@ class _Compiler:
 
     def _column(self, of: Field) -> LiteralString:
         if of.column is None:
-            unreachable("members of elements are compiled to jsonpath")
+            unreachable("members of elements have no column")
         return of.column.for_stage(self.stage)
 
     # Arrays of scalars
@@ -190,11 +190,8 @@ class _Compiler:
             case ArraySearch.CONTAINS_ALL:
                 return self.containment([_document(name, [_json(value) for value in values])])
             case template:
-                column = self._column(atom.field)
-                if not values:
-                    return _same(template.format(field=column))
-                value = f"{self._parameter(parameter_of(values[0]))}::{CASTS[atom.field.type]}"
-                return _same(template.format(field=column, value=value))
+                operand = self._operand(atom, CASTS.get(atom.field.type, "text"), values)
+                return _same(template.format(field=self._column(atom.field), value=operand))
 
     def _ordered(self, atom: Holds) -> Texts:
         """Whether an array, or an array of objects in one of their members, has a value of an order or range."""
@@ -232,14 +229,11 @@ class _Compiler:
     # Arrays of objects
 
     def _element(self, condition: HasElement) -> Texts:
-        if (
-            isinstance(condition.condition, Holds)
-            and condition.condition.operator.ordered
-            and not condition.condition.negated
-        ):
-            return self._ordered(condition.condition)
+        inner = condition.condition
+        if isinstance(inner, Holds) and inner.operator.ordered and not inner.negated:
+            return self._ordered(inner)
         name = condition.field.name
-        candidates = _candidates(condition.condition)
+        candidates = _candidates(inner)
         texts: list[Texts] = []
         if candidates is not None and (candidates.exact or not condition.negated):
             if not candidates.elements:
@@ -247,7 +241,7 @@ class _Compiler:
             texts.append(self.containment([_document(name, [_object(element)]) for element in candidates.elements]))
         if candidates is None or not candidates.exact:
             variables: list[str] = []
-            texts.append(self._path(f"$.{name}[*] ? ({_filter(condition.condition, variables)})", variables))
+            texts.append(self._path(f"$.{name}[*] ? ({_filter(inner, variables)})", variables))
         return _joined(" AND ", texts)
 
 
