@@ -139,21 +139,28 @@ _TAKE_TEXTS: LiteralString = f"""
     LIMIT {literal(_TEXTS_AT_ONCE)} FOR UPDATE SKIP LOCKED"""
 """What another process has taken is skipped; it will be indexed there."""
 
-_ADD_WORDS: LiteralString = """
+
+def _adding(words: LiteralString) -> LiteralString:
+    """The statement that adds the words of a query to the dictionary.
+
+    In this order: two transactions that add the same words wait for one another and do not deadlock.
+
+    The query reads the texts where they are, and returns the ``project_key`` of their rows. So a worker of a
+    distributed database does it by itself. Of texts that are parameters the coordinator would get the words, and commit
+    in two phases.
+    """
+    return f"""
     INSERT INTO word (project_key, word)
     SELECT w.project_key, w.word
-    FROM (
-        SELECT DISTINCT u.project_key, w.word
-        FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
-        WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)
-    ) w
+    FROM ({words}) w
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
-"""In this order, as everywhere: two transactions that add the same words wait for one another and do not deadlock.
 
-It reads the texts where they are, and inserts the ``project_key`` of their rows. So a worker of a distributed database
-does it by itself. Of texts that are parameters the coordinator would get the words, and commit in two phases.
-"""
+
+_ADD_WORDS = _adding("""
+    SELECT DISTINCT u.project_key, w.word
+    FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
+    WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)""")
 
 _DELETE_TEXTS: LiteralString = (
     "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)"
@@ -194,20 +201,14 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
     connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
 
 
-def _add_words(which: LiteralString) -> LiteralString:
+def _words_of_resources(which: LiteralString) -> LiteralString:
     return f"""
-    INSERT INTO word (project_key, word)
-    SELECT w.project_key, w.word
-    FROM (
-        SELECT r.project_key, w.word FROM resource r, unnest({WORDS.current}) w (word)
-        WHERE r.project_key = %(project_key)s {which}
-        UNION
-        SELECT r.project_key, w.word FROM resource r, unnest({WORDS.staged}) w (word)
-        WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}
-    ) w
-    ORDER BY w.word COLLATE "C"
-    ON CONFLICT DO NOTHING"""
+    SELECT r.project_key, w.word FROM resource r, unnest({WORDS.current}) w (word)
+    WHERE r.project_key = %(project_key)s {which}
+    UNION
+    SELECT r.project_key, w.word FROM resource r, unnest({WORDS.staged}) w (word)
+    WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}"""
 
 
-_ADD_WORDS_OF_ALL = _add_words("")
-_ADD_WORDS_OF_SOME = _add_words("AND r.id = ANY (%(ids)s)")
+_ADD_WORDS_OF_ALL = _adding(_words_of_resources(""))
+_ADD_WORDS_OF_SOME = _adding(_words_of_resources("AND r.id = ANY (%(ids)s)"))
