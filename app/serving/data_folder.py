@@ -285,20 +285,24 @@ def _raise_if_another_owns(home: Path) -> None:
 
 def _account_name_of(uid: int) -> str:
     """The name of an account that runs PostgreSQL or connects to it, neither of which goes without."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
+    name = _name_of(uid)
+    if name is None:
         raise EmbeddedError(
             f"PostgreSQL needs a name for its account, and user id {uid} has none here: start the service as another "
             "user, or set DATABASE_URL."
-        ) from None
+        )
+    return name
 
 
 def _shown(uid: int) -> str:
+    return _name_of(uid) or f"user id {uid}"
+
+
+def _name_of(uid: int) -> str | None:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return f"user id {uid}"
+        return None
 
 
 def _read_pointer(data_dir: Path) -> Path | None:
