@@ -27,6 +27,7 @@ FROM dependencies AS service
 COPY --from=wheel /wheels /wheels
 # Browsers tell the pages of two versions apart by the times of their files, so these are those of the commit.
 ARG SOURCE_DATE_EPOCH
+# The version is that of the one wheel, so pip is not told it.
 # hadolint ignore=DL3013
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --no-index --no-deps \
         --root /service --find-links /wheels sample-resource \
@@ -45,7 +46,7 @@ RUN pip uninstall --yes --root-user-action=ignore pip \
  && rm /layer \
  && touch --date=@0 /etc /etc/group /etc/passwd /srv /srv/sample-resource /tmp
 
-# Not from the image of Python itself, whose layers have pip.
+# Not from the image of Python itself, whose layers have pip: so the whole system is copied.
 FROM scratch AS lean
 # hadolint ignore=DL3067
 COPY --from=system / /
@@ -123,6 +124,7 @@ RUN python -m venv /tools \
  && /tools/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /sbom.txt
 
 FROM all-in-one AS sbom
+# It writes the list, and nothing is served from it.
 # hadolint ignore=DL3002
 USER 0:0
 COPY --from=tools /tools /tools
