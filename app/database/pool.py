@@ -29,6 +29,8 @@ from app.database.leisure import Leisure
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
+_OPENED_AT_ONCE = 2
+
 _RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying to connect, ever less often; after that the next request makes it try again."""
 
@@ -197,9 +199,15 @@ class Database:
                 raise unavailable from error
 
     def open_ahead(self) -> None:
-        """Open all connections now, and wait a moment for them: a worker does before it accepts requests."""
+        """Wait a moment for the first connection, and have the pool open the others: before requests are accepted.
+
+        Requests that come before the others are open wait in the queue, as they do when all connections are in use.
+        """
+        pool = self._opened()
         with suppress(PoolTimeout):
-            self._opened(self._settings.connections).wait(self._settings.connect_timeout_s)
+            # Not pool.wait(), which closes a pool whose database is away, for ever.
+            pool.putconn(pool.getconn(self._settings.connect_timeout_s))
+        pool.resize(self._settings.connections)
 
     def is_exhausted(self) -> bool:
         """Whether all connections are in use and requests wait for one."""
@@ -228,20 +236,17 @@ class Database:
         self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
         self.leisure = Leisure(self._connection_at_leisure)
 
-    def _opened(self, connections: int = 2) -> ConnectionPool[PooledConnection]:
-        """The pool, which is opened if it is not.
-
-        :param connections: how many it opens at once; the others follow when they are needed.
-        """
+    def _opened(self) -> ConnectionPool[PooledConnection]:
+        """The pool, which is opened if it is not."""
         pool = self._pool
         if pool is not None:
             return pool
         with self._lock:
             if self._pool is None:
-                self._pool = self._open(min(connections, self._settings.connections))
+                self._pool = self._open()
             return self._pool
 
-    def _open(self, opened_at_once: int) -> ConnectionPool[PooledConnection]:
+    def _open(self) -> ConnectionPool[PooledConnection]:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
@@ -253,7 +258,7 @@ class Database:
             connection_class=PooledConnection,
             configure=configure,
             kwargs=self._options(),
-            min_size=opened_at_once,
+            min_size=min(_OPENED_AT_ONCE, settings.connections),  # the others follow when they are needed
             max_size=settings.connections,
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,

@@ -20,6 +20,7 @@ from app.database.pooled_connection import PooledConnection
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.waiting import wait_until
 
 NOWHERE = "host=/nowhere dbname=x"
 
@@ -119,16 +120,42 @@ def test_tokens_are_checked_while_all_connections_are_in_use(settings: Settings,
             assert verifier.verify(token_for(f"view_test:{api.project}")).principal.client_id
 
 
+def sessions(database_url: str) -> int:
+    """How many sessions the service has in this database."""
+    with psycopg.connect(database_url) as other:
+        [(number,)] = other.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sample-resource' AND datname = %s",
+            (other.info.dbname,),
+        ).fetchall()
+    return int(number)
+
+
 def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> None:
     with opened(database_url, replace(settings, pool_size=5)) as database:
         database.open_ahead()
-        with psycopg.connect(database_url) as other:
-            row = other.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sample-resource' AND datname = %s",
-                (other.info.dbname,),
-            ).fetchone()
-        assert row is not None
-        assert row[0] >= 5
+        assert sessions(database_url) >= 1
+        wait_until(lambda: sessions(database_url) >= 5, 30)
+
+
+def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_is_back(
+    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_away(*_: Any, **__: Any) -> Any:
+        raise psycopg.OperationalError("connection refused")
+
+    def is_served() -> bool:
+        try:
+            use(database)
+        except Unavailable:
+            return False
+        return True
+
+    with opened(database_url, replace(settings, pool_size=5, connect_timeout_s=1, pool_timeout_ms=100)) as database:
+        with monkeypatch.context() as outage:
+            outage.setattr(PooledConnection, "connect", is_away)
+            database.open_ahead()
+            assert not is_served()
+        wait_until(is_served, 30)
 
 
 def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings) -> None:
