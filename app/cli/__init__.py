@@ -32,7 +32,7 @@ _COMMANDS: Mapping[str, _Elsewhere] = {
     "import": _Elsewhere("data_commands", "Read resources as lines of JSON."),
     "key": _Elsewhere("identity_commands", "Keys that sign access tokens."),
     "openapi": _Elsewhere("commands", "Print the document of /openapi.json."),
-    "prepare": _Elsewhere("commands", None),
+    "prepare": _Elsewhere("preparation", None),
     "report": _Elsewhere("sandbox_commands", "Print what the client of a sandbox project has exercised."),
     "revoke-token": _Elsewhere("identity_commands", "Revoke the access token on standard input."),
     "seed": _Elsewhere("data_commands", "Load generated resources."),

@@ -13,18 +13,8 @@ import click
 from app import create_app
 from app.bulk import consistency
 from app.cli.common import database_url, errors_in_one_line, open_connection
-from app.cli.preparation import prepare
 from app.config import Settings
 from app.database import distribute, migrate
-
-
-@click.command("prepare", hidden=True)
-@click.pass_obj
-@errors_in_one_line
-def print_prepared(settings: Settings) -> None:
-    """Prepare the database as 'serve' does before it starts gunicorn, and print how to try the service."""
-    with database_url(settings) as url:
-        click.echo(prepare(url, settings))
 
 
 @click.group()
@@ -114,4 +104,4 @@ def openapi(settings: Settings) -> None:
     click.echo(json.dumps(app.extensions["openapi"], indent=2))
 
 
-COMMANDS = (print_prepared, db, openapi)
+COMMANDS = (db, openapi)

@@ -1,5 +1,8 @@
 """What ``serve`` does before it starts gunicorn: migrations, a signing key, and the demo client."""
 
+import click
+
+from app.cli.common import database_url, errors_in_one_line
 from app.config import Settings
 from app.database import migrate
 from app.database.connection import connect
@@ -14,6 +17,18 @@ DEMO_CLIENT = "demo"
 """The name of the demo client. The token that ``serve`` prints belongs to it, unless it was revoked."""
 
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
+
+
+@click.command("prepare", hidden=True)
+@click.pass_obj
+@errors_in_one_line
+def print_prepared(settings: Settings) -> None:
+    """Prepare the database as 'serve' does before it starts gunicorn, and print how to try the service."""
+    with database_url(settings) as url:
+        click.echo(prepare(url, settings))
+
+
+COMMANDS = (print_prepared,)
 
 
 def prepare(url: str, settings: Settings) -> str:
