@@ -7,7 +7,7 @@ There are three measurements. All are of processor time, which does not include 
 - the application in one thread of this process, interrupted after each interval of used processor time: every sample
   counts for the stage of the request that its stack is in.
 
-The first without the other two is the cost of concurrency: waits for the interpreter lock, switches.
+The first without the other two is what requests at the same time cost: gevent's loop, switches, colder caches.
 """
 
 import signal
@@ -213,7 +213,7 @@ def table(
     rows = [("HTTP: gunicorn alone, with constant bytes", http_us)]
     rows += [(stage, stages[stage] / total * application_us) for stage in STAGES if stages[stage]]
     rows += [
-        ("threads: turns at the interpreter, switches", whole_us - http_us - application_us),
+        ("requests at the same time: gevent's loop, switches, colder caches", whole_us - http_us - application_us),
         ("PostgreSQL's backend", postgres_us),
     ]
     together = whole_us + postgres_us
