@@ -10,29 +10,21 @@ from flask import Flask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, TEXT
 from tests.conftest import TokenFor
 from tests.support.api import UNKNOWN_ID, Api
+from tests.support.object_types import object_types
 
-INT64 = st.integers(-(2**63), 2**63 - 1)
-INT32 = st.integers(-(2**31), 2**31 - 1)
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = st.one_of(
-    INT64, DOUBLES, st.sampled_from([-0.0, 0.1, 1e-300, 5e-324, 1.7976931348623157e308, 2**53 + 1, 1e22, 1e15, -1e-7])
+    INTEGERS,
+    DOUBLES,
+    st.sampled_from([-0.0, 0.1, 1e-300, 5e-324, 1.7976931348623157e308, 2**53 + 1, 1e22, 1e15, -1e-7]),
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
-OBJECT_TYPES = st.fixed_dictionaries(
-    {},
-    optional={
-        "arrayOfIntExample": st.lists(INT64),
-        "arrayOfUniqueIntExample": st.lists(INT64, unique=True),
-        "arrayOfTwonumbersExample": st.lists(NUMBERS, min_size=2, max_size=2),
-        "arrayOfFloatExample": st.lists(NUMBERS),
-        "arrayOfNumberNoDefaultsExample": st.lists(NUMBERS),
-        "arrayOfStringExample": st.lists(TEXTS),
-        "arrayOfObjectType": st.lists(
-            st.fixed_dictionaries({}, optional={"integerExample": INT64, "integerExampleInt32": INT32})
-        ),
-    },
+OBJECT_TYPES = object_types(
+    {INT64: INTEGERS, INT32: st.integers(-(2**31), 2**31 - 1), NUMBER: NUMBERS, DOUBLE: NUMBERS, TEXT: TEXTS}
 )
 
 generated = settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -226,9 +218,9 @@ OF_ANOTHER_TYPE = {
         st.just({}),
         st.just([]),
     ),
-    "number": st.one_of(TEXTS, st.none(), st.booleans(), st.just({}), st.lists(INT64)),
+    "number": st.one_of(TEXTS, st.none(), st.booleans(), st.just({}), st.lists(INTEGERS)),
     "text": st.one_of(NUMBERS, st.none(), st.booleans(), st.just({}), st.lists(TEXTS)),
-    "object": st.one_of(NUMBERS, TEXTS, st.none(), st.booleans(), st.lists(INT64)),
+    "object": st.one_of(NUMBERS, TEXTS, st.none(), st.booleans(), st.lists(INTEGERS)),
 }
 BEYOND_INT64 = st.one_of(
     st.integers(2**63, 10**400), st.integers(-(10**400), -(2**63) - 1), st.floats(min_value=1e19, allow_infinity=False)
@@ -242,7 +234,7 @@ UNSTORABLE = st.builds(
 ).filter(lambda text: text != text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") or "\x00" in text)
 
 ARRAYS = {
-    "arrayOfIntExample": ("integer", INT64, BEYOND_INT64),
+    "arrayOfIntExample": ("integer", INTEGERS, BEYOND_INT64),
     "arrayOfFloatExample": ("number", NUMBERS, BEYOND_DOUBLE),
     "arrayOfNumberNoDefaultsExample": ("number", NUMBERS, BEYOND_DOUBLE),
     "arrayOfStringExample": ("text", TEXTS, UNSTORABLE),
@@ -295,7 +287,7 @@ def test_an_array_item_out_of_range_is_400_with_its_index(
 
 @pytest.mark.clause("2.3-14")
 @generated
-@given(st.lists(INT64, min_size=1, max_size=6, unique=True), st.data())
+@given(st.lists(INTEGERS, min_size=1, max_size=6, unique=True), st.data())
 def test_a_repeated_item_at_any_index_of_a_unique_array_is_400(
     fresh: Any, items: list[int], data: st.DataObject
 ) -> None:

@@ -5,6 +5,8 @@ from itertools import groupby
 
 import pytest
 
+from app.query.object_fields import OBJECT_FIELDS, looked_at_by
+from app.resource.actions import REGISTRY
 from tests.specification import made
 from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
 from tests.specification.marks import Mark, UnreadableMark, all_marks, held_by, marks_in, table
@@ -49,6 +51,18 @@ def test_what_was_decided_here_is_no_must_and_what_the_interface_says_is() -> No
             assert clause.level == "should", clause.clause
         if "interface" in clause.source or "platform" in clause.source:
             assert clause.level == "must", clause.clause
+
+
+@pytest.mark.parametrize("names", [list(REGISTRY), [row.name for row in OBJECT_FIELDS]], ids=["actions", "fields"])
+def test_a_clause_names_each_update_action_and_each_field(names: list[str]) -> None:
+    said = " ".join(clause.text for clause in CLAUSES)
+    assert [name for name in names if not re.search(rf"\b{name}\b", said)] == []
+
+
+@pytest.mark.parametrize("parameter", sorted({name for row in OBJECT_FIELDS for name in row.parameters}))
+def test_the_clause_of_a_parameter_names_the_arrays_that_it_looks_in(parameter: str) -> None:
+    (sentence,) = [clause.text for clause in CLAUSES if clause.text.startswith(f"`{parameter}` holds for ")]
+    assert re.findall("`(array[A-Za-z]+)`", sentence) == looked_at_by(parameter)
 
 
 def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:

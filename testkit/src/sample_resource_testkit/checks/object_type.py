@@ -1,14 +1,13 @@
-"""ObjectType (2.3): arrays of numbers and texts, and that what was stored comes back."""
+"""ObjectType (2.3): its arrays, their numbers and objects, and that what was stored comes back."""
 
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import refused
-from sample_resource_testkit.checks.steps import JSON_BODY, change, made_by
+from sample_resource_testkit.checks.steps import JSON_BODY, made_by
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -334,84 +333,6 @@ def another_number_of_items_than_two_is_refused(world: World, items: Sequence[fl
 def each_write_refuses_another_number_of_items(world: World, method: str) -> None:
     body = {"key": world.key(), "version": 1, "objectTypeProperty": {PAIR: [1]}}
     world.send(method, "", body).expect_status(400)
-
-
-UNICODE = {
-    "the empty text": "",
-    "a blank": " ",
-    "blanks at both ends": "  a  ",
-    "quotes": "\"'`„“",
-    "a backslash": "\\",
-    "an escape that is text": "\\u0041\\n",
-    "controls": "\u0001\u0008\u001f\u007f\u0085",
-    "line ends": "a\nb\r\nc\td\u2028e\u2029f",
-    "an emoji": "🐙",
-    "a family": "👨‍👩‍👧‍👦",
-    "a flag": "🇳🇿",
-    "a combining accent": "e\u0301",
-    "the same accent composed": "\u00e9",
-    "a ligature": "ﬁ",
-    "Arabic": "مرحبا",
-    "a direction mark": "a\u202eb",
-    "Chinese": "漢字",
-    "the last character": "\U0010ffff",
-    "noncharacters": "\ufffe\uffff\ufdd0",
-    "a byte order mark": "\ufeffa",
-    "a private character": "\ue000",
-    "HTML": "<script>alert(1)</script>&amp;",
-    "SQL": "'; DROP TABLE resource; --",
-    "a percent sign": "%s %00 %41 {} {0} ${a}",
-    "a word of JSON": "null",
-    "digits": "5",
-    "10,000 characters": "ü" * 10_000,
-}
-
-
-@check("2.3-16", cases=UNICODE)
-def any_text_is_kept(world: World, text: str) -> None:
-    kept(world, {TEXTS: [text, f"{text}a"]})
-
-
-@check("2.3-16", cases={"an emoji": "🐙", "a combining accent": "e\u0301", "controls": "\u0001\n", "plain": "a/b"})
-def it_does_not_matter_how_a_text_is_escaped(world: World, text: str) -> None:
-    units = text.encode("utf-16-be")
-    escaped = "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
-    expect_kept(world, sent(world, f'{{"{TEXTS}": ["{escaped}"]}}'), {TEXTS: [text]})
-
-
-@check("2.3-16", needs=["2.6-3"], cases={name: text for name, text in UNICODE.items() if len(text) < 100})
-def any_text_is_kept_as_some_property(world: World, text: str) -> None:
-    made = world.make()
-    world.post(f"/{made.id}", update_body(made.version, change(text))).expect_success()
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
-
-
-UNKEEPABLE = {
-    "U+0000": "\\u0000",
-    "U+0000 within": "a\\u0000b",
-    "a high surrogate": "\\ud800",
-    "a low surrogate": "\\udc00",
-    "surrogates in the wrong order": "\\udc00\\ud800",
-    "a high surrogate before a letter": "\\ud83da",
-    "a pair and a half": "\\ud83d\\ude00\\ud83d",
-}
-
-
-@check("2.3-17", cases=UNKEEPABLE)
-def such_a_text_is_refused(world: World, text: str) -> None:
-    refused(sent(world, f'{{"{TEXTS}": ["a", "{text}"]}}'), 400, "InvalidField")
-
-
-@check("2.3-17", cases=UNKEEPABLE)
-def such_a_text_is_refused_as_some_property(world: World, text: str) -> None:
-    body = f'{{"version": 1, "actions": [{{"action": "changeSomeProperty", "someProperty": "{text}"}}]}}'
-    refused(world.post(f"/{world.make().id}", body=body, headers=JSON_BODY), 400, "InvalidField")
-
-
-@check("2.3-17", cases={"U+0000": "ab\\u0000", "a surrogate": "ab\\ud800"})
-def such_a_text_is_refused_as_a_key(world: World, text: str) -> None:
-    body = f'{{"key": "{text}", "objectTypeProperty": {{}}}}'
-    refused(world.post("", body=body, headers=JSON_BODY), 400, "InvalidField")
 
 
 @check("2.3-18", cases=[1, 2, 5])
