@@ -92,8 +92,7 @@ def prepare_in_subprocess(url: str) -> str:
 
     :raises ServeError: if the preparation fails.
     """
-    from app.serving import processes
-    from app.serving.errors import ServeError
+    from app.serving import ServeError, processes
 
     # This process has read the file of DATABASE_URL_FILE, if it is set; both together would be refused.
     others = {name: value for name, value in os.environ.items() if name != file_variable("DATABASE_URL")}

@@ -16,8 +16,7 @@ import re
 import secrets
 from pathlib import Path
 
-from app.serving import processes
-from app.serving.errors import DataDirInUse, EmbeddedError
+from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.server_programs import Account, major_version, make_in_store, programs_for, store
 
 logger = logging.getLogger(__name__)

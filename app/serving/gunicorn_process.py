@@ -13,8 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from app.config import Settings, file_variable
-from app.serving import processes
-from app.serving.errors import ServeError
+from app.serving import ServeError, processes
 
 logger = logging.getLogger(__name__)
 

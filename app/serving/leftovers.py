@@ -9,9 +9,8 @@ import signal
 import time
 from pathlib import Path
 
-from app.serving import processes
+from app.serving import EmbeddedError, processes
 from app.serving.data_folder import DataFolder
-from app.serving.errors import EmbeddedError
 from app.serving.socket_folder import remove_socket_folder
 
 logger = logging.getLogger(__name__)

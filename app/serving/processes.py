@@ -1,11 +1,5 @@
-"""Child processes that end with their parent, and those that remain when the parent was killed.
+"""Child processes that end with their parent, and those that remain when the parent was killed."""
 
-The module is also a program: :func:`spawn` runs it as a script, which changes the user, asks the kernel for a signal
-when the parent dies, and executes the wanted command. ``preexec_fn`` would do this between fork and exec, which is
-unsafe in a process with threads. It has to follow the change of user, which cancels the request for the signal.
-"""
-
-import ctypes
 import os
 import signal
 import subprocess
@@ -22,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = _PACKAGE.parent
 """The folder that has the package ``app``: a checkout's, or that of installed packages."""
 
-_PR_SET_PDEATHSIG = 1
+_CHILD = _PACKAGE / "serving/child.py"
 
 
 def spawn(
@@ -45,7 +39,7 @@ def spawn(
         systems send none.
     """
     uid, gid = user or (-1, -1)
-    script = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
+    script = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
     return subprocess.Popen(  # noqa: S603 -- the callers' own commands
         [*script, *command],
         cwd=folder,
@@ -191,22 +185,3 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
         if dead is None or dead.si_pid in own:
             return
         os.waitpid(dead.si_pid, os.WNOHANG)
-
-
-def _execute(arguments: Sequence[str]) -> None:
-    parent, uid, gid, number = (int(text) for text in arguments[:4])
-    command = list(arguments[4:])
-    libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-    if uid >= 0:
-        os.setgroups([])
-        os.setgid(gid)
-        os.setuid(uid)
-    if libc is not None:
-        libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit("the parent is gone already")
-    os.execv(command[0], command)  # noqa: S606 -- the command that spawn() was given
-
-
-if __name__ == "__main__":
-    _execute(sys.argv[1:])

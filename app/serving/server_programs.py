@@ -16,8 +16,7 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-from app.serving import processes
-from app.serving.errors import EmbeddedError
+from app.serving import EmbeddedError, processes
 
 logger = logging.getLogger(__name__)
 

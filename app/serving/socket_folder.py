@@ -12,8 +12,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from app.serving import EmbeddedError
 from app.serving.data_folder import DataFolder, can_enter
-from app.serving.errors import EmbeddedError
 
 PORT = 5432
 """Part of the socket's file name; the server opens no TCP port."""

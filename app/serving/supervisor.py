@@ -18,9 +18,8 @@ from types import FrameType
 import click
 
 from app.config import Settings
-from app.serving import processes
+from app.serving import EmbeddedError, ServeError, processes
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.errors import EmbeddedError, ServeError
 from app.serving.gunicorn_process import GunicornProcess, wait_for_port
 
 logger = logging.getLogger(__name__)

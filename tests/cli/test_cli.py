@@ -16,8 +16,8 @@ from app.cli import main
 from app.cli.preparation import DEMO_PROJECT, prepare
 from app.config import Settings
 from app.identity import clients
+from app.serving import ServeError
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.errors import ServeError
 from tests.support.api import Api
 from tests.support.applications import open_app
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import processes, server_programs
+from app.serving import DataDirInUse, EmbeddedError, processes, server_programs
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.errors import DataDirInUse, EmbeddedError
 from tests.support.embedded import FAST, as_root, ask
 from tests.support.server import NOT_MEASURED, ROOT
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.serving import embedded, processes, socket_folder
+from app.serving import EmbeddedError, embedded, processes, socket_folder
 from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres, database, running
-from app.serving.errors import EmbeddedError
 from tests.support.embedded import FAST, ask
 from tests.support.server import ROOT
 

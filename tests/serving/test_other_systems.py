@@ -12,7 +12,7 @@ import pytest
 
 from app import launcher
 from app.config import Settings
-from app.serving import processes
+from app.serving import child, processes
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.gunicorn_process import GunicornProcess
 from app.telemetry import shared_folder
@@ -63,7 +63,7 @@ def test_a_gunicorn_without_supervisor_is_stopped_first(tmp_path: Path) -> None:
 
 
 def test_a_command_is_executed_without_prctl() -> None:
-    """The script that :func:`processes.spawn` runs, where ``sys.platform`` names another system."""
+    """The program that :func:`processes.spawn` runs, where ``sys.platform`` names another system."""
     script = (
         "import ctypes, runpy, sys\n"
         "sys.platform = 'darwin'\n"
@@ -71,7 +71,7 @@ def test_a_command_is_executed_without_prctl() -> None:
         "path, *sys.argv[1:] = sys.argv[1:]\n"
         "runpy.run_path(path, run_name='__main__')\n"
     )
-    arguments = [processes.__file__, str(os.getpid()), "-1", "-1", str(int(signal.SIGTERM)), "/bin/echo", "executed"]
+    arguments = [child.__file__, str(os.getpid()), "-1", "-1", str(int(signal.SIGTERM)), "/bin/echo", "executed"]
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout == "executed\n"
 
