@@ -6,11 +6,14 @@ not pile up. The probe asks for a connection as a project that holds none, so it
 stays ready while only some projects wait.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 from typing import LiteralString
+
+import psycopg
 
 from app import errors
 from app.database.applied_migrations import missing_migrations
@@ -21,6 +24,8 @@ from app.database.pool import Database
 from app.telemetry.metrics import metrics
 
 ANSWERED_WITHIN_S = 0.5
+
+_log = logging.getLogger("app.database")
 
 Faults = Mapping[str, str]
 """What is wrong, by the check. Empty if nothing is."""
@@ -107,6 +112,10 @@ class Readiness:
                 return Health(_results(self._further, connection), _results(_WARNINGS, connection))
         except errors.ApiError as error:
             return Health({"database": str(error)})
+        except psycopg.Error as error:
+            # A right or a table is missing. Everybody may read the fault, so it does not quote the server.
+            _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})
+            return Health({"database": f"The database refuses what the service needs: {type(error).__name__}."})
 
 
 def _results(checks: Mapping[str, Check], connection: Connection) -> Faults:

@@ -21,6 +21,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
+import psycopg
 from flask import Request
 
 from app import errors
@@ -78,8 +79,11 @@ class AuthorizationServer:
         self.verifier = TokenVerifier(issuers, worlds)
 
     def load_ahead(self) -> None:
-        """Read keys and revocations before the first request needs them, if the database is there."""
-        with suppress(errors.ApiError):
+        """Read keys and revocations before the first request needs them, if the database has them.
+
+        A database that lacks its tables or rights must not end the start: readiness tells until they are there.
+        """
+        with suppress(errors.ApiError, psycopg.Error):
             self._own.refresh_if_older_than(0)
         if self._outside is not None:
             self._outside.load_ahead()

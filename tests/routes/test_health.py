@@ -175,6 +175,23 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
         assert ready(app)[0].status_code == 200
 
 
+def test_readiness_is_503_while_the_account_lacks_a_right(
+    cluster: EmbeddedPostgres, project: str, settings: Settings
+) -> None:
+    """So that the metrics, which ask for it, are answered too, and tell."""
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with open_app(settings, database_url=url) as app, psycopg.connect(url, autocommit=True) as owner:
+        assert ready(app)[0].status_code == 200
+        owner.execute("REVOKE ALL ON signing_key FROM sample_resource")
+        answer, _ = ready(app)
+        assert_not_ready(answer, "The database refuses what the service needs: InsufficientPrivilege.")
+        assert "signing_key" not in answer.text
+        assert shown("database") == "0.0"
+        owner.execute("GRANT ALL ON signing_key TO sample_resource")
+        assert ready(app)[0].status_code == 200
+
+
 def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
     cluster: EmbeddedPostgres, project: str, settings: Settings
 ) -> None:

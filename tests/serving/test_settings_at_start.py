@@ -111,3 +111,13 @@ def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGuni
     server = start_gunicorn("wsgi:app", DATABASE_URL=f"host=127.0.0.1 port={free_port()} dbname=x")
     assert server.get("/health/live") == 200
     assert server.get("/health/ready") == 503
+
+
+def test_the_service_starts_before_its_database_is_migrated(
+    cluster: EmbeddedPostgres, project: str, start_gunicorn: StartGunicorn
+) -> None:
+    url = cluster.create_database(project)
+    server = start_gunicorn("wsgi:app", DATABASE_URL=url)
+    assert server.get("/health/ready") == 503
+    migrate.upgrade(url)
+    assert server.get("/health/ready") == 200
