@@ -70,7 +70,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions |= {
         "database": database,
         "reading_database": ReadingDatabase(database, replica),
-        "readiness": Readiness(database, {"signing_key": authorization_server.signing_fault}),
+        "readiness": Readiness(
+            database,
+            {"signing_key": authorization_server.signing_fault, "tokens": authorization_server.trust_fault},
+        ),
         "authorization_server": authorization_server,
         "worlds": worlds,
         "settings": settings,

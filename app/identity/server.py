@@ -97,6 +97,16 @@ class AuthorizationServer:
             return "No token can be signed: the signing key in the database cannot be decrypted."
         return None
 
+    def trust_fault(self, connection: Connection) -> str | None:  # noqa: ARG002 -- Readiness' signature
+        """Why no token can be verified, for readiness probes: keys and revocations are read on a connection of their
+        own, which may not be had although the pool has its connections.
+        """
+        try:
+            self._own.snapshot()
+        except errors.ApiError as error:
+            return str(error)
+        return None
+
     def grant(self, request: Request) -> dict[str, Any]:
         """Answer a token request (RFC 6749, section 4.4).
 

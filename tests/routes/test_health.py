@@ -12,6 +12,8 @@ import psutil
 import psycopg
 import pytest
 from flask import Flask
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 from psycopg.errors import DiskFull
 from werkzeug.test import TestResponse
 
@@ -189,7 +191,30 @@ def test_readiness_is_503_while_the_account_lacks_a_right(
         assert "signing_key" not in answer.text
         assert shown("database") == "0.0"
         owner.execute("GRANT ALL ON signing_key TO sample_resource")
-        assert ready(app)[0].status_code == 200
+        wait_until(lambda: ready(app)[0].status_code == 200)
+
+
+def test_readiness_is_503_while_no_token_can_be_verified(
+    cluster: EmbeddedPostgres, project: str, settings: Settings
+) -> None:
+    """Others have taken the connection on which keys and revocations are read, and the pool has its own."""
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    role = sql.Identifier(f"limited-{project}")
+    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as superuser:
+        superuser.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 1").format(role))
+        superuser.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {}").format(role))
+        limited = make_conninfo(url, user=f"limited-{project}")
+        try:
+            with open_app(settings, database_url=limited, pool_size=1) as app:
+                answer, _ = ready(app)
+                assert_not_ready(answer, "The database is not available.")
+                assert [shown(check) for check in ("database", "tokens")] == ["1.0", "0.0"]
+                superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 2").format(role))
+                wait_until(lambda: ready(app)[0].status_code == 200)
+                assert shown("tokens") == "1.0"
+        finally:
+            superuser.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(role))
 
 
 def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
