@@ -3,9 +3,11 @@
 Commands import this module and not :mod:`app.database.pooled_connection`, which needs gevent.
 """
 
+import math
 from typing import Any
 
 import psycopg
+from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.config import InvalidSetting, Settings
@@ -13,6 +15,35 @@ from app.config import InvalidSetting, Settings
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
+
+ANSWER_GRACE_S = 0.25
+"""Added to the server's limit of a statement for the limit of a connection: the server's error needs time to arrive."""
+
+
+class LimitedConnection(Connection):
+    """A single connection with a time limit of its own, as those of pools have.
+
+    A thread that keeps a connection would wait for ever for a server that is frozen and was replaced by another, or
+    behind a proxy that has lost the server and not told its clients.
+    """
+
+    statement_limit_s = math.inf
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Run one of psycopg's generators to its end.
+
+        :param timeout: of a wait for notifications, whose end is no fault.
+        :raises OperationalError: without one, if it takes longer than ``statement_limit_s``; the connection is closed
+            then.
+        """
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.statement_limit_s)
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None:
+                self.close()
+            raise
 
 
 def check_conninfo(variable: str, url: str) -> None:
@@ -38,7 +69,10 @@ def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection
     conninfo = (
         conninfo_with_timeouts(url, settings) if limited else make_conninfo(url, application_name=_APPLICATION_NAME)
     )
-    return Connection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
+    connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
+    if limited:
+        connection.statement_limit_s = settings.statement_timeout_ms / 1000 + ANSWER_GRACE_S
+    return connection
 
 
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:

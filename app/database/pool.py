@@ -24,7 +24,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import Connection, conninfo_with_timeouts
+from app.database.connection import ANSWER_GRACE_S, Connection, conninfo_with_timeouts
 from app.database.leisure import Leisure
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
@@ -37,9 +37,6 @@ _RECONNECT_TIMEOUT_S = 5.0
 _LIFETIME_S = 3600.0
 _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 """After this time a connection is replaced. Only so does a host that was away get its share of them back."""
-
-ANSWER_GRACE_S = 0.25
-"""Added to the server's limit of a statement for the limit of a connection: the server's error needs time to arrive."""
 
 
 class Database:
@@ -68,6 +65,7 @@ class Database:
         """Attempts to connect that had failed, by the pool's statistics, when one last succeeded."""
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
+        self._is_closed = False
         self._own_lock = Lock()
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._inherited: ConnectionPool[PooledConnection] | None = None
@@ -182,6 +180,8 @@ class Database:
         :raises Unavailable: as :meth:`connection` does, if the database is away.
         """
         with self._own_lock:
+            if self._is_closed:
+                raise failures.away()  # asked by a thread that outlives the others: nobody would close it
             try:
                 connection = self._own
                 if connection is not None and connection.has_ended():
@@ -221,6 +221,7 @@ class Database:
                 self._pool.close(timeout=2)
             self._pool = None
         with self._own_lock:
+            self._is_closed = True
             if self._own is not None:
                 self._own.close()
             self._own = None

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import psutil
+import psycopg
 import pytest
 
 from app.config import Settings
-from app.database.connection import Connection
+from app.database.connection import Connection, connect
 from app.database.pool import Database
 from tests.support.waiting import wait_until
 
@@ -25,6 +27,19 @@ def test_a_session_that_ended_while_nobody_used_it_costs_no_request(settings: Se
             assert own.execute("SELECT 1").fetchone() == (1,)
     finally:
         database.close()
+
+
+def test_a_single_connection_does_not_wait_for_ever_for_a_server_that_is_silent(settings: Settings) -> None:
+    with connect(str(settings.database_url), replace(settings, statement_timeout_ms=300)) as silent:
+        assert list(silent.notifies(timeout=1)) == [], "that nobody notifies it is no fault"
+        server = psutil.Process(silent.info.backend_pid)
+        server.suspend()
+        try:
+            with pytest.raises(psycopg.OperationalError):
+                silent.execute("SELECT 1")
+        finally:
+            server.resume()
+        assert silent.closed
 
 
 @pytest.mark.parametrize(("hosts", "lifetime_s"), [(1, 3600.0), (3, 300.0)])

@@ -4,8 +4,10 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.faults.reports import Report
@@ -41,6 +43,27 @@ class Project:
     def execute(self, statement: Any) -> list[tuple[Any, ...]]:
         with self.service.database() as connection:
             return connection.execute(statement, (self.key,)).fetchall()
+
+
+def test_the_journal_goes_on_when_a_server_that_was_replaced_never_answers_again(service: Service) -> None:
+    """As a primary that is frozen: its sessions stay open and say nothing, and new ones find the one in its place."""
+    project = Project(service)
+    assert project.send("GET").status == 200
+    assert project.order("GET", "/requests").status == 200
+    with service.database() as connection:
+        pids = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'sample-resource'"
+        ).fetchall()
+    frozen = [psutil.Process(pid) for (pid,) in pids]
+    for session in frozen:
+        session.suspend()
+    try:
+        service.wait_until(lambda: project.send("GET", "/key=after").status == 404, within_s=40)
+        service.wait_until(lambda: "/key=after" in project.order("GET", "/requests").body.decode(), within_s=40)
+    finally:
+        for session in frozen:
+            with suppress(psutil.NoSuchProcess):
+                session.resume()
 
 
 class Writers:
