@@ -95,6 +95,11 @@ class Unavailable(errors.ApiError):
         return self.reason == "away"
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether the session accepts no writes."""
+        return self.reason == "read_only"
+
+    @property
     def may_succeed_elsewhere(self) -> bool:
         """Whether another copy of the data may answer.
 

@@ -34,6 +34,10 @@ _OPENED_AT_ONCE = 2
 _RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying to connect, ever less often; after that the next request makes it try again."""
 
+_READ_ONLY_FOR_S = 5.0
+"""How long connections are kept on which a write was refused since they are read-only. Each write that is refused while
+the whole database is must not cost a new one."""
+
 _LIFETIME_S = 3600.0
 _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 """After this time a connection is replaced. Only so does a host that was away get its share of them back."""
@@ -66,6 +70,8 @@ class Database:
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._is_closed = False
+        self._read_only_at = float("-inf")
+        """When connections were last opened anew since a write was refused."""
         self._own_lock = Lock()
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._inherited: ConnectionPool[PooledConnection] | None = None
@@ -172,6 +178,17 @@ class Database:
         self._admission.leave(project, lane)
         if connection.closed:
             self._replace_broken_connections(pool)
+
+    def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
+        """Have all connections opened anew, since on one of them a write was refused.
+
+        A session stays read-only if the database was when it began (``default_transaction_read_only``), and a session
+        at a server that became a standby stays there. New ones find the database as it is.
+        """
+        now = monotonic()
+        if now - self._read_only_at > _READ_ONLY_FOR_S:
+            self._read_only_at = now
+            pool.drain()
 
     @contextmanager
     def own_connection(self) -> Generator[Connection]:
@@ -368,4 +385,6 @@ class Checkout:
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:
+                if unavailable.is_read_only:
+                    self._database.replace_read_only_connections(self._pool)
                 raise unavailable from error

@@ -15,16 +15,19 @@ import psutil
 import psycopg
 import pytest
 from flask import Flask
+from psycopg import sql
 from werkzeug.test import TestResponse
 
 from app import create_app
 from app.config import Settings
 from app.database import migrate
+from app.database import pool as pool_module
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
+from tests.support.waiting import wait_until
 
 SOON_S = 5.0
 
@@ -91,6 +94,37 @@ def test_when_all_connections_are_broken_only_one_request_fails(settings: Settin
         for _ in range(12):
             with database.connection() as connection:
                 connection.execute("SELECT 1")
+    finally:
+        database.close()
+
+
+def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
+    cluster: EmbeddedPostgres, project: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An operator, or a server whose disk is almost full, makes a database read-only for a while like this."""
+    monkeypatch.setattr(pool_module, "_READ_ONLY_FOR_S", 0.5)
+    url = cluster.create_database(project)
+    name = sql.Identifier(project)
+    database = Database(url, replace(settings, pool_size=3))
+
+    def write() -> str | None:
+        try:
+            with database.connection() as connection:
+                connection.execute("CREATE TABLE IF NOT EXISTS written ()")
+        except Unavailable as error:
+            return error.reason
+        return None
+
+    try:
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+            assert {write() for _ in range(20)} == {"read_only"}
+            other.execute("SET default_transaction_read_only = off")
+            other.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+            time.sleep(0.6)
+            assert write() in ("read_only", None), "the first after it may be refused"
+            wait_until(lambda: write() is None, SOON_S)
+            assert {write() for _ in range(20)} == {None}
     finally:
         database.close()
 
