@@ -303,6 +303,7 @@ class Database:
 
     def _configure(self, connection: PooledConnection) -> None:
         connection.statement_limit_s = self._settings.statement_timeout_ms / 1000 + ANSWER_GRACE_S
+        connection.is_behind_pooler = self._settings.database_pooler is not None
 
     def _replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Check all idle connections in a thread, since where one is broken there are usually more.

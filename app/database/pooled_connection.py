@@ -91,6 +91,8 @@ class PooledConnection(Connection):
     """A connection with a time limit of its own, whose wait lets other greenlets run."""
 
     statement_limit_s = math.inf
+    is_behind_pooler = False
+    """Whether it outlives the sessions at the server, so that nothing about the database can be remembered by it."""
     _uses_parallel_workers = True
 
     def use_parallel_workers(self, *, allowed: bool) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ import pytest
 
 from app.config import Settings
 from app.database.connection import Connection
+from app.database.pool import Database
 from app.resource import bulk_store
 from app.resource.model import StoredResource
 from app.resource.searching.dictionary import WordCache, index_texts
@@ -152,6 +154,19 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
     assert not may_be_new("", "<\t")
     with psycopg.connect(database_url, autocommit=True) as another:
         assert may_be_new("red", by=another)
+
+
+@pytest.mark.parametrize("pooler", [None, "transaction"])
+def test_nothing_is_cached_behind_a_pooler(database_url: str, settings: Settings, project: str, pooler: Any) -> None:
+    """Connections to a pooler outlive a database that is exchanged behind it for one without the words."""
+    cache = WordCache()
+    database = Database(database_url, replace(settings, database_pooler=pooler, pool_size=1))
+    try:
+        with database.connection() as connection:
+            cache.add(connection, project, cache.new_words(connection, project, [["red"]]))
+            assert bool(cache.new_words(connection, project, [["red"]])) is (pooler is not None)
+    finally:
+        database.close()
 
 
 def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: str) -> None:

@@ -75,7 +75,8 @@ class WordCache:
     """Pieces of texts whose words are noted or in the dictionary, by the connection that has seen it committed.
 
     A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
-    Either breaks the connections, and their part of the cache goes with them.
+    Either breaks the connections, and their part of the cache goes with them. Connections to a pooler outlive both, so
+    nothing is cached for them.
     """
 
     def __init__(self) -> None:
@@ -98,6 +99,9 @@ class WordCache:
     def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
         """Note that a write has added these words, unless its transaction may still be rolled back."""
         if not added or connection.info.transaction_status is not TransactionStatus.IDLE:
+            return
+        # By its name: commands have other connections, and do not load those of pools.
+        if getattr(connection, "is_behind_pooler", False):
             return
         known = self._known.setdefault(connection, set())
         if len(known) + len(added.pieces) > _CACHED_AT_MOST:
