@@ -221,10 +221,11 @@ class Database:
         Requests that come before the others are open wait in the queue, as they do when all connections are in use.
         """
         pool = self._opened()
+        # First: a pool that has begun to grow by itself, since somebody waits, would open one more than it may have.
+        pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes a pool whose database is away, for ever.
             pool.putconn(pool.getconn(self._settings.connect_timeout_s))
-        pool.resize(self._settings.connections)
 
     def is_exhausted(self) -> bool:
         """Whether all connections are in use and requests wait for one."""

@@ -135,6 +135,8 @@ def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> 
         database.open_ahead()
         assert sessions(database_url) >= 1
         wait_until(lambda: sessions(database_url) >= 5, 30)
+        stats = database._opened().get_stats()
+        assert stats["pool_size"] == stats["pool_max"] == 5
 
 
 def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_is_back(
