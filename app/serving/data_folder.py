@@ -96,6 +96,8 @@ class DataFolder:
         descriptor = self._open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError:
             owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
@@ -103,10 +105,9 @@ class DataFolder:
                 f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'not known yet'})."
             ) from None
         except OSError:
+            # Also of a disk that is full: the next try would find the folder in use by this process itself.
             os.close(descriptor)
             raise
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         return descriptor
 
     @property

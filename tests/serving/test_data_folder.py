@@ -1,5 +1,6 @@
 """Data folders of the embedded PostgreSQL: odd names, other users, and what is refused."""
 
+import errno
 import os
 import pwd
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.serving import DataDirInUse, EmbeddedError, processes, server_programs
+from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import FAST, as_root, ask
 from tests.support.server import NOT_MEASURED, ROOT
@@ -154,6 +156,20 @@ def test_a_second_start_is_refused_and_names_the_first(folder: Path, start: Call
     assert f"pid {os.getpid()}" in str(refused.value)
     assert "\n" not in str(refused.value)
     assert ask(server.conninfo(), "SELECT 1") == 1
+
+
+def test_a_full_disk_does_not_leave_the_folder_in_use(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The supervisor tries again until there is room."""
+
+    def no_room(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = find_data_folder(empty)
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "pwrite", no_room)
+        with pytest.raises(OSError, match="No space left"):
+            folder.lock()
+    os.close(folder.lock())
 
 
 def test_another_major_version_is_refused_and_untouched(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
