@@ -69,6 +69,8 @@ class Database:
         """Attempts to connect that had failed, by the pool's statistics, when one last succeeded."""
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
+        self._own_until = 0.0
+        """When it is replaced by a new one, by the monotonic clock."""
         self._is_closed = False
         self._read_only_at = float("-inf")
         """When connections were last opened anew since a write was refused."""
@@ -188,6 +190,7 @@ class Database:
         now = monotonic()
         if now - self._read_only_at > _READ_ONLY_FOR_S:
             self._read_only_at = now
+            self._own_until = now  # at a server that was replaced it would hear of no revocation
             pool.drain()
 
     @contextmanager
@@ -201,12 +204,13 @@ class Database:
                 raise failures.away()  # asked by a thread that outlives the others: nobody would close it
             try:
                 connection = self._own
-                if connection is not None and connection.has_ended():
+                if connection is not None and (connection.has_ended() or monotonic() > self._own_until):
                     # It may not have been used for long, and no request would try again.
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
                     connection = self._own = PooledConnection.connect(conninfo, **self._options())
+                    self._own_until = monotonic() + self._lifetime_s
                     self._configure(connection)
                 yield connection
             except psycopg.Error as error:
@@ -281,7 +285,7 @@ class Database:
             max_size=settings.connections,
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
-            max_lifetime=_LIFETIME_WITH_SEVERAL_HOSTS_S if self._has_several_hosts() else _LIFETIME_S,
+            max_lifetime=self._lifetime_s,
             open=False,
             name="sample-resource",
         )
@@ -292,8 +296,10 @@ class Database:
             metrics.watch_pool(self._name, self._watched)
         return pool
 
-    def _has_several_hosts(self) -> bool:
-        return "," in str(conninfo_to_dict(self._url).get("host", ""))
+    @property
+    def _lifetime_s(self) -> float:
+        has_several_hosts = "," in str(conninfo_to_dict(self._url).get("host", ""))
+        return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -1,12 +1,14 @@
 """The connection for what the service itself has to know, and how long connections of the pool live."""
 
 from dataclasses import replace
+from time import monotonic
 
 import psutil
 import psycopg
 import pytest
 
 from app.config import Settings
+from app.database import pool
 from app.database.connection import Connection, connect
 from app.database.pool import Database
 from tests.support.waiting import wait_until
@@ -25,6 +27,27 @@ def test_a_session_that_ended_while_nobody_used_it_costs_no_request(settings: Se
         with database.own_connection() as own:
             assert own.info.backend_pid != first
             assert own.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        database.close()
+
+
+def test_it_is_opened_anew_like_those_of_the_pool(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that others have replaced may live on. At the old one no revocation would be heard of."""
+    database = Database(str(settings.database_url), settings)
+
+    def backend() -> int:
+        with database.own_connection() as own:
+            return own.info.backend_pid
+
+    try:
+        first = backend()
+        database.replace_read_only_connections(database._opened())
+        second = backend()
+        assert second != first
+        assert backend() == second
+        later = monotonic() + 3601
+        monkeypatch.setattr(pool, "monotonic", lambda: later)
+        assert backend() != second
     finally:
         database.close()
 
