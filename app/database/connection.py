@@ -21,29 +21,33 @@ ANSWER_GRACE_S = 0.25
 
 
 class LimitedConnection(Connection):
-    """A single connection with a time limit of its own, as those of pools have.
+    """A connection with a time limit of its own for each statement.
 
-    A thread that keeps a connection would wait for ever for a server that is frozen and was replaced by another, or
-    behind a proxy that has lost the server and not told its clients.
+    PostgreSQL enforces those of :func:`conninfo_with_timeouts`. A server that is stopped or cut off from the network
+    enforces nothing, nor does one that was replaced by another, or that a proxy has lost without telling its clients.
+    When this limit is reached, the connection is closed, and it is unknown whether the statement was carried out.
     """
 
     statement_limit_s = math.inf
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators to its end.
+        """Run one of psycopg's generators, which does a statement's network traffic, to its end.
 
-        :param timeout: of a wait for notifications, whose end is no fault.
-        :raises OperationalError: without one, if it takes longer than ``statement_limit_s``; the connection is closed
-            then.
+        :param timeout: of a wait for notifications, whose end is no fault; the limit then does not apply.
+        :raises OperationalError: if it takes longer than ``statement_limit_s``; the connection is closed then.
         """
         if timeout is not None:
-            return super().wait(gen, interval, timeout)
+            return self.wait_within(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, self.statement_limit_s)
+            return self.wait_within(gen, interval, self.statement_limit_s)
         except psycopg.OperationalError as error:
             if error.sqlstate is None:
                 self.close()
             raise
+
+    def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
+        """Wait as psycopg does."""
+        return super().wait(gen, interval, limit_s)
 
 
 def check_conninfo(variable: str, url: str) -> None:

@@ -1,17 +1,13 @@
-"""The connections and cursors of pools: all that is overridden of psycopg.
+"""The connections and cursors of pools: what is overridden of psycopg, but for the time limit of a statement.
 
-Two methods of psycopg are overridden here and nowhere else; ``tests/database/test_upstream.py`` checks what they rely
-on, and ``setup.cfg`` names the lowest version that has it:
+That limit is :meth:`app.database.connection.LimitedConnection.wait`, which commands have too. Here are the others;
+``tests/database/test_upstream.py`` checks what all of them rely on, and ``setup.cfg`` names the lowest version that has
+it:
 
 - :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics;
-- :meth:`PooledConnection.wait` ends a statement that gets no answer, and lets other greenlets run during the wait.
-
-PostgreSQL enforces the time limits that :mod:`app.database.connection` sets. A server that is stopped or cut off from
-the network enforces nothing, so a pooled connection has a limit of its own, a little above the server's. When that
-limit is reached, the connection is closed, and it is unknown whether the statement was carried out.
+- :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
-import math
 import select
 from contextvars import ContextVar
 from time import perf_counter
@@ -21,7 +17,7 @@ import psycopg
 from gevent import get_hub, getcurrent, monkey
 from psycopg.abc import RV, PQGen
 
-from app.database.connection import Connection
+from app.database.connection import LimitedConnection
 
 # The SQL of a request, counted
 
@@ -87,10 +83,9 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
 _poll = monkey.get_original("select", "poll")
 
 
-class PooledConnection(Connection):
-    """A connection with a time limit of its own, whose wait lets other greenlets run."""
+class PooledConnection(LimitedConnection):
+    """A connection whose wait lets other greenlets run."""
 
-    statement_limit_s = math.inf
     is_behind_pooler = False
     """Whether it outlives the sessions at the server, so that nothing about the database can be remembered by it."""
     _uses_parallel_workers = True
@@ -112,21 +107,11 @@ class PooledConnection(Connection):
         waiting.register(self.fileno(), select.POLLIN)
         return bool(waiting.poll(0))
 
-    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators, which does a statement's network traffic, to its end.
-
-        :raises OperationalError: if that takes longer than ``timeout`` or, without one, than ``statement_limit_s``;
-            the connection is closed then.
-        """
-        limit = self.statement_limit_s if timeout is None else timeout
-        try:
-            if monkey.is_module_patched("select"):
-                return _wait_in_greenlet(gen, self.fileno(), limit)
-            return super().wait(gen, interval, limit)
-        except psycopg.OperationalError as error:
-            if error.sqlstate is None:
-                self.close()
-            raise
+    def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
+        """Wait in a greenlet, if gevent has patched this process."""
+        if monkey.is_module_patched("select"):
+            return _wait_in_greenlet(gen, self.fileno(), limit_s)
+        return super().wait_within(gen, interval, limit_s)
 
 
 def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:

@@ -24,7 +24,7 @@ from yoyo.connections import DatabaseURI
 from app.database import migrate, migration_files
 from app.serving.embedded import EmbeddedPostgres
 
-WAIT = "PooledConnection.wait and _wait_in_greenlet in app/database/pooled_connection.py have to be adapted"
+WAIT = "LimitedConnection.wait and _wait_in_greenlet in app/database have to be adapted"
 CURSOR = "MeteredCursor.execute in app/database/pooled_connection.py has to be adapted"
 POOL = "app/database/pool.py has to be adapted"
 STATISTICS = "is_exhausted in app/database/pool.py and the pool's metrics in app/telemetry have to be adapted"
