@@ -63,7 +63,7 @@ UNAVAILABLE_REASONS = (
 """All values of the label ``reason``. They are known in advance, so that every series can start at 0."""
 
 
-_DISK_FULL_FOR_S = 60.0
+_REMEMBERED_FOR_S = 60.0
 
 _met_at: dict[str, float] = {}
 """When this process last met each reason, by the monotonic clock."""
@@ -71,9 +71,18 @@ _met_at: dict[str, float] = {}
 
 def disk_fault() -> str | None:
     """What is wrong with the disk of the database, as far as this process knows; None: nothing."""
-    if monotonic() - _met_at.get("disk_full", float("-inf")) > _DISK_FULL_FOR_S:
+    return _lately("disk_full", "The database had no room for a write")
+
+
+def read_only_fault() -> str | None:
+    """That the database takes no writes, as far as this process knows; None: it does."""
+    return _lately("read_only", "The database was read-only for a write")
+
+
+def _lately(reason: str, said: str) -> str | None:
+    if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:
         return None
-    return f"The database had no room for a write within the last {_DISK_FULL_FOR_S:g} s."
+    return f"{said} within the last {_REMEMBERED_FOR_S:g} s."
 
 
 class Unavailable(errors.ApiError):

@@ -18,7 +18,7 @@ import psycopg
 from app import errors
 from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
-from app.database.failures import disk_fault
+from app.database.failures import disk_fault, read_only_fault
 from app.database.migration_files import migration_ids
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -36,7 +36,7 @@ class Health:
     """What a check has found.
 
     :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool`` or a further check.
-    :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``.
+    :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``, ``read_only``.
     """
 
     faults: Faults = field(default_factory=dict[str, str])
@@ -137,4 +137,8 @@ def _archiving_fault(connection: Connection) -> str | None:
     return f"The write-ahead log is not archived: {failures} failures, the last at {last.isoformat()}."
 
 
-_WARNINGS: Mapping[str, Check] = {"archiving": _archiving_fault, "disk": lambda _: disk_fault()}
+_WARNINGS: Mapping[str, Check] = {
+    "archiving": _archiving_fault,
+    "disk": lambda _: disk_fault(),
+    "read_only": lambda _: read_only_fault(),
+}

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from psycopg.errors import DiskFull
+from psycopg.errors import DiskFull, ReadOnlySqlTransaction
 from werkzeug.test import TestResponse
 
 from app.config import Settings
@@ -47,6 +47,12 @@ def assert_not_ready(answer: TestResponse, message: str) -> None:
     assert codes(answer) == ["OverCapacity"]
     assert message in answer.get_json()["message"]
     assert answer.headers["Retry-After"] == "1"
+
+
+@pytest.fixture(autouse=True)
+def nothing_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests in this process have met is no warning here."""
+    monkeypatch.setattr(failures, "_met_at", dict[str, float]())
 
 
 @pytest.fixture
@@ -253,16 +259,25 @@ def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Pat
             assert shown("archiving", "warning") == "0.0"
 
 
-def test_readiness_warns_of_a_disk_that_was_full_a_minute_ago(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert failures.error_for(DiskFull()) is not None
+@pytest.mark.parametrize(
+    ("error", "check", "warning"),
+    [
+        (DiskFull, "disk", "The database had no room for a write within the last 60 s."),
+        (ReadOnlySqlTransaction, "read_only", "The database was read-only for a write within the last 60 s."),
+    ],
+)
+def test_readiness_warns_of_writes_that_were_refused_a_minute_ago(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, error: type[psycopg.Error], check: str, warning: str
+) -> None:
+    assert failures.error_for(error()) is not None
     answer, _ = ready(app)
     assert answer.status_code == 200, "reads go on"
-    assert answer.get_json()["warnings"] == {"disk": "The database had no room for a write within the last 60 s."}
-    assert shown("disk", "warning") == "1.0"
+    assert answer.get_json()["warnings"] == {check: warning}
+    assert shown(check, "warning") == "1.0"
     now = time.monotonic()
     monkeypatch.setattr(failures, "monotonic", lambda: now + 61)
     assert ready(app)[0].get_json() == {"status": "ready"}
-    assert shown("disk", "warning") == "0.0"
+    assert shown(check, "warning") == "0.0"
 
 
 def shown(check: str, metric: str = "ready") -> str:
