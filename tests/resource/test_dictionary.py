@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -157,14 +158,21 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
 
 
 @pytest.mark.parametrize("pooler", [None, "transaction"])
-def test_nothing_is_cached_behind_a_pooler(database_url: str, settings: Settings, project: str, pooler: Any) -> None:
+def test_what_is_cached_behind_a_pooler_is_forgotten_after_a_minute(
+    database_url: str, settings: Settings, project: str, monkeypatch: pytest.MonkeyPatch, pooler: Any
+) -> None:
     """Connections to a pooler outlive a database that is exchanged behind it for one without the words."""
-    cache = WordCache()
+    cache, later = WordCache(), time.monotonic() + 100
     database = Database(database_url, replace(settings, database_pooler=pooler, pool_size=1))
     try:
         with database.connection() as connection:
             cache.add(connection, project, cache.new_words(connection, project, [["red"]]))
-            assert bool(cache.new_words(connection, project, [["red"]])) is (pooler is not None)
+            assert not cache.new_words(connection, project, [["red"]])
+            monkeypatch.setattr("app.resource.searching.dictionary.monotonic", lambda: later)
+            again = cache.new_words(connection, project, [["red"]])
+            assert bool(again) is (pooler is not None)
+            cache.add(connection, project, again)
+            assert not cache.new_words(connection, project, [["red"]])
     finally:
         database.close()
 

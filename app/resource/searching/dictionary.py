@@ -9,10 +9,12 @@ To spare most writes even the note, :class:`WordCache` keeps in memory which wor
 Words are never removed: one that no resource has any more finds nothing and does no harm.
 """
 
+import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
+from time import monotonic
 from typing import LiteralString
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -48,6 +50,8 @@ _CACHED_AT_MOST = 10_000
 _CACHED_LENGTH = 64
 """Characters of a piece that is cached."""
 
+_CACHED_BEHIND_POOLER_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class NewWords:
@@ -71,17 +75,31 @@ class NewWords:
 _NONE = NewWords(())
 
 
+@dataclass(slots=True)
+class _Cached:
+    """What is cached for a connection.
+
+    :param pieces: projects and pieces.
+    :param until: when they are forgotten, by the monotonic clock.
+    """
+
+    until: float
+    pieces: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+
+_NOTHING = _Cached(math.inf)
+
+
 class WordCache:
     """Pieces of texts whose words are noted or in the dictionary, by the connection that has seen it committed.
 
     A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
     Either breaks the connections, and their part of the cache goes with them. Connections to a pooler outlive both, so
-    nothing is cached for them.
+    what is cached for them is forgotten after a minute.
     """
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Connection, set[tuple[str, str]]] = WeakKeyDictionary()
-        """Projects and pieces."""
+        self._cached: WeakKeyDictionary[Connection, _Cached] = WeakKeyDictionary()
 
     def new_words(self, connection: Connection, project_key: str, texts: Iterable[Collection[str]]) -> NewWords:
         """The words of a write that the dictionary may lack.
@@ -91,34 +109,41 @@ class WordCache:
         pieces = dict.fromkeys([piece for value in texts for piece in _pieces(value)])
         if not pieces:
             return _NONE
-        known = self._known.get(connection, _NOTHING)
+        known = self._of(connection).pieces
         if known.issuperset(zip(repeat(project_key), pieces, strict=False)):
             return _NONE
         return NewWords(tuple([piece for piece in pieces if (project_key, piece) not in known]))
+
+    def _of(self, connection: Connection) -> _Cached:
+        cached = self._cached.get(connection, _NOTHING)
+        if cached.until > monotonic():
+            return cached
+        self._cached.pop(connection, None)
+        return _NOTHING
 
     def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
         """Note that a write has added these words, unless its transaction may still be rolled back."""
         if not added or connection.info.transaction_status is not TransactionStatus.IDLE:
             return
-        # By its name: commands have other connections, and do not load those of pools.
-        if getattr(connection, "is_behind_pooler", False):
-            return
-        known = self._known.setdefault(connection, set())
+        cached = self._cached.get(connection)
+        if cached is None:
+            # By its name: commands have other connections, and do not load those of pools.
+            is_behind_pooler = getattr(connection, "is_behind_pooler", False)
+            until = monotonic() + _CACHED_BEHIND_POOLER_S if is_behind_pooler else math.inf
+            cached = self._cached[connection] = _Cached(until)
+        known = cached.pieces
         if len(known) + len(added.pieces) > _CACHED_AT_MOST:
             known.clear()
         known.update([(project_key, piece) for piece in added.pieces[:_CACHED_AT_MOST] if len(piece) <= _CACHED_LENGTH])
 
     def forget(self, project_key: str) -> None:
         """Forget the pieces of a project, whose words have been deleted from the dictionary."""
-        for connection, known in list(self._known.items()):
-            self._known[connection] = {each for each in tuple(known) if each[0] != project_key}
+        for cached in list(self._cached.values()):
+            cached.pieces = {each for each in tuple(cached.pieces) if each[0] != project_key}
 
     def size(self, connection: Connection) -> int:
         """The number of pieces that are cached for a connection."""
-        return len(self._known.get(connection, _NOTHING))
-
-
-_NOTHING: set[tuple[str, str]] = set()
+        return len(self._of(connection).pieces)
 
 
 def _pieces(texts: Collection[str]) -> list[str]:
