@@ -72,7 +72,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         "reading_database": ReadingDatabase(database, replica),
         "readiness": Readiness(
             database,
-            {"signing_key": authorization_server.signing_fault, "tokens": authorization_server.trust_fault},
+            {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},
         ),
         "authorization_server": authorization_server,
         "worlds": worlds,

@@ -32,6 +32,7 @@ from werkzeug.routing import MapAdapter
 
 from app.config import Settings
 from app.database import migrate
+from app.database.connection import LimitedConnection
 from app.database.pooled_connection import PooledConnection
 from app.http import bodies
 from app.identity import issued_tokens, signing_keys
@@ -52,11 +53,7 @@ Variant = Callable[[Flask], AbstractContextManager[object]]
 
 def _without_wait(_: Flask) -> AbstractContextManager[object]:
     """With psycopg's own wait, to which the limit can be passed, but which costs a poll() object and a timer."""
-
-    def wait(self: PooledConnection, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        return psycopg.Connection.wait(self, gen, interval, self.statement_limit_s if timeout is None else timeout)
-
-    return patch.object(PooledConnection, "wait", wait)
+    return patch.object(PooledConnection, "wait_within", LimitedConnection.wait_within)
 
 
 def _without_fast_load(_: Flask) -> AbstractContextManager[object]:

@@ -16,7 +16,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
 
-ANSWER_GRACE_S = 0.25
+_ANSWER_GRACE_S = 0.25
 """Added to the server's limit of a statement for the limit of a connection: the server's error needs time to arrive."""
 
 
@@ -29,6 +29,13 @@ class LimitedConnection(Connection):
     """
 
     statement_limit_s = math.inf
+    is_behind_pooler = False
+    """Whether it outlives the sessions at the server, so that little about the database can be remembered by it."""
+
+    def configure(self, settings: Settings) -> None:
+        """Set the limit, a little above the server's own, and tell what is at the other end."""
+        self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
+        self.is_behind_pooler = settings.database_pooler is not None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which does a statement's network traffic, to its end.
@@ -75,7 +82,7 @@ def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection
     )
     connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
     if limited:
-        connection.statement_limit_s = settings.statement_timeout_ms / 1000 + ANSWER_GRACE_S
+        connection.configure(settings)
     return connection
 
 

@@ -24,7 +24,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import ANSWER_GRACE_S, Connection, conninfo_with_timeouts
+from app.database.connection import Connection, conninfo_with_timeouts
 from app.database.leisure import Leisure
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
@@ -211,7 +211,7 @@ class Database:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
                     connection = self._own = PooledConnection.connect(conninfo, **self._options())
                     self._own_until = monotonic() + self._lifetime_s
-                    self._configure(connection)
+                    connection.configure(self._settings)
                 yield connection
             except psycopg.Error as error:
                 unavailable = failures.error_for(error)
@@ -273,7 +273,7 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
-            self._configure(connection)
+            connection.configure(settings)
             self._failures_before = _failed_connections(pool)
 
         pool = ConnectionPool(
@@ -307,10 +307,6 @@ class Database:
             "prepare_threshold": self._settings.prepare_threshold,
             "cursor_factory": MeteredCursor,
         }
-
-    def _configure(self, connection: PooledConnection) -> None:
-        connection.statement_limit_s = self._settings.statement_timeout_ms / 1000 + ANSWER_GRACE_S
-        connection.is_behind_pooler = self._settings.database_pooler is not None
 
     def _replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Check all idle connections in a thread, since where one is broken there are usually more.

@@ -86,8 +86,6 @@ _poll = monkey.get_original("select", "poll")
 class PooledConnection(LimitedConnection):
     """A connection whose wait lets other greenlets run."""
 
-    is_behind_pooler = False
-    """Whether it outlives the sessions at the server, so that little about the database can be remembered by it."""
     _uses_parallel_workers = True
 
     def use_parallel_workers(self, *, allowed: bool) -> None:

@@ -97,9 +97,10 @@ class AuthorizationServer:
             return "No token can be signed: the signing key in the database cannot be decrypted."
         return None
 
-    def trust_fault(self, connection: Connection) -> str | None:  # noqa: ARG002 -- Readiness' signature
-        """Why no token can be verified, for readiness probes: keys and revocations are read on a connection of their
-        own, which may not be had although the pool has its connections.
+    def trust_fault(self) -> str | None:
+        """Why no token can be verified, for readiness probes.
+
+        Keys and revocations are read on a connection of their own, which may not be had although the pool has its own.
         """
         try:
             self._own.snapshot()

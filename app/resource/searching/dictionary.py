@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 from psycopg.pq import TransactionStatus
 
-from app.database.connection import Connection
+from app.database.connection import Connection, LimitedConnection
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
 from app.query.sql_text import literal
 
@@ -127,8 +127,7 @@ class WordCache:
             return
         cached = self._cached.get(connection)
         if cached is None:
-            # By its name: commands have other connections, and do not load those of pools.
-            is_behind_pooler = getattr(connection, "is_behind_pooler", False)
+            is_behind_pooler = isinstance(connection, LimitedConnection) and connection.is_behind_pooler
             until = monotonic() + _CACHED_BEHIND_POOLER_S if is_behind_pooler else math.inf
             cached = self._cached[connection] = _Cached(until)
         known = cached.pieces
