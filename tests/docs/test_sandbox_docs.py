@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
 
 def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_path: Path) -> None:
     """Those of pipelines too, in a shell without containers."""
-    shell = [f'sample-resource() {{ {sys.executable} -m app.cli "$@"; }}', 'docker() { shift 2; "$@"; }']
+    shell = [f'sample-resource() {{ {shlex.quote(sys.executable)} -m app.cli "$@"; }}', 'docker() { shift 2; "$@"; }']
     in_pipelines = [line.replace("http://127.0.0.1:8000", "$URL") for line in IN_PIPELINES]
     ran = subprocess.run(
         ["bash", "-e", "-c", "\n".join([*shell, *GATE, *in_pipelines])],

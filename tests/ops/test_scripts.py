@@ -28,11 +28,11 @@ def program(folder: Path, name: str, script: str) -> None:
 def test_documented_commands_run_the_stack_with_both_versions_of_compose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compose: list[str]
 ) -> None:
-    program(tmp_path, compose[0], 'echo "$@"')
+    program(tmp_path, compose[0], "printf '%s\\n' \"$@\"")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
     monkeypatch.setenv("FUNCNEST", "20")  # a function that calls itself ends there
     said = Stack(compose, name="stack").run_documented("docker compose exec -T db true")
-    assert said.split() == [
+    assert said.splitlines() == [
         *compose[1:],
         "-p",
         "stack",

@@ -53,7 +53,10 @@ def test_another_configuration_with_this_worker_is_refused_too(tmp_path: Path) -
     certificate = tmp_path / "cert.pem"
     certificate.touch()
     ended = subprocess.run(
-        [*GUNICORN[:1], "-c", os.devnull, "-k", "app.serving.worker.Worker", f"--certfile={certificate}", APPLICATION],
+        [
+            *(*GUNICORN[:1], "-c", os.devnull, "-b", "127.0.0.1:0", "-k", "app.serving.worker.Worker"),
+            *(f"--certfile={certificate}", APPLICATION),
+        ],
         cwd=ROOT,
         env={"PATH": os.defpath},
         capture_output=True,
