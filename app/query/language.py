@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
 
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
 
@@ -96,15 +96,30 @@ _NAMES = (
 """Terminals and their names in messages."""
 
 
+class TreeMaker(Transformer[Token, Any]):
+    """Makes the nodes of a tree: a method for each rule of the grammar, or for each alternative that has a name."""
+
+    def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
+        """What Lark makes of a rule without a method: of an inlined one, a tree that the rule around it takes apart.
+
+        :raises LookupError: for any other. Its tree would get into the predicate, where nothing knows its meaning.
+        """
+        if not data.startswith("_"):
+            raise LookupError(f"{type(self).__qualname__} has no method for the rule '{data}' of its grammar.")
+        return Tree(data, children, meta)
+
+
+_KEYWORD = re.compile(r"^_([A-Z]+)\.2: ", re.MULTILINE)
+"""The terminal of a keyword in a grammar. Its name is the word in capitals, after an underscore."""
+
+
 class Language:
     """A grammar with its messages.
 
     :param package: contains ``grammar.lark``.
     :param name: of a text of the language, for messages.
     :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
-    :param keywords: words whose terminals have the same names in capitals, after an underscore; in the order in which
-        messages list them.
-    :param signs: the spellings of other terminals.
+    :param signs: the spellings of terminals that are no keywords. Messages list keywords first, in the grammar's order.
     :param starts: the rules that a text can start with.
     :param check: raises InvalidExpression for texts that the parser would take long for.
     """
@@ -113,25 +128,32 @@ class Language:
         self,
         package: str,
         name: str,
-        maker: Transformer[Token, Any],
-        keywords: Sequence[str],
+        maker: TreeMaker,
         signs: Mapping[str, tuple[str, ...]],
         starts: Sequence[str] = ("start",),
         check: Callable[[str], None] | None = None,
     ) -> None:
         self._name = name
         self._check = check
-        self._spellings = {f"_{word.upper()}": (word,) for word in keywords} | dict(signs)
+        self._signs = signs
         self._package = package
         self._maker = maker
         self._starts = list(starts)
         self._cached = lru_cache(maxsize=512)(self._parse)
 
     @cached_property
+    def _grammar(self) -> str:
+        return files(self._package).joinpath("grammar.lark").read_text("utf-8")
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, tuple[str, ...]]:
+        return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(self._signs)
+
+    @cached_property
     def _lark(self) -> Lark:
         """The parser, made for the first text: making both parsers took a tenth of the time to load the service."""
         return Lark(
-            files(self._package).joinpath("grammar.lark").read_text("utf-8"),
+            self._grammar,
             parser="lalr",
             lexer="contextual",
             start=self._starts,

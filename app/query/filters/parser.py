@@ -1,12 +1,12 @@
 """Parses filters and facets."""
 
 import re
-from typing import Any, cast
+from typing import cast
 
-from lark import Token, Transformer, v_args
+from lark import Token, v_args
 
 from app.query.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
-from app.query.language import InvalidExpression, Language, number_of, position_of, text_of
+from app.query.language import InvalidExpression, Language, TreeMaker, number_of, position_of, text_of
 from app.query.predicate.ast import Literal
 
 TERMS_AT_MOST = 500
@@ -36,7 +36,7 @@ class _Counting:
 
 
 @v_args(inline=True)
-class _TreeMaker(Transformer[Token, Any]):
+class _TreeMaker(TreeMaker):
     def filter(self, path: Token, expression: Values | Ranges | Presence) -> ParsedFilter:
         return ParsedFilter(Path(path.value, position_of(path)), expression)
 
@@ -98,7 +98,6 @@ _LANGUAGE = Language(
     "app.query.filters",
     "expression",
     _TreeMaker(),
-    keywords=("range", "to", "exists", "missing", "subtree", "as", "counting", "products"),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
     starts=("filter", "facet"),
     check=_raise_if_too_large,

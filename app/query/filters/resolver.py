@@ -5,6 +5,7 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from app import errors
 from app.query.fields import RESOURCE, Field, FieldType
@@ -165,6 +166,8 @@ class _Resolver:
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]
                 return AnyOf(tuple(self._in_range(target, bounds) for bounds in ranges))
+            case _:
+                assert_never(expression)
 
     def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
         """An array has a value if it has an element; a member of elements, if an element has the member."""
@@ -213,6 +216,8 @@ class _Resolver:
                 groups = tuple(self._bounds(target, path, item) for item in items)
             case None:
                 pass
+            case _:
+                assert_never(parsed.expression)
         return Facet(parsed.alias or path.text, target, groups, parsed.counting_products)
 
     # Both

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
 from math import isinf
-from typing import LiteralString
+from typing import LiteralString, assert_never
 from uuid import UUID
 
 from app.errors import unreachable
@@ -135,6 +135,8 @@ class _Compiler:
                 return _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
             case HasElement():
                 return _two_valued(self._element(condition), absent=False, negated=condition.negated)
+            case _:
+                assert_never(condition)
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
         name = numbered(self.prefix, len(self.parameters))

@@ -1,11 +1,11 @@
 """Parses predicates."""
 
 import re
-from typing import Any, cast
+from typing import cast
 
-from lark import Token, Transformer, v_args
+from lark import Token, v_args
 
-from app.query.language import InvalidExpression, Language, number_of, place, position_of, text_of
+from app.query.language import InvalidExpression, Language, TreeMaker, number_of, place, position_of, text_of
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
 
 DEPTH_AT_MOST = 32
@@ -61,9 +61,7 @@ def _raise_if_too_large(text: str) -> None:
 
 
 @v_args(inline=True)
-class _TreeMaker(Transformer[Token, Any]):
-    """Makes the nodes while the parser runs, so that Lark builds no tree of its own."""
-
+class _TreeMaker(TreeMaker):
     def disjunction(self, *terms: Parsed) -> Parsed:
         return Or(terms)
 
@@ -127,21 +125,6 @@ _LANGUAGE = Language(
     "app.query.predicate",
     "predicate",
     _TreeMaker(),
-    keywords=(
-        "and",
-        "or",
-        "not",
-        "in",
-        "contains",
-        "any",
-        "all",
-        "is",
-        "defined",
-        "empty",
-        "matches",
-        "ignore",
-        "case",
-    ),
     signs={"LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">=")},
     check=_raise_if_too_large,
 )

@@ -5,6 +5,7 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from app.query.fields import RESOURCE, Field, FieldType
 from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
@@ -93,6 +94,8 @@ class _Resolver:
                 return self._nested(name, inner, known, negated=negated)
             case Atom():
                 return self._atom(term, known, negated=negated)
+            case _:
+                assert_never(term)
 
     def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
         row = self._field(name, known)
@@ -141,6 +144,8 @@ class _Resolver:
                     self._add(found, operand, row)
                 case Variable():
                     self._add_variable(found, operand, row, operator)
+                case _:
+                    assert_never(operand)
         if operator.arity is Arity.LIST:
             self.terms.count += max(0, len(found) - 1)
         return tuple(found)

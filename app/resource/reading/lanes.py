@@ -1,6 +1,7 @@
 """The lane of a read: whether it may be slow, by what it asks and not by what it costs."""
 
 from collections.abc import Callable
+from typing import assert_never
 
 from app.database.admission import Lane
 from app.query.fields import FieldType
@@ -45,6 +46,8 @@ def _is_found(condition: Condition, by: Callable[[Holds | HasElement], bool]) ->
             return bool(conditions) and all(_is_found(inner, by) for inner in conditions)
         case Holds() | HasElement():
             return not condition.negated and by(condition)
+        case _:
+            assert_never(condition)
 
 
 def _finds_resources(condition: Holds | HasElement) -> bool:

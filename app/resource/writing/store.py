@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, LiteralString
+from typing import Any, LiteralString, assert_never
 
 from psycopg.errors import DeadlockDetected, UniqueViolation
 
@@ -209,6 +209,8 @@ def _parameters(target: Target) -> Parameters:
             return {"key": key}
         case Unnamed():
             return {}
+        case _:
+            assert_never(target)
 
 
 def save(

@@ -1,0 +1,40 @@
+"""An operator, rule or node that is added by half is an error, and never a condition that all resources fulfil."""
+
+from typing import cast
+
+import pytest
+from lark import Lark
+
+from app.query.fields import Stage
+from app.query.language import Language, TreeMaker
+from app.query.predicate.ast import And, Condition, Parsed
+from app.query.predicate.compiler import compile_condition
+from app.query.predicate.resolver import read
+from tests.support.api import Api
+from tests.support.predicates import ask
+
+LANGUAGES = [("app.query.predicate", "start", "key is empty"), ("app.query.filters", "filter", "key: missing")]
+
+
+@pytest.mark.parametrize(("package", "start", "text"), LANGUAGES)
+def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start: str, text: str) -> None:
+    language = Language(package, "text", TreeMaker(), signs={}, starts=("start",) if start == "start" else ("filter",))
+    with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
+        language.parse(text, start)
+
+
+def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lark would make a tree of its own of it."""
+    api.create({})
+    unknown = Lark('start: "x"').parse("x")
+    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda _: And((cast("Parsed", unknown),)))
+    assert ask(api, "x").status_code == 500
+
+
+def test_nodes_that_nobody_knows_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = object()
+    with pytest.raises(AssertionError):
+        compile_condition(cast("Condition", unknown), Stage.CURRENT)
+    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda _: unknown)
+    with pytest.raises(AssertionError):
+        read(["x"], {})
