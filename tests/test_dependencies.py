@@ -161,6 +161,7 @@ def test_the_lock_files_of_npm_have_no_addresses() -> None:
         "testkit/clients",
         "testkit-js/examples",
         "tests/clients",
+        "tests/clients/vitest-4",
     )
     locks = [ROOT / folder / "package-lock.json" for folder in folders]
     assert [path for path in locks if "://" in path.read_text()] == []

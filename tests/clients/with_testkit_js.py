@@ -11,12 +11,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.clients.__main__ import NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
+from tests.clients.__main__ import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
 
 KIT = ROOT / "testkit-js"
@@ -80,11 +80,23 @@ def examples(package: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def vitest_4(package: Path) -> Path:
+    """A folder with the package and vitest 4, which npm installs where Node.js is 20; the examples have a newer one."""
+    folder = WORK / "vitest-4"
+    pins = [HERE / "vitest-4" / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    install_once(
+        folder, digest(*pins), ["mkdir", "-p", folder], ["cp", *pins, folder], [*NPM, "ci", "--prefix", folder]
+    )
+    call([*NPM, "install", "--no-save", "--offline", package], {}, folder)
+    return folder
+
+
 def in_folder(folder: Path, files: Mapping[str, str], examples: Path) -> Path:
     """A new folder with tests, which uses what the examples have installed."""
     folder.mkdir()
     shutil.copy(examples / "package.json", folder)
-    (folder / "jest.config.js").write_text("export default {};\n")  # without one jest looks further up
+    files = {"jest.config.js": "export default {};\n", **files}  # without one jest looks further up
     (folder / "node_modules").symlink_to(examples / "node_modules")
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -98,11 +110,15 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PATH": path, "NO_COLOR": "1"} | more
 
 
-def run(runner: str, folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+def run(runner: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return run_command(COMMANDS[runner], folder)
+
+
+def run_command(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMANDS[runner], *arguments],
+        command,
         cwd=folder,
-        env=environment(**more),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -168,6 +184,35 @@ def test_a_test_that_fails_says_what_its_client_sent(runner: str, examples: Path
         *BLOCKS["failure"].splitlines(),
     ):
         assert line.strip() in shown, ran.stdout
+
+
+JUDGED = """
+tested("asks for a total as Python spells it", async (project) => {
+  await fetch(`${project.url}/resource?withTotal=True`, { headers: { Authorization: `Bearer ${project.token}` } });
+});
+"""
+"""Tests that pass, of a client with one finding."""
+
+JUDGES = {
+    "vitest": {
+        "vitest.config.js": 'export default { test: { globalSetup: "./after.js" } };\n',
+        "after.js": 'export { default as teardown } from "./judge.js";\n',
+    },
+    "jest": {"jest.config.js": 'export default { globalTeardown: "./judge.js" };\n'},
+}
+
+
+@pytest.mark.parametrize(("runner", "version"), [("vitest", ""), ("vitest", "4"), ("jest", "")])
+def test_the_documented_judge_fails_the_build(
+    runner: str, version: str, examples: Path, vitest_4: Path, tmp_path: Path
+) -> None:
+    installed = vitest_4 if version else examples
+    files = {"it.test.js": HEADS[runner] + JUDGED, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}
+    folder = in_folder(tmp_path / "judged", files, installed)
+    command = [str(word).replace(str(MODULES), str(installed / "node_modules")) for word in COMMANDS[runner]]
+    ran = run_command(command, folder)
+    assert "the client has findings: A boolean spelt as in Python" in ran.stdout
+    assert ran.returncode != 0, ran.stdout
 
 
 def seen_in(path: Path) -> list[str]:
