@@ -18,6 +18,7 @@ from sample_resource_testkit.journal import JournalEntry
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 README = Path(__file__).parents[1] / "README.md"
+PROGRAM = [sys.executable, "-c", "from sample_resource_testkit.cli import main; main()"]
 
 
 def within(condition: Callable[[], bool], seconds: float = 60) -> bool:
@@ -62,6 +63,56 @@ def test_the_example_of_readme_passes(
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; core * %, *exercised"])
     assert "Report on pytest-" in (pytester.path / "report.html").read_text()
+
+
+@pytest.fixture
+def without_fcntl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every Python that is started lack what Windows lacks of the standard library, and the kit relies on."""
+    (tmp_path / "sitecustomize.py").write_text("import os, sys\nsys.modules['fcntl'] = None\ndel os.killpg\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("SAMPLE_RESOURCE_URL", raising=False)
+
+
+@pytest.mark.usefixtures("without_fcntl")
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")])
+def test_without_fcntl_other_tests_run_and_the_fixture_says_what_to_do(
+    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], options: tuple[str, ...]
+) -> None:
+    pytester.makepyfile("""
+        def test_of_something_else():
+            pass
+
+        def test_of_a_client(sample_project):
+            pass
+    """)
+    result = inner(*options)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*sample-resource does not run on this system: * name it in SAMPLE_RESOURCE_URL*"])
+
+
+@pytest.mark.usefixtures("without_fcntl")
+def test_without_fcntl_a_named_server_is_used(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    pytester.makepyfile("def test_of_a_client(sample_project):\n    assert sample_project.journal() == []")
+    inner("-p", "xdist", "-n", "2").assert_outcomes(passed=1)
+
+
+@pytest.mark.usefixtures("without_fcntl")
+def test_without_fcntl_clients_are_judged_on_a_named_server(sample_resource: SandboxServer) -> None:
+    command = [*PROGRAM, "client", "--scenario", "C-req-1"]
+    adapter = ["--", sys.executable, str(Path(__file__).parents[1] / "clients/httpx/adapter.py")]
+    ran = subprocess.run(
+        [*command, "--url", sample_resource.url, *adapter], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    ran = subprocess.run([*command, *adapter], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "does not run on this system" in ran.stderr
 
 
 def test_a_test_that_fails_shows_the_requests_of_its_client(

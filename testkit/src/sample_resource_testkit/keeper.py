@@ -6,7 +6,6 @@ program: ``python -P keeper.py FOLDER``, where ``FOLDER`` is made by :func:`.loc
 """
 
 import contextlib
-import fcntl
 import http.client
 import json
 import os
@@ -39,6 +38,8 @@ _PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LD_LIBRARY_PATH", "VIRTUA
 
 def main(folder: Path) -> None:
     """Keep the service until the lock is free."""
+    import fcntl  # Windows lacks it, and imports this module for its constants
+
     # The run is over when its lock is free, and not at Ctrl-C, since the ends of tests may still use the service.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     process: subprocess.Popen[bytes] | None = None

@@ -1,6 +1,5 @@
 """The service, started for one run on this machine: by the pytest plugin, and by the command that judges clients."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -16,13 +15,26 @@ from typing import IO
 from sample_resource_testkit import keeper
 from sample_resource_testkit.sandbox import SandboxError
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
 _STARTED_WITHIN_S = 200.0
 
 _MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
 
 
 def make_folder() -> tuple[Path, IO[str]]:
-    """The folder of a run, and its lock, which this process holds as long as it lives, or until :func:`release`."""
+    """The folder of a run, and its lock, which this process holds as long as it lives, or until :func:`release`.
+
+    :raises SandboxError: where the service cannot run.
+    """
+    if fcntl is None:
+        raise SandboxError(
+            "sample-resource does not run on this system: start it elsewhere, such as in a container, with SANDBOX=on,"
+            " and name it in SAMPLE_RESOURCE_URL, or with --url"
+        )
     folder = Path(tempfile.mkdtemp(prefix="sample-resource-testkit-", dir=fast_place()))
     # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
     folder.chmod(0o711)
@@ -44,6 +56,7 @@ def started(folder: Path) -> str:
     :raises SandboxError: if it does not start.
     """
     with (folder / "starting").open("w") as starting:
+        assert fcntl is not None  # noqa: S101 -- else there is no folder
         fcntl.lockf(starting, fcntl.LOCK_EX)
         state = folder / keeper.STATE
         if not state.exists():

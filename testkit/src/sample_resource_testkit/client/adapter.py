@@ -171,7 +171,10 @@ class Adapter:
         """End the adapter and everything that it has started, at once."""
         self._outgoing.put(None)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:  # Windows, where what the adapter has started goes on
+                self._process.kill()
         self._process.wait()
         self._fail(AdapterFailed("the adapter was killed"))
 
