@@ -1,10 +1,11 @@
-"""What is run by a shell: the commands of ``docs/operations.md``, the archive command, the start of the proxy.
+"""What is run by a shell: a deployment, documented commands, the archive command, the start of the proxy.
 
 A container engine is not needed: a program of the test stands in its place.
 """
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import yaml
 from tests.compose.engine import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
-OPERATIONS = (ROOT / "docs/operations.md").read_text()
 
 
 def program(folder: Path, name: str, script: str) -> None:
@@ -45,49 +45,95 @@ def test_documented_commands_run_the_stack_with_both_versions_of_compose(
     ]
 
 
-def rolling_restart(folder: Path, engine: str) -> tuple[int, list[str]]:
-    """Run the documented commands; the exit code, and what the engine was asked for.
-
-    :param engine: lines for the shell: what the engine does with its arguments.
-    """
-    (script,) = re.findall(
-        r"```sh\n(.*?)```", OPERATIONS.partition("## A rolling restart")[2].partition("###")[0], re.S
-    )
-    calls = folder / "calls"
-    calls.touch()
-    program(folder, "docker", f'echo "$@" >> {calls}\n{engine}')
-    program(folder, "sleep", ":")
-    done = subprocess.run(
-        ["bash", "-c", script], env={"PATH": f"{folder}:{os.defpath}"}, capture_output=True, text=True, check=False
-    )
-    return done.returncode, calls.read_text().splitlines()
-
-
-ENGINE = """case "$*" in
-"compose ps -q app") echo old; grep -q -- --scale {calls} && echo new ;;
-"exec new "*) exit {ready} ;;
-"compose build app") exit {built} ;;
+ENGINE = """#!/bin/sh
+# Keeps in files which containers are there, and which image has which name. Fails at the command that $FAILS matches.
+echo "$@" >> calls
+case "$*" in $FAILS) echo "this fails" >&2; exit 1 ;; esac
+case "$*" in
+"compose ps -q app" | "compose ps -aq app") cat containers ;;
+"inspect --format {{.Image}} old") echo running-image ;;
+"tag sample-resource:"*) cat "tag-${2#sample-resource:}" > "tag-${3#sample-resource:}" ;;
+"tag "*) echo "$2" > "tag-${3#sample-resource:}" ;;
+"compose build app") echo built-image > tag-local ;;
+*"--scale app=2"*) echo new >> containers ;;
+"rm old") sed -i /old/d containers ;;
+"rm -f new") sed -i /new/d containers ;;
 esac
-exit 0"""
+"""
 
 
-def test_a_rolling_restart_replaces_the_old_instance(tmp_path: Path) -> None:
-    code, calls = rolling_restart(tmp_path, ENGINE.format(calls=tmp_path / "calls", ready=0, built=0))
-    assert code == 0
-    assert calls[-3:] == ["stop old", "rm old", "compose up -d --no-deps --no-recreate app"]
+class Deployment:
+    """A run of ``ops/deploy`` beside an engine that runs one instance, and what is there afterwards."""
+
+    def __init__(self, folder: Path, *arguments: str, fails: str = "nothing", running: str = "old\n") -> None:
+        (folder / "docker").write_text(ENGINE.replace("$FAILS", fails))
+        (folder / "docker").chmod(0o755)
+        program(folder, "sleep", ":")
+        (folder / "containers").write_text(running)
+        (folder / "tag-previous").write_text("previous-image\n")
+        (folder / "calls").touch()
+        (folder / "ops").mkdir()
+        shutil.copy(ROOT / "ops/deploy", folder / "ops")
+        environment = {"PATH": f"{folder}:{os.defpath}"}
+        self.done = subprocess.run(
+            ["sh", folder / "ops/deploy", *arguments], env=environment, capture_output=True, text=True, check=False
+        )
+        self.calls = (folder / "calls").read_text().splitlines()
+        self.containers = (folder / "containers").read_text().split()
+        tags = folder.glob("tag-*")
+        self.images = {path.name.removeprefix("tag-"): path.read_text().strip() for path in tags}
 
 
-def test_a_new_instance_that_is_not_ready_leaves_the_old_one(tmp_path: Path) -> None:
-    code, calls = rolling_restart(tmp_path, ENGINE.format(calls=tmp_path / "calls", ready=1, built=0))
-    assert code != 0
-    assert sum(call.startswith("exec new ") for call in calls) == 31
-    assert not [call for call in calls if call.startswith(("stop", "rm"))]
+def test_a_deployment_replaces_the_old_instance_when_the_new_one_is_ready(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path)
+    assert deployment.done.returncode == 0, deployment.done.stderr
+    assert deployment.containers == ["new"]
+    assert deployment.images == {"local": "built-image", "previous": "running-image"}
+    calls = deployment.calls
+    migrated, started = calls.index("compose run --rm --no-deps -T migrate"), calls.index("stop old")
+    assert migrated < calls.index("compose up -d --no-deps --no-recreate --scale app=2 --wait app") < started
+    assert [call for call in calls if call.startswith("compose up") and "--no-deps" not in call] == []
 
 
-def test_a_rolling_restart_ends_at_the_first_failure(tmp_path: Path) -> None:
-    code, calls = rolling_restart(tmp_path, ENGINE.format(calls=tmp_path / "calls", ready=0, built=1))
-    assert code != 0
-    assert calls[-1] == "compose build app"
+@pytest.mark.parametrize(
+    "fails", ['"compose build app"', '"compose run"*', '*"--scale app=2"*', '"exec new "*'], ids=str.lower
+)
+def test_a_deployment_that_fails_leaves_what_ran(tmp_path: Path, fails: str) -> None:
+    deployment = Deployment(tmp_path, fails=fails)
+    assert deployment.done.returncode == 1
+    assert deployment.containers == ["old"]
+    assert deployment.images == {"local": "running-image", "previous": "previous-image"}
+    assert not [call for call in deployment.calls if call.startswith(("stop", "rm old"))]
+    assert "this fails" in deployment.done.stderr
+    assert deployment.done.stderr.endswith(
+        "nothing was deployed, and the instance that ran goes on. The reason stands above.\n"
+    )
+
+
+def test_the_way_back_builds_nothing_and_migrates_nothing(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path, "--back")
+    assert deployment.done.returncode == 0, deployment.done.stderr
+    assert deployment.containers == ["new"]
+    assert deployment.images == {"local": "previous-image", "previous": "running-image"}
+    assert not [call for call in deployment.calls if "build" in call or "migrate" in call]
+
+
+@pytest.mark.parametrize(
+    ("running", "arguments", "message"),
+    [
+        ("", [], "no instance of app runs. The first start is: docker compose up -d --build"),
+        ("old\nolder\n", [], "several instances of app run: old older"),
+        ("old\n", ["--forth"], "usage: sh ops/deploy [--back]"),
+        ("old\n", ["--back", "twice"], "usage: sh ops/deploy [--back]"),
+    ],
+)
+def test_a_deployment_that_cannot_be_is_refused(
+    tmp_path: Path, running: str, arguments: list[str], message: str
+) -> None:
+    deployment = Deployment(tmp_path, *arguments, running=running)
+    assert deployment.done.returncode == 1
+    assert deployment.done.stderr.strip() == f"error: {message}"
+    assert deployment.images == {"previous": "previous-image"}
 
 
 def test_a_segment_is_archived_once_and_the_same_one_again_is_a_success(tmp_path: Path) -> None:
