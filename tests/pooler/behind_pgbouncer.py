@@ -76,6 +76,7 @@ def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
             **overrides,
         }
         config["pgbouncer"].update(overrides)
+        del config["pgbouncer"]["pidfile"]  # its account cannot write there
         (folder / "users").write_text(f'"{server["user"]}" ""\n')
         with (folder / "pgbouncer.ini").open("w") as file:
             config.write(file)
