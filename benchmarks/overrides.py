@@ -27,7 +27,6 @@ from unittest.mock import patch
 import click
 import psycopg
 from flask import Flask, Response
-from marshmallow import ValidationError
 from werkzeug.routing import MapAdapter
 
 from app.config import Settings
@@ -37,7 +36,6 @@ from app.database.pooled_connection import PooledConnection
 from app.http import bodies
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
-from app.values.json_fields import StrictSchema
 from benchmarks.in_process import application, caller
 from benchmarks.load import Load
 from benchmarks.operations import EXAMPLE
@@ -54,13 +52,6 @@ Variant = Callable[[Flask], AbstractContextManager[object]]
 def _without_wait(_: Flask) -> AbstractContextManager[object]:
     """With psycopg's own wait, to which the limit can be passed, but which costs a poll() object and a timer."""
     return patch.object(PooledConnection, "wait_within", LimitedConnection.wait_within)
-
-
-def _without_fast_load(_: Flask) -> AbstractContextManager[object]:
-    def give_up(_: StrictSchema, _data: Any) -> Any:
-        raise ValidationError("")
-
-    return patch.object(StrictSchema, "fast_load", give_up)
 
 
 def _without_log_line(_: Flask) -> AbstractContextManager[object]:
@@ -121,7 +112,6 @@ def _nothing(_: Flask) -> AbstractContextManager[object]:
 VARIANTS: dict[str, Variant] = {
     "nothing changed": _nothing,
     "without the own wait in a greenlet": _without_wait,
-    "without the fast load of bodies": _without_fast_load,
     "without the short way of the log line": _without_log_line,
     "own create_url_adapter": _own_url_adapter,
     "own ensure_sync": _own_ensure_sync,

@@ -262,7 +262,7 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
         some_property=current.some_property,
         staged_object_type=None if staged is None else staged.object_type.text,
         staged_some_property=None if staged is None else staged.some_property,
-        unnamed=data.get("unnamed", False),
+        unnamed=data.get("unnamed", False) and "key" not in data,  # an export of 0.2.0 may have both
     )
 
 

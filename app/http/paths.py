@@ -5,7 +5,7 @@ The fixed words of the interface's paths stand here, since the ``{id}`` segment 
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import request
@@ -125,17 +125,11 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 """The converters by the names that URL rules give them."""
 
 
-def raise_if_path_is_not_text(**variables: str) -> None:
-    """Refuse path parameters that are no UTF-8 or that hold what no text of the service can hold.
+def raise_if_path_is_not_text() -> None:
+    """Refuse a path that is not UTF-8.
 
-    :param variables: the names of path parameters in the interface, to those in the URL rule.
-    :raises ApiError: 400 with a fault for each.
+    :raises ApiError: 400.
     """
     path: str = request.environ["PATH_INFO"]
     if not path.isascii() and not strict_json.is_utf8(path.encode("latin-1")):
         raise errors.invalid_input("Malformed path: it is not UTF-8.")
-    arguments = cast("dict[str, str]", request.view_args)
-    found = {name: strict_json.unstorable_character(arguments[variable]) for name, variable in variables.items()}
-    errors.raise_if_any(
-        [errors.parameter_fault(name, f"A text cannot hold {what}.") for name, what in found.items() if what]
-    )

@@ -16,7 +16,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.http.clients import note_token
 from app.http.request_log import add_log_fields, correlation_fields
-from app.identity.scopes import accepted_scopes, conditional_scope
+from app.identity.scopes import accepted_scopes
 from app.identity.verification import InvalidToken, Principal, TokenVerifier, VerifiedToken
 
 _log = logging.getLogger("app.identity")
@@ -58,9 +58,6 @@ class Gate:
         g.verified_token = verified
         g.principal = principal
         add_log_fields(client=principal.client_id)
-        also = conditional_scope(view)
-        if also is not None and f"{also.name}:{project_key}" not in principal.scopes and also.applies(request):
-            raise errors.insufficient_scope(project_key, (also.name,))
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:

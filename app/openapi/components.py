@@ -6,7 +6,7 @@ from typing import Any
 from app import errors
 from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
 from app.resource.searching.search_params import SearchSchema
-from app.values.json_fields import STORABLE_TEXT
+from app.values.json_fields import STORABLE_TEXT, TEXT
 from app.values.parameters import QuerySchema
 from app.values.project_keys import PROJECT_KEY_PATTERN
 
@@ -21,8 +21,8 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         "018cc251-f400-7000-8000-000000000001",
     ),
     "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
-    "uri_parameter_one": ("uriParameterOne", STORABLE_TEXT, "any text, also an empty one", 'lastName = "Doe"'),
-    "uri_parameter_two": ("uriParameterTwo", {**STORABLE_TEXT, "minLength": 1}, "any text", "two"),
+    "uri_parameter_one": ("uriParameterOne", TEXT, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_two": ("uriParameterTwo", {**TEXT, "minLength": 1}, "any text", "two"),
 }
 """Variables of URL rules: public name, schema, meaning, example."""
 
@@ -54,12 +54,9 @@ HEADERS: Mapping[str, Document] = {
 """Response headers by name."""
 
 _ENTITY_TAGS: Document = {
-    # Not one pattern for both: Schemathesis makes up headers of letters and digits only, unless a value is listed; and
-    # openapi-python-client takes no const here.
-    "anyOf": [
-        {"type": "string", "enum": ["*"]},
-        {"type": "string", "pattern": r'^(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*$'},
-    ],
+    # One pattern and no enum: the documentation page would offer a list to choose from, in which nobody can type "1".
+    "type": "string",
+    "pattern": r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$',
     "examples": ['"1"'],
 }
 
@@ -414,4 +411,7 @@ scopes for each project. It follows the conventions of the commercetools family 
 
 A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
 wrong and the path to it.
+
+In a body, an optional field that is `null` is as if it were absent, although the schemas do not say so: answers never
+have a `null`, and one schema serves both.
 """

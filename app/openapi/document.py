@@ -36,7 +36,7 @@ from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES
 from app.openapi.marks import Answer, Operation, operation_of
 from app.resource.actions import REGISTRY
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST, ContainedObjectTypeSchema
-from app.values.json_fields import STORABLE_TEXT
+from app.values.json_fields import STORABLE_TEXT, TEXT
 from app.values.parameters import Parameter, ParameterFamily
 
 
@@ -51,8 +51,15 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     for unused in ("Error", "PaginationMetadata", "Search"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
+    schemas["OverwriteDraft"]["required"].append("version")  # without it If-Match is needed, which no schema can say
     flat = {**SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
+    # What 4.9 and 4.13 have received: they keep nothing, so a text may hold what no stored one can.
+    texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
+    schemas["EchoedObjectType"] = {
+        **schemas["ObjectType"],
+        "properties": {**schemas["ObjectType"]["properties"], **texts},
+    }
     schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
     schemas["FlatResource"] = {
         "type": "object",
@@ -136,7 +143,10 @@ _SCOPES = dict(
 
 
 def _servers(settings: Settings) -> list[Document]:
-    servers: list[Document] = [{"url": settings.base_url, "description": "this server"}]
+    meaning = "this server"
+    if settings.base_domain is None:
+        meaning += "; with BASE_DOMAIN it also has a host for each region and cloud provider"
+    servers: list[Document] = [{"url": settings.base_url, "description": meaning}]
     if settings.base_domain is not None:
         parts = urlsplit(settings.base_url)
         port = "" if parts.port is None else f":{parts.port}"
@@ -271,10 +281,10 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         schema_name = media["schema"]["$ref"].rpartition("/")[2]
         media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
     scopes = accepted_scopes(view) or ()
-    made["security"] = [{"clientCredentials": [f"{scope}:{{projectKey}}"]} for scope in scopes]
-    if scopes:
-        made["security"].append({"bearer": []})
-    elif "invalid_client" in described.error_codes:
+    made["security"] = [
+        {scheme: [f"{scope}:{{projectKey}}"]} for scheme in ("clientCredentials", "bearer") for scope in scopes
+    ]
+    if "invalid_client" in described.error_codes:
         made["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
     has_json = body is not None and JSON in body["content"]
     codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)

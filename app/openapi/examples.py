@@ -76,7 +76,7 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
             }
         },
     ),
-    "ObjectType": {
+    "EchoedObjectType": {
         "arrayOfIntExample": [1],
         "arrayOfUniqueIntExample": [1],
         "arrayOfFloatExample": [0.5],

@@ -179,7 +179,7 @@ class ByKey:
 
 @dataclass(frozen=True, slots=True)
 class Unnamed:
-    """The project's unnamed resource; if it has none, its only resource."""
+    """The project's unnamed resource; if it has none, its only resource without a key."""
 
 
 Target = ById | ByKey | Unnamed

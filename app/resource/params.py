@@ -394,8 +394,8 @@ class EchoQuerySchema(QuerySchema):
 
     one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
     two = Parameter(
-        read_text,
-        TEXT_SCHEMA,
+        str,  # a query string is UTF-8, and nothing keeps this text
+        {"type": "string"},
         may_be_empty=True,
         data_key="queryParameterTwo",
         meaning="any text",

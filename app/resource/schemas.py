@@ -24,7 +24,7 @@ from app.values.json_fields import (
     Text,
     check_items,
     check_json,
-    check_text,
+    check_unicode,
     object_check,
     refuse_shape,
     refuse_value,
@@ -140,11 +140,19 @@ class ResourceDraft:
     version: ExpectedVersion | None = None
 
 
+EXPECTED_VERSION = {
+    "type": "integer",
+    "format": "int64",
+    "description": "the version that the client expects; any other number is a conflict, too",
+}
+"""How the OpenAPI document describes ``version`` in a body. The service takes any number, as the interface says."""
+
+
 class ResourceDraftSchema(StrictSchema):
     """``objectTypeProperty``, with ``id``, ``key`` and ``version``; fields that the server sets are ignored."""
 
     id = Text()
-    version = Number()
+    version = Number(metadata=EXPECTED_VERSION)
     key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
     object_type = NestedObject(ObjectTypeSchema, required=True, data_key=WRAPPER)
     created_at = ReadOnly(data_key="createdAt")
@@ -161,6 +169,10 @@ class ResourceDraftSchema(StrictSchema):
             key=data.get("key"),
             version=None if version is None else ExpectedVersion(version),
         )
+
+
+class OverwriteDraftSchema(ResourceDraftSchema):
+    """The body of PATCH: as the other two, with ``version``, which is needed unless the request has ``If-Match``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +220,7 @@ def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
 class UpdateSchema(StrictSchema):
     """``version`` and ``actions``, both required."""
 
-    version = Number(required=True)
+    version = Number(required=True, metadata=EXPECTED_VERSION)
     actions = StrictField(_check_actions, ARRAY_EXPECTED, required=True)
 
     def make(self, data: dict[str, Any]) -> Update:
@@ -216,23 +228,21 @@ class UpdateSchema(StrictSchema):
 
 
 def _check_timestamp(value: Any) -> Any:
-    return read_timestamp(check_text(value))
+    return read_timestamp(check_unicode(value))
 
 
 class PersonSchema(StrictSchema):
     """``createdBy`` and ``lastModifiedBy`` of the complex record."""
 
-    firstName = Text()
-    lastName = Text()
+    firstName = Text(stored=False)
+    lastName = Text(stored=False)
 
 
 class AnyJson(StrictField):
     """A field whose type the interface does not show: any JSON value, kept as it was sent."""
 
     def __init__(self) -> None:
-        super().__init__(
-            check_json, "", allow_none=True, metadata={"description": "any JSON value whose texts hold no U+0000"}
-        )
+        super().__init__(check_json, "", metadata={"description": "any JSON value"})
 
 
 class Timestamp(StrictField):
@@ -266,7 +276,7 @@ class ComplexRecordSchema(StrictSchema):
     def make(self, data: dict[str, Any]) -> ComplexRecord:
         persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
         return ComplexRecord(
-            untyped={name: data[name] for name in UNTYPED if data.get(name) is not None},
+            untyped={name: data[name] for name in UNTYPED if name in data},
             created_at=data.get("createdAt"),
             last_modified_at=data.get("lastModifiedAt"),
             names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),

@@ -99,6 +99,16 @@ class OpenApi(Endpoint):
         return json_answer(json.dumps(current_app.extensions["openapi"]))
 
 
+@blueprint.route("/docs/openapi.json")
+class OpenApiBesideThePage(Endpoint):
+    """Where readers of the page look for the document first."""
+
+    @public
+    def get(self) -> Response:
+        """Lead to the document."""
+        return Response(status=308, headers={"Location": f"{request.script_root}/openapi.json"})
+
+
 @blueprint.route("/docs")
 class Docs(Endpoint):
     """The page."""

@@ -1,7 +1,5 @@
 """The echo endpoints (interface 4.9 and 4.13)."""
 
-from functools import partial
-
 from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_list_header
@@ -22,12 +20,7 @@ blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/r
 
 
 def _echo(status: int, *media_types: str) -> Answer:
-    return Answer(status, "ObjectType", "what arrived", ("Preference-Applied",), media_types)
-
-
-_raise_if_path_is_not_text = partial(
-    raise_if_path_is_not_text, uriParameterOne="uri_parameter_one", uriParameterTwo="uri_parameter_two"
-)
+    return Answer(status, "EchoedObjectType", "what arrived", ("Preference-Applied",), media_types)
 
 
 @blueprint.route(
@@ -44,7 +37,7 @@ class AllOptions(Endpoint):
     )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")
-    @blueprint.checks("path", _raise_if_path_is_not_text)
+    @blueprint.checks("path", raise_if_path_is_not_text)
     def post(
         self,
         record: ComplexRecord,

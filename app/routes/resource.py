@@ -22,7 +22,7 @@ from app.resource.params import (
 )
 from app.resource.reading import store
 from app.resource.reading.lanes import lane_of_list
-from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.resource.schemas import OverwriteDraftSchema, ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.services import database, reading_database, worlds
 from app.values.parameters import QuerySchema
@@ -106,7 +106,8 @@ class Collection(Endpoint):
         """Create or update a resource (4.6).
 
         The body's `id`, else its `key`, says which resource is meant; without both a new one is created. The fields of
-        `objectTypeProperty` that are sent replace the stored ones, the others stay.
+        `objectTypeProperty` that are sent replace the stored ones, the others stay, those that are `null` too. A
+        `version` is not compared where a resource is created; with `If-Match` none is (412).
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -121,8 +122,9 @@ class Collection(Endpoint):
         """Create or overwrite a resource (4.8).
 
         The body's `id`, else its `key`, says which resource is meant. Without both it is the unnamed one: that which an
-        earlier PUT or PATCH without both wrote, else the project's only one, else a new one. The whole
-        `objectTypeProperty` is replaced.
+        earlier PUT or PATCH without both wrote, else the project's only one without a key, else a new one. The whole
+        `objectTypeProperty` is replaced. A `version` is not compared where a resource is created, so that after a
+        DELETE the same PUT creates it anew; with `If-Match` none is created (412).
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -130,15 +132,15 @@ class Collection(Endpoint):
 
     @for_writers
     @_upsert("overwriteResource", WRITTEN)
-    @blueprint.arguments(ResourceDraftSchema())
+    @blueprint.arguments(OverwriteDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
-        As PUT, but for a resource that is there; without `id` and `key`, a project with several resources and no
-        unnamed one is 400. The version that the client expects is needed, as `version` in the
-        body or in `If-Match`.
+        As PUT, but for a resource that is there. Without `id` and `key`, a project without an unnamed resource and with
+        several that have no key is 400, and one that has none without a key 404. The version that the client expects is
+        needed: as `version` in the body, which may be left out only with `If-Match`.
         """
         conditions = conditions.expecting(draft.version)
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)

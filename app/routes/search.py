@@ -1,12 +1,11 @@
 """Search (interface 4.4 and 4.14): one engine, by GET and by POST with a form."""
 
-from flask import Request, Response
+from flask import Response
 
-from app import errors
 from app.http.answers import json_answer
-from app.http.arguments import Blueprint, Endpoint, load_form
+from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import PROJECTION_SEARCH, SEARCH
-from app.identity.scopes import scope_if, scopes
+from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_search
@@ -19,15 +18,6 @@ blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>
 
 FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the facets that were asked for")
 ERROR_CODES = ("SearchFacetPathNotFound",)
-
-
-def asks_for_staged(request: Request) -> bool:
-    """Whether the query string or the form asks for the staged projection; looked at before any value is checked."""
-    try:
-        fields = load_form(request)
-    except errors.ApiError:
-        fields = request.args  # the view will refuse the form, with the faults of the query string
-    return any(text.lower() == "true" for text in fields.getlist("staged"))
 
 
 def _found(project_key: str, query: Search) -> str:
@@ -60,13 +50,12 @@ class SearchByForm(Endpoint):
     """Search with a form, which may be longer than a URL."""
 
     @scopes("view_products", "view_published_products")
-    @scope_if(asks_for_staged, "view_products")
     @operation("searchProductProjections", FOUND, error_codes=ERROR_CODES, form="SearchForm")
     @blueprint.arguments(SearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 
-        As the other search, with the parameters in a form. A repeatable one may stand in the query string too. The
-        staged projection needs `view_products`.
+        As the other search, with the parameters in a form. A repeatable one may stand in the query string too. Either
+        scope is enough for both projections.
         """
         return json_answer(_found(project_key, query))

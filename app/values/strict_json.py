@@ -152,8 +152,11 @@ def is_utf8(data: bytes) -> bool:
 
 def unstorable_character(text: str) -> str | None:
     """The first character of a text that PostgreSQL cannot store, in words: U+0000 or a lone surrogate; else None."""
-    if "\x00" in text:
-        return "U+0000"
+    return "U+0000" if "\x00" in text else lone_surrogate(text)
+
+
+def lone_surrogate(text: str) -> str | None:
+    """The first lone surrogate of a text, in words; else None."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -8,7 +8,6 @@ from sample_resource_testkit.registry import load_checks
 
 from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
 from tests.specification.clauses import CLAUSES
-from tests.specification.marks import all_marks
 
 WITHOUT_A_FAULT = set(faults.WITHOUT_A_FAULT.split())
 
@@ -17,7 +16,6 @@ PLACES: dict[str, Collection[str]] = {
     "a fault in testkit/tests/faults/": {number for fault in FAULTS.values() for number in fault.clauses}
     | WITHOUT_A_FAULT,
     "in app/sandbox/clauses/ a condition, or the reason why no journal shows it": {*CONDITIONS, *NOT_OBSERVABLE},
-    "the mark of a test in tests/": {mark.clause for mark in all_marks()},
 }
 """What a clause of ``docs/specification.md`` needs beside its text, and which clauses have it."""
 

@@ -30,11 +30,6 @@ def test_all_modules_of_checks_are_loaded() -> None:
     assert len(load_checks()) == written > 0
 
 
-def test_no_module_of_the_kit_is_longer_than_450_lines() -> None:
-    lengths = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.parent.rglob("*.py")}
-    assert {name: length for name, length in lengths.items() if length > 450} == {}
-
-
 @pytest.mark.parametrize(
     ("cases", "message"),
     [([], "cases need names"), (["a", "a"], "each of its own"), ({}, "cases need names")],

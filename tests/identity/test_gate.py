@@ -23,6 +23,7 @@ PUBLIC = {
     "GET /docs/<segment:asset>",
     "GET /docs/guide/",
     "GET /docs/guide/<path:name>",
+    "GET /docs/openapi.json",
     "GET /docs/specification",
     "GET /health/live",
     "GET /health/ready",

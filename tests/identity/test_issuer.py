@@ -105,7 +105,11 @@ def test_public_urls() -> None:
 def test_the_document_names_the_public_url_also_with_a_base_domain(settings: Settings) -> None:
     with open_app(settings, public_url=PUBLIC) as app:
         document = app.test_client().get("/openapi.json").get_json()
-    assert document["servers"] == [{"url": PUBLIC, "description": "this server"}]
+    (server,) = document["servers"]
+    assert server["url"] == PUBLIC
+    assert "BASE_DOMAIN" in server["description"]
     with open_app(settings, public_url=PUBLIC, base_domain="example.com") as app:
         url = "http://api.europe-west1.gcp.example.com/openapi.json"
-        assert app.test_client().get(url).get_json()["servers"][0]["url"] == PUBLIC
+        servers = app.test_client().get(url).get_json()["servers"]
+        assert servers[0] == {"url": PUBLIC, "description": "this server"}
+        assert servers[1]["variables"].keys() == {"region", "cloudProvider"}

@@ -1,6 +1,7 @@
 """The OpenAPI document is valid, and describes every endpoint, parameter, body and answer of the interface."""
 
 import json
+import re
 from typing import Any
 
 import jsonschema_rs
@@ -78,8 +79,56 @@ def test_accepted_scopes_are_alternatives_in_the_security_requirement(document: 
     assert security == [
         {"clientCredentials": ["manage_test:{projectKey}"]},
         {"clientCredentials": ["view_test:{projectKey}"]},
-        {"bearer": []},
+        {"bearer": ["manage_test:{projectKey}"]},
+        {"bearer": ["view_test:{projectKey}"]},
     ]
+
+
+def test_no_alternative_of_a_view_with_scopes_is_without_them(document: dict[str, Any]) -> None:
+    of_projects = [
+        each for path, methods in document["paths"].items() if "{projectKey}" in path for each in methods.values()
+    ]
+    assert len(of_projects) >= 14
+    for operation in of_projects:
+        assert operation["security"]
+        assert all(len(scopes) == 1 for each in operation["security"] for scopes in each.values())
+
+
+def test_a_patch_needs_a_version_which_is_an_integer(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert schemas["OverwriteDraft"]["required"] == ["objectTypeProperty", "version"]
+    assert schemas["ResourceDraft"]["required"] == ["objectTypeProperty"]
+    assert "If-Match" in document["paths"]["/{projectKey}/resource"]["patch"]["description"]
+    for name in ("OverwriteDraft", "ResourceDraft", "Update"):
+        assert schemas[name]["properties"]["version"]["type"] == "integer"
+
+
+def test_entity_tags_are_one_string_with_one_pattern(document: dict[str, Any]) -> None:
+    parameters = document["paths"]["/{projectKey}/resource/{id}"]["get"]["parameters"]
+    tags = {each["name"]: each["schema"] for each in parameters if each["name"] in ("If-Match", "If-None-Match")}
+    assert len(tags) == 2
+    for schema in tags.values():
+        assert schema["type"] == "string"
+        for text, is_one in {
+            '"1"': True,
+            "*": True,
+            '"1", W/"2"': True,
+            "1": False,
+            "": False,
+            '* , "1"': False,
+        }.items():
+            assert bool(re.search(schema["pattern"], text)) == is_one
+
+
+def test_the_level_of_a_fuzzy_search_has_its_bounds(document: dict[str, Any]) -> None:
+    parameters = document["paths"]["/{projectKey}/resource/searchApiPattern"]["get"]["parameters"]
+    (level,) = [each["schema"] for each in parameters if each["name"] == "fuzzyLevel"]
+    assert level == {"type": "number", "minimum": 0, "maximum": 2}
+
+
+def test_beside_the_page_the_document_is_found_too(app: Flask) -> None:
+    answer = app.test_client().get("/docs/openapi.json")
+    assert (answer.status_code, answer.headers["Location"]) == (308, "/openapi.json")
 
 
 def test_query_parameters_of_the_interface_are_documented(document: dict[str, Any]) -> None:

@@ -166,12 +166,12 @@ def test_all_options_with_a_path_that_is_not_utf_8_is_400(api: Api, path: str) -
 
 
 @pytest.mark.clause("4.9-12")
-def test_all_options_with_nul_in_the_path_is_400(api: Api) -> None:
-    answer = send(api, path="a%00/%00")
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput", "InvalidInput"]
-    assert "uriParameterOne" in details(answer)[0]
-    assert "uriParameterTwo" in details(answer)[1]
+def test_all_options_takes_any_character_everywhere(api: Api) -> None:
+    record = {"id": "a\x00", "custom": {"b\x00": ["\x00"]}, "createdBy": {"lastName": "\x00"}}
+    shown = ["a\x00", "\x00", "c\x00", "a\x00", '{"b\\u0000":["\\u0000"]}', "\x00"]
+    assert echoed(api, record, "a%00/%00", "?queryParameterTwo=c%00") == {"arrayOfStringExample": shown}
+    form = send(api, record, "a%00/%00", "?queryParameterTwo=c%00", headers={"Accept": FORM})
+    assert parse_qsl(form.text, keep_blank_values=True) == [("arrayOfStringExample", text) for text in shown]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,6 @@ def test_all_options_with_nul_in_the_path_is_400(api: Api) -> None:
         ("queryParameterOne=1&queryParameterOne=1", "queryParameterOne"),
         ("queryParameterOne=1e400", "queryParameterOne"),
         ("queryParameterOne=NaN", "queryParameterOne"),
-        ("queryParameterTwo=%00", "queryParameterTwo"),
         ("queryParameterTwo=a&queryParameterTwo=b", "queryParameterTwo"),
         ("queryParameterThree=a", "queryParameterThree"),
     ],
@@ -250,12 +249,8 @@ def test_all_options_with_a_malformed_timestamp_is_400(api: Api, text: str) -> N
         ({"eighthProperty": "spelt otherwise"}, "eighthProperty"),
         ({"eleventhProperty": "spelt otherwise"}, "eleventhProperty"),
         ({"createdAt": 5}, "createdAt"),
-        ({"createdAt": None}, "createdAt"),
-        ({"lastModifiedBy": None}, "lastModifiedBy"),
         ({"createdBy": "John"}, "createdBy"),
-        ({"createdBy": None}, "createdBy"),
         ({"createdBy": {"firstName": 5}}, "createdBy -> firstName"),
-        ({"createdBy": {"lastName": None}}, "createdBy -> lastName"),
         ({"lastModifiedBy": {"middleName": "x"}}, "lastModifiedBy -> middleName"),
     ],
 )
@@ -271,13 +266,11 @@ def test_all_options_with_an_unknown_field_or_a_wrong_type_is_400(api: Api, reco
 @pytest.mark.parametrize(
     ("record", "place"),
     [
-        ({"id": "a\x00"}, "id"),
         ({"fifteenthProperty": "\ud800"}, "fifteenthProperty"),
-        ({"createdBy": {"lastName": "\x00"}}, "createdBy -> lastName"),
+        ({"createdBy": {"lastName": "\ud800"}}, "createdBy -> lastName"),
         ({"version": 10**400}, "version"),
-        ({"custom": {"a": ["b", {"c": "\x00"}]}}, "custom -> a -> 1 -> c"),
+        ({"custom": {"a": ["b", {"c": "\ud800"}]}}, "custom -> a -> 1 -> c"),
         ({"key": [[10**400]]}, "key -> 0 -> 0"),
-        ({"key": {"a\x00": 1}}, "key -> a\x00"),
     ],
 )
 def test_all_options_with_an_unstorable_value_is_400(api: Api, record: dict[str, Any], place: str) -> None:

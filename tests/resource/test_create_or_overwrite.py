@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.database.connection import Connection
 from tests.conftest import TokenFor
 from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
 
@@ -50,17 +51,52 @@ def test_put_compares_the_version_only_if_the_resource_exists(api: Api) -> None:
 
 
 @pytest.mark.clause("4.8-4", "4.8-7")
-def test_put_overwrites_the_only_resource_also_if_post_created_it(api: Api) -> None:
-    created = api.create(key="a-key")
+def test_put_overwrites_the_only_resource_without_a_key_also_if_post_created_it(api: Api) -> None:
+    named, created = api.create(key="a-key"), api.create()
     answer = api.put({"objectTypeProperty": NEW})
     assert answer.status_code == 200
     assert answer.get_json()["id"] == created["id"]
-    assert answer.get_json()["key"] == "a-key"
+    assert api.get("/key=a-key").get_json() == named
+
+
+@pytest.mark.clause("4.8-4", "4.8-10")
+def test_put_without_id_and_key_never_overwrites_a_resource_that_has_a_key(api: Api) -> None:
+    named = [api.create(key="aaa")]
+    unnamed = api.put({"objectTypeProperty": EXAMPLE})
+    assert unnamed.status_code == 201
+    named.append(api.create(key="bbb"))
+    api.delete(f"/{unnamed.get_json()['id']}")
+    assert api.put({"objectTypeProperty": NEW}).status_code == 201
+    assert [api.get(f"/key={each['key']}").get_json() for each in named] == named
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_a_resource_that_gets_a_key_is_unnamed_no_more(api: Api, method: str) -> None:
+    first = api.put({"objectTypeProperty": EXAMPLE}).get_json()
+    body = {"id": first["id"], "key": "a-key", "version": 1, "objectTypeProperty": EXAMPLE}
+    named = api.request(method, json=body).get_json()
+    assert (named["id"], named["key"], named["version"]) == (first["id"], "a-key", 2)
+    assert api.patch({"version": 2, "objectTypeProperty": NEW}).status_code == 404
+    second = api.put({"objectTypeProperty": NEW})
+    assert second.status_code == 201
+    assert api.put({"objectTypeProperty": EXAMPLE}).get_json()["id"] == second.get_json()["id"]
+    assert api.get("/key=a-key").get_json() == named
+
+
+def test_a_mark_on_a_resource_with_a_key_means_nothing(api: Api, connection: Connection) -> None:
+    """Processes of 0.2.0 set such marks while an update is under way."""
+    named = api.create(key="a-key")
+    connection.execute("UPDATE resource SET unnamed = true WHERE project_key = %s", (api.project,))
+    connection.commit()
+    created = api.put({"objectTypeProperty": NEW})
+    assert created.status_code == 201
+    assert api.put({"objectTypeProperty": EXAMPLE}).get_json()["id"] == created.get_json()["id"]
+    assert api.get("/key=a-key").get_json() == named
 
 
 @pytest.mark.clause("4.8-5")
 def test_put_creates_the_unnamed_resource_beside_several_others_and_keeps_to_it(api: Api) -> None:
-    others = [api.create(key="a-key"), api.create()]
+    others = [api.create(), api.create()]
     created = api.put({"objectTypeProperty": EXAMPLE})
     assert created.status_code == 201
     unnamed = created.get_json()
@@ -76,7 +112,7 @@ def test_put_creates_the_unnamed_resource_beside_several_others_and_keeps_to_it(
 
 @pytest.mark.clause("4.8-4", "4.8-5")
 def test_the_only_resource_stays_the_unnamed_one_when_others_come(api: Api) -> None:
-    first = api.create(key="a-key")
+    first = api.create()
     same = api.put({"objectTypeProperty": first["objectTypeProperty"]})
     assert same.get_json() == first, "to be chosen changes nothing that a client sees"
     api.create()

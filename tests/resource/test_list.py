@@ -221,7 +221,6 @@ def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
         ("objectParameter", '{"arrayOfIntExample": 5}'),
         ("objectParameter", '{"arrayOfIntExample": [1.5]}'),
         ("objectParameter", '{"arrayOfIntExample": [true]}'),
-        ("objectParameter", '{"arrayOfIntExample": null}'),
         ("objectParameter", '{"arrayOfIntExample": [9223372036854775808]}'),
         ("objectParameter", '{"arrayOfFloatExample": [NaN]}'),
         ("objectParameter", '{"arrayOfStringExample": ["\\u0000"]}'),

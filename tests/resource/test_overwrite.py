@@ -116,7 +116,7 @@ def test_patch_with_a_version_that_is_not_a_number_is_400(api: Api, literal: str
 
 @pytest.mark.clause("9-4")
 def test_patch_without_a_change_keeps_version_and_time(api: Api) -> None:
-    created = api.create(key="a-key")
+    created = api.create()
     body = {"version": 1, "objectTypeProperty": dict(reversed(EXAMPLE.items()))}
     for _ in range(2):
         assert api.patch(body).get_json() == created

@@ -147,9 +147,9 @@ def test_if_match_is_compared_with_the_resource_of_the_key(api: Api, resource: d
 
 @pytest.mark.clause("H-4", "H-5")
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_if_match_is_compared_with_the_only_resource_of_the_project(
-    api: Api, resource: dict[str, Any], method: str
-) -> None:
+def test_if_match_is_compared_with_the_only_resource_without_a_key(api: Api, method: str) -> None:
+    api.create(key="a-key")
+    api.update(api.create(), {"action": "doSomeThing"})
     body = {"version": 2, "objectTypeProperty": NEW}
     assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
     assert api.request(method, json=body, headers={"If-None-Match": "*"}).status_code == 412

@@ -164,10 +164,6 @@ def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None
             {"version": 1, "actions": [change("x", staged="true")]},
             ["actions -> 0 -> staged: JSON Boolean expected."],
         ),
-        (
-            {"version": 1, "actions": [change("x", staged=None)]},
-            ["actions -> 0 -> staged: JSON Boolean expected."],
-        ),
     ],
 )
 def test_the_message_for_a_malformed_body_has_the_path(api: Api, body: dict[str, Any], found: list[str]) -> None:

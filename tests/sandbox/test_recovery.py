@@ -111,7 +111,7 @@ def test_lost_and_409_and_success_is_recovered_from_both(throwaway: Project) -> 
     [
         ("POST", lambda made, version: (f"/{made['id']}", {"version": version, **UPDATE})),
         ("PUT", lambda _, version: ("", {"key": "one", "version": version, "objectTypeProperty": {}})),
-        ("PATCH", lambda _, version: ("", {"version": version, "objectTypeProperty": {}})),
+        ("PATCH", lambda _, version: ("", {"key": "one", "version": version, "objectTypeProperty": {}})),
         ("DELETE", lambda made, version: (f"/{made['id']}?version={version}", None)),
     ],
 )

@@ -126,7 +126,9 @@ BY_TOKEN_ENDPOINT = (
 
 @pytest.fixture
 def stocked(throwaway: Project) -> tuple[Project, str]:
-    """A project with two resources that have keys, and the id of the first one."""
+    """A project with two resources without keys and two with keys, and the id of one of these."""
+    for _ in range(2):
+        throwaway.create()
     throwaway.create(key="other")
     return throwaway, throwaway.create(key="kk")["id"]
 

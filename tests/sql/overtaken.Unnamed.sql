@@ -14,10 +14,10 @@ SELECT
 FROM resource r
 WHERE r.project_key = %(project_key)s
     AND r.id = coalesce(
-        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed),
+        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed AND u.key IS NULL),
         (
             SELECT (array_agg(o.id))[1]
-            FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s LIMIT 2) o
+            FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s AND o.key IS NULL LIMIT 2) o
             HAVING count(*) = 1
         )
     )

@@ -24,6 +24,10 @@ OPEN_POINTS = (
         "Which texts are project keys, and whether a project has to be made first, is not said.",
     ),
     OpenPoint(
+        "2.1-c",
+        "Whether a slash at the end of a path makes another URL is not said.",
+    ),
+    OpenPoint(
         "2.2-a",
         "4.2 and 4.3 find a resource by id and by key, and the example resource has neither.",
     ),
@@ -54,6 +58,10 @@ OPEN_POINTS = (
     OpenPoint(
         "2.4-b",
         "Which fields of the complex record are required: not shown.",
+    ),
+    OpenPoint(
+        "2.4-c",
+        "Which notations of a date-time are accepted is not said; answers have milliseconds and Z.",
     ),
     OpenPoint(
         "2.5-a",
@@ -96,8 +104,20 @@ OPEN_POINTS = (
         "Whether 4.1 and 4.5 take where, sort, limit and offset is not said.",
     ),
     OpenPoint(
+        "4.1-d",
+        "Which array each parameter of 4.1 looks in, and what repeating one of the two arrays means, is not said.",
+    ),
+    OpenPoint(
+        "4.1-e",
+        "Which fields objectParameter may have is not said.",
+    ),
+    OpenPoint(
         "4.5-a",
         "The status of an existence check that finds nothing is not said.",
+    ),
+    OpenPoint(
+        "4.5-b",
+        "What limit and offset mean for an existence check is not said.",
     ),
     OpenPoint(
         "4.2-a",
@@ -132,6 +152,10 @@ OPEN_POINTS = (
         "The expression for text.<language> has an unescaped dot; whether all of a name must match is not said.",
     ),
     OpenPoint(
+        "4.4-f",
+        "What a text finds that has no word to look for is not said.",
+    ),
+    OpenPoint(
         "4.14-a",
         "Method, form fields, query parameters and response of 4.14: not shown.",
     ),
@@ -148,12 +172,24 @@ OPEN_POINTS = (
         "What update and overwrite mean for fields that are not sent is not said.",
     ),
     OpenPoint(
+        "4.6-c",
+        "What a body means whose id or key no resource has is not said.",
+    ),
+    OpenPoint(
+        "4.6-d",
+        "What a body means that has both an id and a key is not said.",
+    ),
+    OpenPoint(
         "4.7-a",
         "The response body of 4.7: not shown.",
     ),
     OpenPoint(
         "4.7-b",
         "Whether version is needed in 4.7 and 4.8, and what another one than the actual one does, is not said.",
+    ),
+    OpenPoint(
+        "4.7-c",
+        "What a version means where a write creates, as the body of PUT always has one, is not said.",
     ),
     OpenPoint(
         "4.8-a",
@@ -198,6 +234,10 @@ OPEN_POINTS = (
     OpenPoint(
         "4.13-b",
         "The scopes of 4.13: not shown.",
+    ),
+    OpenPoint(
+        "4.13-c",
+        "Which time of the body the second answer of 4.13 shows, and what it does without one, is not said.",
     ),
     OpenPoint(
         "4.12-a",

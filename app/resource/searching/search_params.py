@@ -50,12 +50,12 @@ def read_words(text: str) -> str:
     return read_text(text)
 
 
-def read_level(text: str) -> int:
-    """A number of edits, not negative; a fraction is rounded down."""
+def read_level(text: str) -> tuple[int | float, str]:
+    """A number of edits, not negative, and its text."""
     number = read_number(text)
     if number < 0:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
-    return floor(number)
+    return number, text
 
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
@@ -92,7 +92,7 @@ class SearchSchema(PagingSchema):
     )
     fuzzy_level = Parameter(
         read_level,
-        {"type": "number", "minimum": 0},
+        {"type": "number", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
         data_key="fuzzyLevel",
         meaning="with `fuzzy=true`, edits at most, a fraction rounded down; not more than the longest word allows by "
         "default (0 up to 2 characters, 1 up to 5, 2 above)",
@@ -134,14 +134,16 @@ class SearchSchema(PagingSchema):
         texts = tuple(
             SearchText(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
         )
-        level: int = data.get("fuzzy_level", FUZZY_LEVEL_AT_MOST)
         default = default_fuzzy_level(text.text for text in texts)
-        if "fuzzy_level" in data and data.get("fuzzy") and level > default:
-            raise ValidationError(f"{level} is higher than {default}, the default for the longest word.", "fuzzyLevel")
+        level: int | float
+        level, sent = data.get("fuzzy_level", (default, ""))
+        if data.get("fuzzy") and level > default:
+            reason = f"{errors.quoted(sent)} is higher than {default}, the default for the longest word."
+            raise ValidationError(reason, "fuzzyLevel")
         return Search(
             stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,
             texts=texts,
-            fuzzy_level=level if data.get("fuzzy") else None,
+            fuzzy_level=floor(level) if data.get("fuzzy") else None,
             query_filters=data.get("query_filter", ()),
             filters=data.get("filter", ()),
             facet_filters=data.get("facet_filter", ()),

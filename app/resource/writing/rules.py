@@ -39,7 +39,7 @@ def decide(found: Resource | None, write: Write, *, has_others: bool = False) ->
     """The resource after a write.
 
     :param found: the one that it means; None if there is none.
-    :param has_others: whether the project has resources although none was found.
+    :param has_others: whether the project has resources without a key although none was found.
     :raises ApiError: 404, 409, 412 or 400.
     """
     return _creation(write, has_others=has_others) if found is None else _change(found, write)
@@ -98,8 +98,8 @@ def _raise_not_found(write: Write, *, has_others: bool) -> NoReturn:
             raise errors.not_found_by_key(key)
         case Unnamed() if has_others:
             raise errors.invalid_input(
-                f"The project '{write.caller.project_key}' has several Resources, and none of them was written"
-                " without an id and a key: the body needs an id or a key."
+                f"The project '{write.caller.project_key}' has several Resources without a key, and none of them was"
+                " written by a body without an id and a key: the body needs an id or a key."
             )
         case _:
             raise errors.not_found_in_project(write.caller.project_key)

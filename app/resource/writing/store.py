@@ -39,12 +39,12 @@ _WHICH: dict[type[Target], LiteralString] = {
     ById: "r.id = %(id)s",
     ByKey: "r.key = %(key)s",
     Unnamed: """r.id = coalesce(
-        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed),
+        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed AND u.key IS NULL),
         (SELECT (array_agg(o.id))[1]
-         FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s LIMIT 2) o
+         FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s AND o.key IS NULL LIMIT 2) o
          HAVING count(*) = 1))""",
 }
-"""The resource that a target means; the last is the unnamed one, else the only one."""
+"""The resource that a target means; the last is the unnamed one, else the only one without a key."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""
@@ -64,6 +64,10 @@ _NOW: LiteralString = "date_trunc('milliseconds', now())"
 """The time of a write by the database's clock, which all processes share. Citus refuses a choice of the two in SQL."""
 
 _THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"
+
+_HAS_WITHOUT_KEY: LiteralString = (
+    "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.key IS NULL)"
+)
 
 _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
@@ -199,6 +203,12 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     if staged_object_type is not None:
         staged = Content(ObjectType(staged_object_type), staged_some_property)
     return Resource(*members, current=current, staged=staged, unnamed=unnamed)
+
+
+def has_without_key(connection: Connection, project_key: str) -> bool:
+    """Whether a project has resources without a key."""
+    row = connection.execute(_HAS_WITHOUT_KEY, {"project_key": project_key}).fetchone()
+    return row is not None and row[0]
 
 
 def _parameters(target: Target) -> Parameters:

@@ -23,14 +23,12 @@ from app.resource.model import (
     Preconditions,
     Representation,
     Resource,
-    Selection,
     Target,
     Unnamed,
     Written,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
-from app.resource.reading.store import exists
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
 from app.resource.searching.dictionary import index_texts
@@ -67,7 +65,7 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
 
-    A body without id and key means the project's unnamed resource, else its only one, else a new one.
+    A body without id and key means the project's unnamed resource, else its only one without a key, else a new one.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     creates = _new(caller, draft, staged=staged)
@@ -142,7 +140,7 @@ def _content_change(
             lambda content: Content(new_object(content.object_type), content.some_property), staged_only=staged
         )
         if draft.key is not None:
-            return replace(changed, key=draft.key)
+            return replace(changed, key=draft.key, unnamed=False)
         return changed if draft.id is not None else replace(changed, unnamed=True)
 
     return change
@@ -175,7 +173,7 @@ def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stor
     project_key, target = write.caller.project_key, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
     may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
-    has_others = may_have_others and exists(connection, project_key, Selection())
+    has_others = may_have_others and store.has_without_key(connection, project_key)
     size = sum(len(each.staged.object_type.text) for each in (found, write.creates) if each is not None)
     after = computed(lambda: rules.decide(found, write, has_others=has_others), size)
     return store.save(connection, write.caller, found, after)

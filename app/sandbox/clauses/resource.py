@@ -87,6 +87,7 @@ CONDITIONS: Mapping[str, Condition] = {
     ),
     "4-16": code("InvalidJsonInput") & said(r"[Uu]nknown (field|name)|does not exist"),
     "4-17": code("InvalidJsonInput") & text(r":\s*null"),
+    "4-18": text(r":\s*null") & ok,
     # The resource
     "2.2-1": RESOURCE & ok,
     "2.2-2": RESOURCE & ok,
@@ -123,6 +124,7 @@ CONDITIONS: Mapping[str, Condition] = {
     # Of a long body only the beginning is kept, which is no JSON.
     "2.3-19": COLLECTION & text(r'"arrayOf[A-Za-z]+":\s*\[(?:[^,\]]*,){1000}') & ok,
     "2.3-20": OBJECT & text(r'"arrayOfObjectType":\s*\[(?:[^\]]*,)?\s*\{\s*\}') & ok,
+    "2.3-22": OBJECT & text(r"-0\.0") & ok,
     "2.3-21": OBJECT & text(r'"arrayOfUniqueIntExample":\s*\[[^\]]*\.0') & faulty,
     # Versions
     "9-1": COLLECTION & status(201),
@@ -232,6 +234,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "4.8-7": PUT & status(200),
     "4.8-8": Then(PUT & has("key") & ok, PUT & ok, same_call),
     "4.8-9": PUT & ok,
+    "4.8-10": PUT & ok,
+    "4.8-11": PUT & ok,
     # Update by id
     "4.10-1": UPDATE & ok & has("actions"),
     "4.10-2": UPDATE & ok,

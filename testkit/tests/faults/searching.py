@@ -1,10 +1,11 @@
 """Faults of the searches."""
 
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from planted import Answer, Forward, Request, around, of_answers, of_requests
+from planted import Answer, Forward, Request, around, of_answers, of_requests, refusal
 
 from faults.lists import Result, arrays, filtered
 
@@ -256,11 +257,13 @@ def a_result_of_a_search_is_not_flat(request: Request, answer: Answer) -> None:
 
 
 @around("4.14-7")
-def a_staged_search_needs_no_scope_of_its_own(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if request.rest == "product-projection-search" and answer.status == 403:
-        return forward(request.without("staged"))
-    return answer
+def a_staged_search_needs_view_products(request: Request, forward: Forward) -> Answer:
+    if request.rest == "product-projection-search" and "true" in request.values("staged"):
+        payload = request.headers.get("authorization", "").split(".")[1:2]
+        scopes = urlsafe_b64decode(payload[0] + "===") if payload else b""
+        if b"view_published_products:" in scopes and b"view_products:" not in scopes:
+            return refusal(403, message="view_products is missing.")
+    return forward(request)
 
 
 @of_answers("4.14-2", status=200)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-from planted import Answer, Planted, Request, inside, of_answers, of_requests
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
 
 from app.sandbox.projects import world
 from faults.lists import arrays
@@ -283,3 +283,25 @@ def answers_without_a_content_type(request: Request, answer: Answer) -> None:
 def a_write_answers_what_was_there_before(request: Request, answer: Answer) -> None:
     if request.method == "PUT":
         answer.body["objectTypeProperty"] = {"arrayOfStringExample": ["before"]}
+
+
+@of_answers("2.3-22")
+def a_negative_zero_loses_its_sign(request: Request, answer: Answer) -> None:
+    change_answers(answer, lambda name, items: [0 if item == 0 else item for item in items])
+
+
+@around("4-18")
+def a_null_is_refused(request: Request, forward: Forward) -> Answer:
+    if request.method in ("POST", "PUT", "PATCH") and b"null" in request.body:
+        return refusal(400, message="null is no value.")
+    return forward(request)
+
+
+@of_requests("4-18")
+def a_null_empties_an_array(request: Request) -> Request:
+    body = request.json()
+    fields = body.get("objectTypeProperty") if isinstance(body, dict) else None
+    if not request.writes_a_body or not isinstance(fields, dict) or None not in fields.values():
+        return request
+    emptied = {name: [] if items is None else items for name, items in fields.items()}
+    return request.with_json({**body, "objectTypeProperty": emptied})

@@ -187,6 +187,35 @@ def a_put_always_creates(request: Request, forward: Forward) -> Answer:
     return forward(request.with_json({**body, "key": f"{body['key'][:200]}-{uuid4()}"}))
 
 
+def without_a_name(request: Request) -> bool:
+    """Whether a PUT or PATCH names no resource."""
+    return request.method in ("PUT", "PATCH") and request.writes_a_body and not is_named(request)
+
+
+@around("4.8-10")
+def the_only_resource_is_overwritten_whatever_its_key(request: Request, forward: Forward) -> Answer:
+    if without_a_name(request):
+        found = forward(request.to("", query="limit=2")).results
+        if len(found) == 1:
+            return forward(request.with_json({**request.members(), "id": found[0]["id"]}))
+    return forward(request)
+
+
+@inside("4.8-11")
+def a_resource_with_a_key_stays_the_unnamed_one(planted: Planted) -> None:
+    unnamed: dict[str, str] = {}
+
+    def remember(request: Request, forward: Forward) -> Answer:
+        if without_a_name(request) and request.project in unnamed:
+            request = request.with_json({**request.members(), "id": unnamed[request.project]})
+        answer = forward(request)
+        if without_a_name(request) and answer.status < 300:
+            unnamed[request.project] = answer.body["id"]
+        return answer
+
+    planted.around = remember
+
+
 @inside("4.8-5")
 def a_put_forgets_what_it_has_chosen(planted: Planted) -> None:
     change_decisions(planted, lambda stored, after, write: replace(after, unnamed=stored.unnamed))

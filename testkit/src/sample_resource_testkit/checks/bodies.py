@@ -1,12 +1,13 @@
 """Bodies of all endpoints (4): media types, what is JSON, unknown fields, and null."""
 
 from collections.abc import Callable
+from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import UNKNOWN_ID
 from sample_resource_testkit.checks.refusals import details_of, refused, refused_with_detail
-from sample_resource_testkit.checks.steps import JSON_BODY, change
+from sample_resource_testkit.checks.steps import JSON_BODY, change, expect_found
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -247,23 +248,15 @@ def the_known_field_that_resembles_it_is_named(world: World, case: tuple[object,
 @check(
     "4-17",
     cases={
-        "key": {"key": None, "objectTypeProperty": {}},
-        "id": {"id": None, "objectTypeProperty": {}},
-        "version": {"version": None, "objectTypeProperty": {}},
         "objectTypeProperty": {"objectTypeProperty": None},
-        "an array of integers": {"objectTypeProperty": {"arrayOfIntExample": None}},
-        "an array of texts": {"objectTypeProperty": {"arrayOfStringExample": None}},
-        "an array of objects": {"objectTypeProperty": {"arrayOfObjectType": None}},
         "an integer of an array": {"objectTypeProperty": {"arrayOfIntExample": [1, None]}},
         "a number of an array": {"objectTypeProperty": {"arrayOfFloatExample": [None]}},
         "a number of two": {"objectTypeProperty": {"arrayOfTwonumbersExample": [None, 1]}},
         "a text of an array": {"objectTypeProperty": {"arrayOfStringExample": [None]}},
         "an item": {"objectTypeProperty": {"arrayOfObjectType": [None]}},
-        "a field of an item": {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None}]}},
-        "an int32 of an item": {"objectTypeProperty": {"arrayOfObjectType": [{"integerExampleInt32": None}]}},
     },
 )
-def null_is_no_value(world: World, body: object) -> None:
+def null_is_no_item_and_no_required_field(world: World, body: object) -> None:
     refused(world.post("", body), 400, "InvalidJsonInput")
 
 
@@ -275,11 +268,80 @@ def null_is_no_value(world: World, body: object) -> None:
         "an action": {"version": 1, "actions": [None]},
         "the name of an action": update_body(1, {"action": None}),
         "someProperty": update_body(1, {"action": "changeSomeProperty", "someProperty": None}),
-        "staged": update_body(1, change("a", staged=None)),
     },
 )
-def null_is_no_value_in_an_update(world: World, body: object) -> None:
+def null_is_no_required_field_of_an_update(world: World, body: object) -> None:
     refused(world.post(f"/{world.make().id}", body), 400, "InvalidJsonInput")
+
+
+NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "key": ({"key": None}, {}),
+    "id": ({"id": None}, {}),
+    "version": ({"version": None}, {}),
+    "all of them": ({"id": None, "key": None, "version": None}, {}),
+    "an array of integers": ({"objectTypeProperty": {"arrayOfIntExample": None}}, {}),
+    "an array of texts": ({"objectTypeProperty": {"arrayOfStringExample": None}}, {}),
+    "an array of objects": ({"objectTypeProperty": {"arrayOfObjectType": None}}, {}),
+    "one array of two": (
+        {"objectTypeProperty": {"arrayOfStringExample": None, "arrayOfIntExample": [1]}},
+        {"arrayOfIntExample": [1]},
+    ),
+    "a field of an item": (
+        {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None, "integerExampleInt32": 2}]}},
+        {"arrayOfObjectType": [{"integerExampleInt32": 2}]},
+    ),
+    "both fields of an item": (
+        {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None, "integerExampleInt32": None}]}},
+        {"arrayOfObjectType": [{}]},
+    ),
+}
+"""Bodies, without the objectTypeProperty if that is empty, and the ObjectType that they mean."""
+
+
+@check("4-18", cases=NULLS)
+def null_is_as_if_absent(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    body, meant = case
+    answer = world.post("", {"objectTypeProperty": {}, **body}).expect_success()
+    answer.expect_json("objectTypeProperty", meant)
+    answer.expect("key" not in answer.json, "no key", answer.json)
+
+
+@check("4-18", cases=["POST", "PUT", "PATCH"])
+def null_is_as_if_absent_in_each_write_on_the_collection(world: World, method: str) -> None:
+    made = world.make({"arrayOfIntExample": [1], "arrayOfStringExample": ["a"]})
+    sent = {"arrayOfIntExample": None, "arrayOfStringExample": ["b"]}
+    answer = world.send(
+        method, "", {"id": made.id, "key": None, "version": made.version, "objectTypeProperty": sent}
+    ).expect_success()
+    # A POST merges: what is absent stays.
+    kept = {"arrayOfIntExample": [1]} if method == "POST" else {}
+    answer.expect_json("objectTypeProperty", {**kept, "arrayOfStringExample": ["b"]})
+    answer.expect_json("key", made.key or None)
+
+
+@check("4-18", needs=["2.6-3"])
+def null_is_as_if_absent_in_an_action(world: World) -> None:
+    made = world.update(world.make(), change("a", staged=None))
+    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "a")
+
+
+@check("4-18", needs=["4.1-13"])
+def null_is_as_if_absent_in_object_parameter(world: World) -> None:
+    number = world.number()
+    made = world.make({"arrayOfIntExample": [number]})
+    sought = f'{{"arrayOfIntExample": [{number}], "arrayOfStringExample": null}}'
+    expect_found(world.get("", query={"objectParameter": sought}), made)
+
+
+@check(
+    "4-18",
+    cases={
+        "times and persons": dict.fromkeys(("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")),
+        "names": {"createdBy": {"firstName": None, "lastName": None}},
+    },
+)
+def null_is_as_if_absent_in_a_record(world: World, record: object) -> None:
+    world.post("/description-with-urn-links", record).expect_status(200).expect_json({})
 
 
 @check("4-17", cases=["createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProperty"])

@@ -1,7 +1,9 @@
 """ObjectType (2.3): its arrays, their numbers and objects, and that what was stored comes back."""
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
+from math import copysign
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
@@ -363,3 +365,14 @@ def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]
 )
 def ten_thousand_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
     kept(world, fields)
+
+
+@check("2.3-22", cases={"floats": "arrayOfFloatExample", "numbers": NUMBERS, "two numbers": "arrayOfTwonumbersExample"})
+def a_negative_zero_keeps_its_sign(world: World, name: str) -> None:
+    answer = sent(world, f'{{"{name}": [-0.0, 0.0]}}').expect_success()
+    for found in (answer, world.get(f"/{made_by(answer).id}").expect_status(200)):
+        # -0 is the same double; a parser of JSON that makes an integer of it would lose the sign.
+        text = re.search(rf'"{name}":\s*\[([^\]]*)\]', found.text)
+        items = [] if text is None else text.group(1).split(",")
+        signs = [copysign(1, float(item)) for item in items]
+        found.expect(signs == [-1, 1], "[-0.0, 0.0]", items)

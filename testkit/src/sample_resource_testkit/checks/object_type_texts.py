@@ -84,3 +84,16 @@ def such_a_text_is_refused_as_some_property(world: World, text: str) -> None:
 def such_a_text_is_refused_as_a_key(world: World, text: str) -> None:
     body = f'{{"key": "{text}", "objectTypeProperty": {{}}}}'
     refused(world.post("", body=body, headers=JSON_BODY), 400, "InvalidField")
+
+
+@check("2.3-17", cases={"a value": "id", "a name": "createdBy"})
+def such_a_text_is_shown_by_what_keeps_nothing(world: World, field: str) -> None:
+    body = {field: "a\x00b" if field == "id" else {"firstName": "a\x00b"}}
+    answer = world.post("/description-with-urn-links", body).expect_status(200)
+    answer.expect_json(TEXTS, ["a\x00b"])
+
+
+@check("2.3-17")
+def a_lone_surrogate_is_refused_there_too(world: World) -> None:
+    body = '{"id": "a\\ud800"}'
+    refused(world.post("/description-with-urn-links", body=body, headers=JSON_BODY), 400, "InvalidField")

@@ -335,7 +335,7 @@ def a_level_lowers_the_edits_of_all_words(world: World, text: Text) -> None:
     expect_text(world, text)
 
 
-@check("S-12", needs=["S-9"], cases=("-1", "3", "3.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
+@check("S-12", needs=["S-9"], cases=("-1", "3", "2.5", "2.0001", "3.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
 def another_level_is_refused(world: World, level: str) -> None:
     refused(search(world, ("text.en", "kennels"), ("fuzzy", True), ("fuzzyLevel", level)))
 
@@ -350,7 +350,7 @@ def a_negative_level_and_none_are_refused_without_fuzzy(world: World, level: str
     needs=["S-11"],
     cases=named(
         *(fuzzy("qzxwvj", "qzxwvk", False, "0.9"), fuzzy("qzxwvj", "qzxwvk", True, "1.5")),
-        *(fuzzy("qzxwvj", "qzxwkk", False, "1.99"), fuzzy("qzxwvj", "qzxwkk", True, "2.5")),
+        *(fuzzy("qzxwvj", "qzxwkk", False, "1.99"), fuzzy("qzxwvj", "qzxwkk", True, "2.0")),
     ),
 )
 def a_fraction_is_rounded_down(world: World, text: Text) -> None:

@@ -36,9 +36,21 @@ ADDED = ("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProp
 
 
 def only_one(world: World) -> tuple[Caller, dict[str, Any]]:
-    """An empty project, and the resource that was then made in it."""
+    """An empty project, and the resource without a key that was then made in it."""
     own = world.empty_project()
-    return own, as_read_there(own, own.make(BEFORE).id)
+    return own, as_read_there(own, made_by(own.post("", {"objectTypeProperty": BEFORE})).id)
+
+
+def with_keys(own: Caller, count: int) -> list[dict[str, Any]]:
+    """Resources with keys, as they are read."""
+    bodies = [{"key": f"kit-{number}", "objectTypeProperty": {INTEGERS: [number]}} for number in range(count)]
+    return [as_read_there(own, made_by(own.post("", body)).id) for body in bodies]
+
+
+def without_keys(own: Caller, count: int) -> list[dict[str, Any]]:
+    """Resources without keys, as they are read."""
+    bodies = [{"objectTypeProperty": {INTEGERS: [number]}} for number in range(count)]
+    return [as_read_there(own, made_by(own.post("", body)).id) for body in bodies]
 
 
 def as_read_there(caller: Caller, identifier: str) -> dict[str, Any]:
@@ -247,26 +259,33 @@ def a_patch_in_an_empty_project_is_not_found(world: World) -> None:
     own.get().expect_status(200).expect_json("results", [])
 
 
+@check("4.7-3", needs=["4.6-4"])
+def a_patch_in_a_project_of_named_resources_is_not_found(world: World) -> None:
+    own = world.empty_project()
+    with_keys(own, 1)
+    refused(own.patch("", {"version": 1, "objectTypeProperty": {}}), 404, "ResourceNotFound")
+
+
 @check("4.7-3", needs=["4.8-5"])
 def a_patch_without_a_name_means_the_unnamed_resource(world: World) -> None:
     own = world.empty_project()
     unnamed = own.put("", {"objectTypeProperty": {INTEGERS: [1]}}).expect_success()
-    other = own.make({INTEGERS: [2]})
+    (other,) = without_keys(own, 1)
     answer = own.patch("", {"version": unnamed.at("version"), "objectTypeProperty": {INTEGERS: [3]}})
     answer.expect_success().expect_json("id", unnamed.at("id"))
-    own.get(f"/{other.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [2]})
+    own.get(f"/{other['id']}").expect_status(200).expect_json(other)
 
 
 @check("4.7-4")
 def a_patch_among_several_needs_a_name(world: World) -> None:
     own = world.empty_project()
-    all_made = [own.make({INTEGERS: [number]}) for number in range(2)]
+    all_made = without_keys(own, 2)
     answer = refused(own.patch("", {"version": 1, "objectTypeProperty": {}}), 400, "InvalidInput")
     message = str(answer.at("message"))
     says = re.search(r"\bid\b", message) is not None and re.search(r"\bkey\b", message) is not None
     answer.expect(says, "a message that names id and key", message)
-    for number, made in enumerate(all_made):
-        own.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
+    for made in all_made:
+        own.get(f"/{made['id']}").expect_status(200).expect_json(made)
 
 
 @check("4.7-5", cases=["{}", "KEY-{}", "{}" + "k" * 200])
@@ -302,13 +321,6 @@ def a_patch_leaves_the_key(world: World, named: str) -> None:
     names = {named: {"id": made.id, "key": made.key}[named]}
     answer = world.patch("", {**names, "version": made.version, "objectTypeProperty": {INTEGERS: [1]}})
     answer.expect_success().expect_json("key", made.key)
-
-
-@check("4.7-7", needs=["4.7-1"])
-def a_patch_without_a_name_leaves_the_key(world: World) -> None:
-    own, before = only_one(world)
-    answer = own.patch("", {"version": before["version"], "objectTypeProperty": {}}).expect_success()
-    answer.expect_json("key", before.get("key"))
 
 
 @check("4.8-1", cases=OTHER_FIELDS)
@@ -373,21 +385,54 @@ def a_put_without_a_name_means_the_only_resource(world: World) -> None:
 @check("4.8-5", needs=["4.8-4"], cases={"only it": 0, "others": 2})
 def a_put_without_a_name_keeps_to_its_resource(world: World, others: int) -> None:
     own = world.empty_project()
-    all_made = [own.make({INTEGERS: [number]}) for number in range(others)]
+    all_made = without_keys(own, others)
     created = own.put("", {"objectTypeProperty": {INTEGERS: [7]}}).expect_success()
-    all_made += [own.make({INTEGERS: [others]})]
+    all_made += without_keys(own, 1)
     again = own.put("", {"objectTypeProperty": {INTEGERS: [8]}}).expect_success()
     again.expect_json("id", created.at("id")).expect_json("objectTypeProperty", {INTEGERS: [8]})
-    for number, made in enumerate(all_made):
-        own.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
+    for made in all_made:
+        own.get(f"/{made['id']}").expect_status(200).expect_json(made)
 
 
 @check("4.8-5", needs=["4.8-4"])
 def the_only_resource_stays_the_unnamed_one(world: World) -> None:
     own, before = only_one(world)
     own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("id", before["id"])
-    own.make()
+    without_keys(own, 1)
     own.put("", {"objectTypeProperty": {INTEGERS: [1]}}).expect_success().expect_json("id", before["id"])
+
+
+@check("4.8-10", needs=["4.6-4"], cases=OVERWRITING)
+def a_write_without_a_name_leaves_the_only_resource_if_that_has_a_key(world: World, method: str) -> None:
+    own = world.empty_project()
+    (before,) = with_keys(own, 1)
+    own.send(method, "", {"version": before["version"], "objectTypeProperty": {}})
+    own.get(f"/{before['id']}").expect_status(200).expect_json(before)
+
+
+@check("4.8-10", needs=["4.6-4", "4.11-1"])
+def a_put_without_a_name_leaves_named_resources_after_the_unnamed_one_is_gone(world: World) -> None:
+    own = world.empty_project()
+    named = with_keys(own, 2)
+    for _ in range(2):
+        created = made_by(own.put("", {"objectTypeProperty": {TEXTS: ["unnamed"]}}))
+        own.delete(f"/{created.id}").expect_success()
+    for before in named:
+        own.get(f"/{before['id']}").expect_status(200).expect_json(before)
+
+
+@check("4.8-11", needs=["4.8-5", "4.6-8"], cases=ON_THE_COLLECTION)
+def an_unnamed_resource_that_gets_a_key_is_unnamed_no_more(world: World, method: str) -> None:
+    own = world.empty_project()
+    first = own.put("", {"objectTypeProperty": {INTEGERS: [1]}}).expect_success()
+    names = {"id": first.at("id"), "key": "kit-key", "version": first.at("version")}
+    own.send(method, "", {**names, "objectTypeProperty": {INTEGERS: [2]}}).expect_success()
+    before = as_read_there(own, first.at("id"))
+    unfound = own.patch("", {"version": before["version"], "objectTypeProperty": {}})
+    refused(unfound, 404, "ResourceNotFound")
+    second = own.put("", {"objectTypeProperty": {INTEGERS: [3]}}).expect_success()
+    second.expect(second.at("id") != first.at("id"), "another resource", second.at("id"))
+    own.get(f"/{first.at('id')}").expect_status(200).expect_json(before)
 
 
 @check("4.8-6", needs=["4.8-1"], cases=["id", "key"])
@@ -411,12 +456,6 @@ def a_put_leaves_the_key(world: World, named: str) -> None:
     names = {named: {"id": made.id, "key": made.key}[named]}
     answer = world.put("", {**names, "objectTypeProperty": {INTEGERS: [1]}}).expect_success()
     answer.expect_json("key", made.key)
-
-
-@check("4.8-7", needs=["4.8-1"])
-def a_put_without_a_name_leaves_the_key(world: World) -> None:
-    own, before = only_one(world)
-    own.put("", {"objectTypeProperty": {}}).expect_success().expect_json("key", before.get("key"))
 
 
 @check("4.8-8", needs=["4.8-1"], cases={"nothing": {}, "some fields": BEFORE})

@@ -1,0 +1,86 @@
+"""Bodies as their schemas load them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from marshmallow import Schema, ValidationError
+
+from app.bulk import transfer
+from app.resource import schemas
+from app.values.json_fields import NestedObject, StrictField, StrictSchema
+
+SCHEMAS = [
+    *schemas.ACTION_SCHEMAS.values(),
+    schemas.ObjectTypeSchema(),
+    schemas.ContainedObjectTypeSchema(),
+    schemas.WrappedObjectTypeSchema(),
+    schemas.ResourceDraftSchema(),
+    schemas.UpdateSchema(),
+    schemas.PersonSchema(),
+    schemas.ComplexRecordSchema(),
+    transfer.LINE_SCHEMA,
+]
+
+
+def all_schemas(of: type[StrictSchema] = StrictSchema) -> Iterator[type[StrictSchema]]:
+    for schema in of.__subclasses__():
+        yield schema
+        yield from all_schemas(schema)
+
+
+def messages(schema: StrictSchema, body: Any) -> Any:
+    with pytest.raises(ValidationError) as refused:
+        schema.load(body)
+    return refused.value.messages
+
+
+def test_all_schemas_have_only_fields_that_a_load_supports() -> None:
+    found = [schema for schema in all_schemas() if schema.__module__.startswith("app.")]
+    assert len(found) >= 8
+    for schema in found:
+        assert schema.load is StrictSchema.load
+        for name, field in schema().fields.items():
+            assert isinstance(field, StrictField | NestedObject), f"{schema.__name__}.{name}"
+            assert not field.validators, f"{schema.__name__}.{name}"
+        assert [hook for hooks in schema._hooks.values() for hook in hooks] == [], schema.__name__
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: type(schema).__name__)
+def test_null_is_as_if_absent_for_every_optional_field_and_refused_for_every_required_one(schema: StrictSchema) -> None:
+    required = {field.data_key or name: field for name, field in schema.fields.items() if field.required}
+    optional = [field.data_key or name for name, field in schema.fields.items() if not field.required]
+    nulls: dict[str, Any] = dict.fromkeys(optional)
+    if required:
+        assert messages(schema, nulls) == {name: ["Missing required value"] for name in required}
+        refused = messages(schema, nulls | dict.fromkeys(required))
+        assert refused == {name: [field.error_messages["null"]] for name, field in required.items()}
+    else:
+        # An ObjectType and a record are values, equal if their contents are.
+        assert schema.load(nulls) == schema.load({})
+
+
+@pytest.mark.parametrize("body", [None, [], "text", 5, True])
+def test_what_is_no_object_is_refused(body: Any) -> None:
+    assert messages(schemas.ResourceDraftSchema(), body) == ["JSON object expected."]
+
+
+def test_a_load_tells_of_all_faults_in_the_order_of_the_fields_and_of_unknown_names_last() -> None:
+    body = {"keys": 1, "objectTypeProperty": {"arrayOfIntExample": [None]}, "key": 5, "id": [], "verzion": None}
+    refused = messages(schemas.ResourceDraftSchema(), body)
+    assert list(refused) == ["id", "key", "objectTypeProperty", "keys", "verzion"]
+    assert refused["keys"] == ["Unknown field. Did you mean 'key'?"]
+    assert refused["verzion"] == ["Unknown field. Did you mean 'version'?"]
+
+
+def test_of_very_many_unknown_fields_some_are_told() -> None:
+    assert len(messages(schemas.ObjectTypeSchema(), {f"field{number}": 1 for number in range(10_000)})) == 50
+
+
+def test_marshmallow_does_not_load_bodies_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Schema, "load")
+    draft = schemas.ResourceDraftSchema().load(
+        {"key": "key-1", "version": 3, "createdAt": None, "objectTypeProperty": {"arrayOfStringExample": ["a"]}}
+    )
+    assert draft.object_type.text == '{"arrayOfStringExample":["a"]}'
+    assert draft.object_type.items("arrayOfStringExample") == ["a"]
