@@ -24,6 +24,9 @@ TEXTS = {
 }
 """Valid values of parameters that have a language or a grammar, by name."""
 
+ENTITY_TAGS = ('"1"', "*", 'W/"1", "2"')
+"""Valid values of If-Match and If-None-Match. For a header, Schemathesis ignores pattern and format, and not enum."""
+
 for _name, _texts in TEXTS.items():
     schemathesis.openapi.format(_name, st.sampled_from(_texts))
 
@@ -40,7 +43,9 @@ def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None
     form = raw_schema["components"]["schemas"]["SearchForm"]["properties"]
     described += [(name, {"schema": schema}) for name, schema in form.items()]
     for name, parameter in described:
-        if name in TEXTS:
+        if name in ("If-Match", "If-None-Match"):
+            parameter["schema"]["enum"] = list(ENTITY_TAGS)
+        elif name in TEXTS:
             schema = parameter["schema"]
             text = schema["items"] if schema.get("type") == "array" else schema
             text.clear()
@@ -49,8 +54,23 @@ def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
-    """Remove from valid requests what the service refuses by rules that JSON Schema cannot express."""
-    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
+    """Remove from valid requests what the service refuses by rules that JSON Schema cannot express, and the reverse."""
+    if case.meta is None:
+        return
+    form = case.body if case.operation.path.endswith("/product-projection-search") else None
+    if isinstance(form, dict):
+        # Values of a form are texts, so one that was made to be invalid may be valid again, but for the grammars.
+        for name in TEXTS.keys() & form.keys():
+            if isinstance(form[name], list):
+                form[name] = [text for text in dict.fromkeys(form[name]) if text in TEXTS[name]]
+    if case.meta.generation.mode is not GenerationMode.POSITIVE:
+        # The types of optional fields lack null, which is as if absent: so one ObjectType serves requests and answers.
+        case.body = _without_null(case.body)
+        if "fuzzyLevel" in case.query:
+            case.query["fuzzy"] = "true"  # without it the level has no effect
+        for name in ("If-Match", "If-None-Match"):
+            if case.headers.get(name) in ENTITY_TAGS:
+                del case.headers[name]  # 412 comes first, and is none of the refusals that Schemathesis knows
         return
     given = case.body if isinstance(case.body, dict) else {}
     for name in given.keys() & case.query.keys():
@@ -61,8 +81,6 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         search.pop("fuzzyLevel", None)  # the highest allowed level depends on the longest word
     if not isinstance(case.body, dict):
         return
-    for name, value in case.body.items():
-        case.body[name] = _without_nul(value)  # a schema of any JSON value cannot say that of the texts inside
     if case.operation.path.startswith("/oauth/"):
         # The header has the credentials, and generated scopes are not those of the client.
         for name in ("client_id", "client_secret", "scope"):
@@ -75,13 +93,11 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.body.setdefault("version", 1)  # required without If-Match
 
 
-def _without_nul(value: Any) -> Any:
-    """A JSON value without U+0000 in its texts."""
+def _without_null(value: Any) -> Any:
+    """A JSON value with an array, which no field takes that takes no null, in place of each null in an object."""
     if isinstance(value, dict):
-        return {name.replace("\0", ""): _without_nul(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_without_nul(item) for item in value]
-    return value.replace("\0", "") if isinstance(value, str) else value
+        return {name: [None] if member is None else _without_null(member) for name, member in value.items()}
+    return [_without_null(item) for item in value] if isinstance(value, list) else value
 
 
 @schemathesis.deserializer("application/x-www-form-urlencoded")

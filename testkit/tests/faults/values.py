@@ -292,9 +292,9 @@ def a_negative_zero_loses_its_sign(request: Request, answer: Answer) -> None:
 
 @around("4-18")
 def a_null_is_refused(request: Request, forward: Forward) -> Answer:
-    if request.method in ("POST", "PUT", "PATCH") and b"null" in request.body:
-        return refusal(400, message="null is no value.")
-    return forward(request)
+    answer = forward(request)
+    is_null = b"null" in request.body and answer.status < 300
+    return refusal(400, message="null is no value.") if is_null else answer
 
 
 @of_requests("4-18")
