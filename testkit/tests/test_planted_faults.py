@@ -6,7 +6,7 @@
 import faults
 import pytest
 from conformance import PlantedService
-from planted import FAULTS, Fault
+from planted import FAULTS, Fault, Planted
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.outcomes import Outcome
 
@@ -19,6 +19,13 @@ PART = list(FAULTS.values())[::16]
 def test_a_fault_fails_the_clauses_that_speak_of_it(fault: Fault, service: PlantedService) -> None:
     found = service.outcomes(fault.name, fault.clauses)
     assert {number: found[number].outcome for number in fault.clauses} == dict.fromkeys(fault.clauses, Outcome.FAIL)
+
+
+def test_each_fault_finds_what_it_replaces() -> None:
+    for fault in FAULTS.values():
+        planted = Planted()
+        fault.plant(planted)
+        planted.remove()
 
 
 def test_without_a_fault_they_pass(service: PlantedService) -> None:

@@ -14,43 +14,8 @@ def library(api: Api) -> Api:
     return api
 
 
-@pytest.mark.clause("Q-31", "Q-34")
-def test_a_variable_takes_the_type_of_its_field(library: Api) -> None:
-    assert found(library, "key = :k", k="full") == ["full"]
-    assert found(library, "version = :v and key != :k", v="1.0", k="full") == ["seven"]
-    assert found(library, "arrayOfStringExample = :v", v="7") == ["seven"]
-    assert found(library, "arrayOfIntExample = :v", v="3") == ["full"]
-    assert found(library, "arrayOfObjectType(integerExample > :v)", v="7e2") == ["full"]
-    assert found(library, "createdAt > :t", t="2020-01-01") == ["full", "seven"]
-    assert found(library, "key matches ignore case :k", k="FULL") == ["full"]
-
-
 def test_one_variable_can_stand_for_fields_of_several_types(library: Api) -> None:
     assert found(library, "version = :v or arrayOfStringExample = :v", v="7") == ["seven"]
-
-
-@pytest.mark.clause("Q-33")
-def test_a_list_is_given_by_repetition(library: Api) -> None:
-    for where in ("key in :keys", "key in (:keys)", "key IN (:keys, :more)"):
-        assert found(library, where, keys=["full", "seven"], more="x") == ["full", "seven"]
-    assert found(library, "key not in :keys", keys=["full", "seven"]) == []
-    assert found(library, "arrayOfIntExample contains all :numbers", numbers=["1", "2", "3"]) == ["full"]
-    assert found(library, "arrayOfIntExample contains any :numbers", numbers=["1", "99"]) == ["full"]
-    assert found(library, "arrayOfIntExample contains any :numbers", numbers="99") == []
-
-
-@pytest.mark.clause("4-6", "Q-36")
-def test_an_empty_value_is_the_empty_text(library: Api) -> None:
-    assert found(library, "arrayOfStringExample = :v", v="") == ["seven"]
-    assert found(library, "key = :v", v="") == []
-
-
-@pytest.mark.clause("Q-35")
-def test_an_unused_variable_is_ignored(library: Api) -> None:
-    assert found(library, 'key = "full"', unused="x") == ["full"]
-    for path in (SORTED, ""):
-        assert library.get(path, query_string={"var.unused": ["a", "b"], "var.b": ""}).status_code == 200
-    assert library.head(query_string={"var.unused": "x"}).status_code == 200
 
 
 @pytest.mark.clause("Q-32", "Q-51")

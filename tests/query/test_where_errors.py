@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api import Api, codes
-from tests.support.predicates import SORTED, ask, refusals
+from tests.support.predicates import SORTED, refusals
 
 OPERATORS = "'not', 'in', 'contains', 'is', 'matches', '(', '=', '!=', '<>', '<', '>', '<=' or '>='"
 VALUE = "input parameter or primitive value"
@@ -181,11 +181,3 @@ def test_faults_of_other_parameters_are_in_the_same_answer(api: Api) -> None:
 
 def test_a_text_that_cannot_be_stored_is_refused(api: Api) -> None:
     assert refusals(api, 'key = "\x00"') == ["A text cannot hold U+0000."]
-
-
-@pytest.mark.clause("E-28")
-def test_no_answer_contains_sql(api: Api) -> None:
-    for where in ('key = "x\'; DROP TABLE resource; --"', '`id"; SELECT 1` = 1', 'key = "%(project_key)s %s %"'):
-        answer = ask(api, where)
-        assert answer.status_code in (200, 400)
-        assert "SELECT" not in answer.text.replace('id\\"; SELECT 1', "")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, send_concurrently
+from tests.support.api import UNKNOWN_ID, Api, codes, send_concurrently
 
 NEW: dict[str, Any] = {"arrayOfIntExample": [5]}
 
@@ -135,66 +135,6 @@ def test_a_failed_precondition_is_412_before_a_stale_version_is_409(write: Write
     assert write(resource["id"], {"If-None-Match": '"1"'}, version=1).status_code == 409
 
 
-@pytest.mark.clause("H-4", "H-5")
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_if_match_is_compared_with_the_resource_of_the_key(api: Api, resource: dict[str, Any], method: str) -> None:
-    body = {"key": "a-key", "version": 2, "objectTypeProperty": EXAMPLE}
-    assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
-    unchanged = api.request(method, json=body, headers={"If-Match": '"2"'})
-    assert unchanged.status_code == 200
-    assert unchanged.get_json() == resource
-
-
-@pytest.mark.clause("H-4", "H-5")
-@pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_if_match_is_compared_with_the_only_resource_without_a_key(api: Api, method: str) -> None:
-    api.create(key="a-key")
-    api.update(api.create(), {"action": "doSomeThing"})
-    body = {"version": 2, "objectTypeProperty": NEW}
-    assert api.request(method, json=body, headers={"If-Match": '"1"'}).status_code == 412
-    assert api.request(method, json=body, headers={"If-None-Match": "*"}).status_code == 412
-    assert api.request(method, json=body, headers={"If-Match": '"2"'}).status_code == 200
-
-
-@pytest.mark.clause("H-8")
-@pytest.mark.parametrize("tags", ["*", '"1"', 'W/"1"'])
-@pytest.mark.parametrize(
-    ("method", "name"), [("POST", {}), ("POST", {"key": "a-key"}), ("PUT", {}), ("PUT", {"key": "a-key"})]
-)
-def test_if_match_is_412_where_the_write_would_create(api: Api, method: str, name: dict[str, str], tags: str) -> None:
-    answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
-    assert answer.status_code == 412
-    assert codes(answer) == ["PreconditionFailed"]
-    assert api.get().get_json()["total"] == 0
-
-
-@pytest.mark.clause("H-9")
-def test_if_match_is_404_where_patch_finds_no_resource(api: Api) -> None:
-    for name in ({}, {"key": "a-key"}, {"id": UNKNOWN_ID}):
-        for tags in ("*", '"1"'):
-            answer = api.patch({**name, "objectTypeProperty": NEW}, headers={"If-Match": tags})
-            assert answer.status_code == 404
-
-
-@pytest.mark.clause("H-10")
-@pytest.mark.parametrize("method", ["POST", "PUT"])
-@pytest.mark.parametrize("name", [{}, {"key": "a-key"}])
-def test_if_none_match_creates_a_resource_that_does_not_exist(api: Api, method: str, name: dict[str, str]) -> None:
-    for tags in ("*", '"1"'):
-        answer = api.request(method, json={**name, "objectTypeProperty": NEW}, headers={"If-None-Match": tags})
-        assert answer.status_code == 201
-        api.delete(f"/{answer.get_json()['id']}")
-
-
-@pytest.mark.clause("H-10")
-@pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_if_none_match_star_is_412_for_a_resource_that_exists(api: Api, resource: dict[str, Any], method: str) -> None:
-    body = {"key": "a-key", "objectTypeProperty": NEW}
-    answer = api.request(method, json=body, headers={"If-None-Match": "*"})
-    assert answer.status_code == 412
-    assert api.get("/key=a-key").get_json() == resource
-
-
 @pytest.mark.clause("9-20")
 def test_of_concurrent_writes_with_if_none_match_star_one_creates(api: Api) -> None:
     for name in ({}, {"key": "a-key"}):
@@ -213,11 +153,3 @@ def test_of_concurrent_writes_with_one_if_match_one_is_200(api: Api, write: Writ
     happened = [answer for answer in answers if answer.status_code == 200]
     assert len(happened) == 1
     assert {answer.status_code for answer in answers} <= {200, 412, 404}
-
-
-@pytest.mark.clause("E-19")
-def test_a_malformed_body_is_400_before_404_and_412(api: Api, resource: dict[str, Any]) -> None:
-    for resource_id in (resource["id"], UNKNOWN_ID):
-        body = {"version": 1, "actions": "none"}
-        answer = api.post(f"/{resource_id}", json=body, headers={"If-Match": '"1"'})
-        assert answer.status_code == 400

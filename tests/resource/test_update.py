@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from tests.conftest import TokenFor
-from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
+from tests.support.api import Api, codes, details, send_concurrently
 
 DO = {"action": "doSomeThing"}
 
@@ -20,71 +18,6 @@ def send(api: Api, resource: dict[str, Any], *actions: Any, **fields: Any) -> An
     """Send actions with the version of a resource, or another one."""
     body = {"version": resource["version"], "actions": list(actions), **fields}
     return api.post(f"/{resource['id']}", json=body)
-
-
-@pytest.mark.clause("2.2-6", "2.6-1", "2.6-3", "4.10-1", "4.10-2", "9-2", "9-3")
-def test_the_example_of_the_interface_raises_the_version_by_one(app: Flask, api: Api, token_for: TokenFor) -> None:
-    created = api.create(key="a-key")
-    other = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id="other-client"))
-    answer = send(other, created, DO, change("any string"))
-    assert answer.status_code == 200
-    assert answer.headers["ETag"] == '"2"'
-    updated = answer.get_json()
-    assert updated["lastModifiedAt"] >= created["lastModifiedAt"]
-    assert updated == created | {
-        "version": 2,
-        "someProperty": "any string",
-        "lastModifiedAt": updated["lastModifiedAt"],
-        "lastModifiedBy": {"typeId": "api-client", "id": "other-client"},
-    }
-    assert updated["objectTypeProperty"] == EXAMPLE
-    assert api.get("/key=a-key").get_json() == updated
-
-
-@pytest.mark.clause("2.6-2")
-def test_do_some_thing_counts_as_a_change(api: Api) -> None:
-    resource = api.create()
-    for version in (2, 3):
-        resource = api.update(resource, DO)
-        assert resource["version"] == version
-
-
-@pytest.mark.clause("4.10-1", "9-3")
-def test_actions_apply_in_their_order(api: Api) -> None:
-    resource = api.update(api.create(), change("first"), change("second"), change("third"))
-    assert resource["someProperty"] == "third"
-    assert resource["version"] == 2
-
-
-@pytest.mark.clause("2.6-3", "2.6-7")
-@pytest.mark.parametrize("text", ["", " ", "ü 🐕 \u2028 \\ \" ' \x7f \ufeff\ufffe", "null", 100_000 * "x"])
-def test_any_text_is_kept(api: Api, text: str) -> None:
-    resource = api.update(api.create(), change(text))
-    assert api.get(f"/{resource['id']}").get_json()["someProperty"] == text
-
-
-@pytest.mark.clause("3-9", "4.10-7", "4.10-8", "4.10-9", "9-4")
-@pytest.mark.parametrize(
-    "actions",
-    [
-        [],
-        [change("a")],
-        [change("b"), change("a")],
-        [change("b", staged=True), change("a", staged=True)],
-        [change("b", staged=True), {"action": "revertStagedChanges"}],
-        [change("b"), change("a", staged=True), {"action": "publish"}],
-        [{"action": "publish"}],
-        [{"action": "revertStagedChanges"}],
-        [{"action": "publish"}, {"action": "revertStagedChanges"}],
-    ],
-)
-def test_actions_that_change_nothing_keep_version_and_time(api: Api, actions: list[dict[str, Any]]) -> None:
-    resource = api.update(api.create(key="a-key"), change("a"))
-    assert api.update(resource, *actions) == resource
-    assert api.get("/key=a-key").get_json() == resource
-    with_a_trace = api.update(resource, *actions, DO)
-    assert with_a_trace["version"] == resource["version"] + 1
-    assert with_a_trace["someProperty"] == "a"
 
 
 @pytest.mark.clause("4.10-6", "9-5", "9-6", "9-7", "9-10")
@@ -110,15 +43,6 @@ def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
         "message": message,
         "errors": [{"code": "ConcurrentModification", "message": message, "currentVersion": 1}],
     }
-
-
-@pytest.mark.clause("9-9")
-def test_a_version_may_be_written_as_a_float(api: Api) -> None:
-    resource = api.create()
-    for literal in ("1.0", "2e0", "0.3e1"):
-        body = f'{{"version": {literal}, "actions": [{{"action": "doSomeThing"}}]}}'
-        answer = api.post(f"/{resource['id']}", data=body, content_type="application/json")
-        assert answer.status_code == 200
 
 
 @pytest.mark.clause("4.10-3", "4.10-10")
@@ -237,22 +161,6 @@ def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("4.10-4")
-@pytest.mark.parametrize("resource_id", [UNKNOWN_ID, "no-uuid", "a%2Fb"])
-def test_an_unknown_resource_is_not_found(api: Api, resource_id: str) -> None:
-    for actions in ([], [DO]):
-        answer = api.post(f"/{resource_id}", json={"version": 1, "actions": actions})
-        assert answer.status_code == 404
-        assert codes(answer) == ["ResourceNotFound"]
-
-
-@pytest.mark.clause("2.1-5")
-def test_a_resource_of_another_project_is_not_found(api: Api, other_project: Api) -> None:
-    created = api.create()
-    assert send(other_project, created, DO).status_code == 404
-    assert api.get(f"/{created['id']}").get_json() == created
-
-
 @pytest.mark.clause("9-14")
 def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) -> None:
     created = api.create()
@@ -260,17 +168,3 @@ def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) 
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
     winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
     assert api.get(f"/{created['id']}").get_json() == winner
-
-
-@pytest.mark.clause("4-4")
-def test_a_query_is_refused(api: Api) -> None:
-    answer = api.post(f"/{api.create()['id']}?staged=true", json={"version": 1, "actions": []})
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput"]
-
-
-@pytest.mark.clause("A-2", "A-11")
-def test_only_the_scope_to_manage_suffices(app: Flask, api: Api, token_for: TokenFor) -> None:
-    created = api.create()
-    for token, status in ((token_for(f"view_test:{api.project}"), 403), (None, 401)):
-        assert send(Api(app, api.project, token), created, DO).status_code == status

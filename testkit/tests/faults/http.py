@@ -57,9 +57,10 @@ def a_tag_needs_no_quotes(request: Request) -> Request:
 
 @inside("H-8")
 def if_match_creates(planted: Planted) -> None:
-    planted.wrap(
-        rules, "create", lambda method, write, **named: method(replace(write, conditions=Preconditions()), **named)
-    )
+    def decide(method: Any, found: Any, write: Any, **named: Any) -> Any:
+        return method(found, replace(write, conditions=Preconditions()) if found is None else write, **named)
+
+    planted.wrap(rules, "decide", decide)
 
 
 @inside("H-7")
