@@ -8,18 +8,15 @@ once. If the issuer does not answer, the cached keys are used for :data:`STALE_K
 
 import json
 import logging
-import os
 import socket
 import ssl
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from contextlib import closing, suppress
+from http.client import HTTP_PORT, HTTPS_PORT, HTTPConnection, HTTPException, HTTPSConnection
 from threading import Lock, Thread
 from typing import Any, cast
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.parse import urlsplit, urlunsplit
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -131,93 +128,72 @@ class _AlgorithmsWithEdDSA(jws.JWSRegistry):
         return super().get_alg(name)
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """Refuses redirects: keys are read only from the URL in the settings."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-class _NotedConnection(HTTPConnection):
-    """Keeps a second descriptor of its connection, by which another thread can end it, even within TLS."""
-
-    def __init__(self, opened: list[socket.socket], *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._opened = opened
-
-    def connect(self) -> None:
-        super().connect()
-        self._opened.append(socket.socket(fileno=os.dup(self.sock.fileno())))
-
-
-class _NotedTlsConnection(HTTPSConnection, _NotedConnection):
-    """The same with TLS, which begins when the connection has been noted."""
-
-    def __init__(self, opened: list[socket.socket], *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._opened = opened
-
-
-class _Opener(HTTPHandler, HTTPSHandler):
-    """Opens connections that can be ended."""
-
-    def __init__(self, opened: list[socket.socket]) -> None:
-        super().__init__()
-        self._opened = opened
-
-    def http_open(self, req: Request) -> Any:
-        return self.do_open(cast("Any", partial(_NotedConnection, self._opened)), req)
-
-    def https_open(self, req: Request) -> Any:
-        make: Any = partial(_NotedTlsConnection, self._opened)
-        return self.do_open(make, req, context=ssl.create_default_context())
-
-
 def fetch(url: str) -> bytes:
-    """Fetch a key set and return the body of the response.
+    """Fetch a key set and return the body of the response. Redirects are not followed.
 
     A thread does it, which is not waited for longer than the limit: looking a name up has no limit of its own, and that
-    of a socket begins anew with each byte.
+    of a socket begins anew with each byte. Certificates are verified by the system's authorities, or those that
+    OpenSSL's ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name.
 
     :param url: https, or http on loopback; the settings are checked for that.
     :raises OSError: if the response is not 200, or not complete within :data:`FETCH_TIMEOUT_S`.
+    :raises HTTPException: if it is not HTTP.
     :raises ValueError: if it is larger than :data:`JWKS_BYTES_AT_MOST`.
     """
+    deadline = time.monotonic() + FETCH_TIMEOUT_S
     opened: list[socket.socket] = []
     bodies: list[bytes] = []
     errors_met: list[Exception] = []
 
     def read() -> None:
         try:
-            bodies.append(_body(url, opened))
+            bodies.append(_body(url, deadline, opened))
         except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asked
             errors_met.append(error)
 
     reader = Thread(target=read, name="issuer-keys", daemon=True)
     reader.start()
     reader.join(FETCH_TIMEOUT_S)
+    is_late = reader.is_alive()
     for connection in opened:
         with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RDWR)  # ends a thread that still reads
         connection.close()
-    if bodies:
-        return bodies[0]
+    if is_late:
+        raise TimeoutError("it takes too long")
     if errors_met:
         raise errors_met[0]
-    raise TimeoutError("it takes too long")
+    return bodies[0]
 
 
-def _body(url: str, opened: list[socket.socket]) -> bytes:
-    request = Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 -- https or http, not file
-    try:
-        answer = build_opener(_NoRedirects, _Opener(opened)).open(request, timeout=FETCH_TIMEOUT_S)
-    except HTTPError as error:
-        error.close()
-        raise
-    with answer:
-        if answer.status != 200:
-            raise URLError(f"it is answered with {answer.status}")
-        body: bytes = answer.read(JWKS_BYTES_AT_MOST + 1)
+def _body(url: str, deadline: float, opened: list[socket.socket]) -> bytes:
+    """Connect, ask and read.
+
+    :param deadline: by the monotonic clock; a connection that is made later is not used.
+    :param opened: gets a second descriptor of the connection, by which another thread can end it, also during the
+        handshake of TLS.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    context = ssl.create_default_context() if parts.scheme == "https" else None
+    if context is not None:
+        connection = HTTPSConnection(host, parts.port or HTTPS_PORT, context=context)
+    else:
+        connection = HTTPConnection(host, parts.port or HTTP_PORT)
+    with closing(connection):
+        connection.sock = socket.create_connection((host, connection.port), FETCH_TIMEOUT_S)
+        opened.append(connection.sock.dup())
+        if time.monotonic() >= deadline:
+            raise TimeoutError("connecting takes too long")
+        if context is not None:
+            connection.sock = context.wrap_socket(connection.sock, server_hostname=host)
+        target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        accepted = "application/jwk-set+json, application/json"
+        connection.request("GET", target, headers={"Accept": accepted, "Connection": "close"})
+        with connection.getresponse() as answer:
+            if answer.status != 200:
+                raise OSError(f"it is answered with {answer.status}")
+            body = answer.read(JWKS_BYTES_AT_MOST + 1)
     if len(body) > JWKS_BYTES_AT_MOST:
         raise ValueError(f"it is larger than {JWKS_BYTES_AT_MOST} bytes")
     return body

@@ -8,20 +8,24 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.attack.cases_sandbox import new_project
 from tests.attack.table import Tally, case
 from tests.faults.check_abuse import posted
 from tests.faults.service import Service
+from tests.support.certificates import Authority
 from tests.support.issuer import AUDIENCE, NAME, running_issuer
 
 GROUP = "issuers, clocks, kill -9"
 
 
 @contextmanager
-def _trusting(jwks_url: str) -> Iterator[Service]:
+def _trusting(jwks_url: str, **environment: str) -> Iterator[Service]:
     """A service that trusts an issuer."""
-    service = Service(SANDBOX="on", AUTH_ISSUER=NAME, AUTH_AUDIENCE=AUDIENCE, AUTH_JWKS_URL=jwks_url)
+    trust = {"AUTH_ISSUER": NAME, "AUTH_AUDIENCE": AUDIENCE, "AUTH_JWKS_URL": jwks_url}
+    service = Service(SANDBOX="on", **trust, **environment)
     try:
         yield service
     finally:
@@ -43,6 +47,28 @@ def endless_tokens(_: Service, tally: Tally) -> None:
                 tally.expect(answer.status == 401, (exp, answer))
         listed = service.request("GET", f"/sandbox/projects/{key}/requests").json()
         tally.expect(listed["total"] == sent, listed["total"])
+
+
+@case(GROUP, "an issuer that is asked by https: its tokens 200, invented key ids 401 and never 503")
+def issuer_over_tls(_: Service, tally: Tally) -> None:
+    with TemporaryDirectory() as folder:
+        authority = Authority(Path(folder))
+        with (
+            running_issuer(authority.certificate("issuer.pem")) as issuer,
+            _trusting(issuer.jwks_url, SSL_CERT_FILE=str(authority.file)) as service,
+        ):
+            service.wait_until(lambda: issuer.fetches == 2)  # by each worker, when it starts
+            service.wait_until(
+                lambda: all(_list(service, issuer.sign(scope="view_test:demo")) == 200 for _ in range(20))
+            )
+            for number in range(60):
+                status = _list(service, issuer.sign(header={"kid": f"invented-{number}"}, scope="view_test:demo"))
+                tally.expect(status == 401, status)
+            tally.expect(_list(service, issuer.sign(scope="view_test:demo")) == 200, "its token afterwards")
+
+
+def _list(service: Service, token: str) -> int | None:
+    return service.request("GET", "/demo/resource?limit=1", token=token).status
 
 
 @contextmanager

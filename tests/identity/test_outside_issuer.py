@@ -20,7 +20,7 @@ from app.identity.verification import TokenVerifier
 from tests.conftest import TokenFor
 from tests.identity.test_bearer_tokens import assert_refused, encoded
 from tests.support.api import Api, codes
-from tests.support.issuer import AUDIENCE, NAME, Issuer, running_issuer
+from tests.support.issuer import AUDIENCE, NAME, UNUSABLE, Issuer, running_issuer
 from tests.support.oauth import OAuthClient, part
 
 
@@ -151,7 +151,7 @@ def test_new_keys_are_fetched_when_a_token_names_one(
     assert_refused(service, project, before)
 
 
-@pytest.mark.parametrize("path", ["/missing", "/redirect", "/huge", "/deep", "/empty", "/list", "/slow", "/drip"])
+@pytest.mark.parametrize("path", UNUSABLE)
 def test_an_issuer_with_an_unusable_key_set_is_503_and_own_tokens_still_work(
     settings: Settings,
     issuer: Issuer,

@@ -1,17 +1,21 @@
-"""A second issuer of tokens, as a process of its own on loopback: ``python -m tests.support.issuer``.
+"""A second issuer of tokens, as a process of its own on loopback: ``python -m tests.support.issuer [CERTIFICATE]``.
 
-It prints its port. ``GET /jwks`` returns its keys, ``POST /sign`` signs the claims in the body, ``POST /rotate``
-replaces all keys, ``GET /fetches`` returns how often the keys were fetched. Other paths return unusable key sets.
+It prints its port, and with a certificate a second one, at which it speaks TLS. ``GET /jwks`` returns its keys,
+``POST /sign`` signs the claims in the body, ``POST /rotate`` replaces all keys, ``GET /fetches`` returns how often the
+keys were fetched. Other paths return unusable key sets: :data:`UNUSABLE`.
 """
 
 import json
+import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from joserfc import jws, jwt
@@ -21,6 +25,21 @@ from app.identity.outside_issuer import ALGORITHMS
 
 NAME = "https://issuer.example"
 AUDIENCE = "the-service"
+UNUSABLE = (
+    "/missing",
+    "/redirect",
+    "/huge",
+    "/endless",
+    "/deep",
+    "/empty",
+    "/list",
+    "/page",
+    "/cut-off",
+    "/not-http",
+    "/slow",
+    "/drip",
+    "/drip-body",
+)
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
 
 
@@ -60,12 +79,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({"keys": []})
         elif self.path == "/list":
             self._answer([])
+        elif self.path == "/page":
+            self._answer_bytes(b"<!DOCTYPE html><title>Log in</title>\xff")
+        elif self.path == "/cut-off":
+            self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"keys": [')
+        elif self.path == "/not-http":
+            self.wfile.write(b"\x00\xff" * 5000)
+        elif self.path == "/endless":
+            self._repeat(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 10_000, 0)
         elif self.path == "/drip":
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Drip: ")
-            with suppress(OSError):
-                for _ in range(300):
-                    self.wfile.write(b"x")
-                    time.sleep(0.1)
+            self._repeat(b"HTTP/1.1 200 OK\r\nX-Drip: ", b"x", 0.1)
+        elif self.path == "/drip-body":
+            self._repeat(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n", b" ", 0.1)
         elif self.path == "/slow":
             time.sleep(30)
         else:
@@ -84,6 +109,14 @@ class _Handler(BaseHTTPRequestHandler):
             header = {name: value for name, value in header.items() if value is not None}
             registry = jws.JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
             self._answer({"token": jwt.encode(header, sent["claims"], key, registry=registry, default_type=None)})
+
+    def _repeat(self, begin: bytes, more: bytes, pause_s: float) -> None:
+        """Send a beginning, and something more again and again until the client hangs up."""
+        with suppress(OSError):
+            self.wfile.write(begin)
+            while True:
+                self.wfile.write(more)
+                time.sleep(pause_s)
 
     def _answer(self, body: Any) -> None:
         self._answer_bytes(json.dumps(body).encode())
@@ -111,12 +144,13 @@ def _new_keys(generation: int) -> dict[str, Key]:
 class Issuer:
     """A client of the issuer's process."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, tls_port: int | None) -> None:
         self._port = port
+        self._base = f"http://127.0.0.1:{port}" if tls_port is None else f"https://127.0.0.1:{tls_port}"
         self.jwks_url = self.url("/jwks")
 
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self._port}{path}"
+        return f"{self._base}{path}"
 
     def sign(self, alg: str = "ES256", header: dict[str, Any] | None = None, **claims: Any) -> str:
         """Sign a token with valid claims, but for the arguments; None leaves a claim out."""
@@ -151,19 +185,43 @@ class Issuer:
 
 
 @contextmanager
-def running_issuer() -> Generator[Issuer]:
-    """Run the process for the length of a ``with``."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.support.issuer"], stdout=subprocess.PIPE, text=True)
+def running_issuer(certificate: Path | None = None) -> Generator[Issuer]:
+    """Run the process for the length of a ``with``.
+
+    :param certificate: a file with a private key and its certificate, for keys that are fetched by https.
+    """
+    command = [sys.executable, "-m", "tests.support.issuer", *([] if certificate is None else [str(certificate)])]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield Issuer(int(process.stdout.readline()))
+        port, *tls_port = map(int, process.stdout.readline().split())
+        yield Issuer(port, *tls_port or [None])
     finally:
         process.kill()
         process.communicate()
 
 
-if __name__ == "__main__":
+class _TlsServer(ThreadingHTTPServer):
+    """Speaks TLS; a client that does not is no error."""
+
+    def handle_error(self, *_: Any) -> None:
+        pass
+
+
+def _serve() -> None:
     _Handler.keys = _new_keys(0)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    print(server.server_address[1], flush=True)  # noqa: T201 -- the parent process reads it
+    ports = [server.server_address[1]]
+    for certificate in sys.argv[1:]:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        with_tls = _TlsServer(("127.0.0.1", 0), _Handler)
+        with_tls.socket = context.wrap_socket(with_tls.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=with_tls.serve_forever, daemon=True).start()
+        ports.append(with_tls.server_address[1])
+    print(*ports, flush=True)  # noqa: T201 -- the parent process reads it
     server.serve_forever()
+
+
+if __name__ == "__main__":
+    _serve()
