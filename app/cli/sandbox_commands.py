@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from urllib.error import HTTPError
 from urllib.parse import quote, urlsplit
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import click
 
@@ -35,6 +35,7 @@ NOT_JUDGED = 2
 """Also of options that are wrong."""
 
 _TIMEOUT_S = 60.0
+_REDIRECTS = (301, 302, 303, 307, 308)
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -205,6 +206,13 @@ def _too_many(made: Mapping[str, Any], allowed: frozenset[str] | None) -> list[s
 # Where the report comes from
 
 
+class _NoRedirects(HTTPRedirectHandler):
+    """Follows no redirect: the token of the sandbox would go along, to whatever host is named."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
 def _asked(url: str, token: str | None, path: str) -> dict[str, Any]:
     """The report as a service makes it."""
     address = f"{url}/sandbox/{quote(path)}/report"
@@ -213,24 +221,27 @@ def _asked(url: str, token: str | None, path: str) -> dict[str, Any]:
         headers["Authorization"] = f"Bearer {token}"
     # A proxy reaches no other machine's loopback address, and without a token the sandbox answers to none.
     handlers = [ProxyHandler({})] if is_loopback(urlsplit(url).hostname or "") else []
+    order = Request(address, headers=headers)  # noqa: S310 -- the type of --url lets http and https pass
     try:
-        with build_opener(*handlers).open(Request(address, headers=headers), timeout=_TIMEOUT_S) as answer:  # noqa: S310 -- the type of --url lets http and https pass
+        with build_opener(_NoRedirects, *handlers).open(order, timeout=_TIMEOUT_S) as answer:
             made = json.load(answer)
         if not isinstance(made, dict) or "specification" not in made or "profiles" not in made["specification"]:
             raise ValueError("this is no report")
         return made
     except HTTPError as error:
         with error:
-            raise click.ClickException(f"{address} was answered {error.code}. {_message_of(error.read())}") from None
+            raise click.ClickException(f"{address} was answered {error.code}. {_message_of(error)}") from None
     except ValueError as error:
         raise click.ClickException(f"{address} answered no report of this version: {error}") from None
     except (OSError, HTTPException) as error:
         raise click.ClickException(f"{address} was not answered: {getattr(error, 'reason', error)}") from None
 
 
-def _message_of(body: bytes) -> str:
+def _message_of(error: HTTPError) -> str:
+    if error.code in _REDIRECTS:
+        return f"It redirects to {error.headers.get('Location')!r}, and no redirect is followed."
     try:
-        return str(json.loads(body)["message"])
+        return str(json.loads(error.read())["message"])
     except (ValueError, LookupError, TypeError):
         return "Is it the address of a service with SANDBOX=on?"
 

@@ -70,7 +70,7 @@ export class SandboxServer {
    * @param {string} path from the URL of the service on
    * @param {unknown} [body] a value for a JSON body
    * @returns {Promise<any>}
-   * @throws {SandboxError} for a status of 400 or more, or without an answer
+   * @throws {SandboxError} for a status of 300 or more, since no redirect is followed, or without an answer
    */
   async order(method, path, body) {
     const text = await this.#answered(method, path, body);
@@ -89,7 +89,7 @@ export class SandboxServer {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
     const answer = await this.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
-    if (answer.status >= 400) {
+    if (answer.status >= 300) {
       throw new SandboxError(`${method} ${this.url}${path} was answered ${answer.status}: ${answer.body}`);
     }
     return answer.body;

@@ -1,6 +1,7 @@
 // Projects on a server that runs: SAMPLE_RESOURCE_URL names it.
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import test from "node:test";
 
 import { createProject, SandboxError, SandboxServer, startServer, withProject } from "../src/index.js";
@@ -151,4 +152,17 @@ for (const url of ["", "localhost:8000", "ftp://a"]) {
 
 test("a server that is not there is told", async () => {
   await assert.rejects(new SandboxServer("http://127.0.0.1:1").createProject(), /POST http.* was not answered: .*ECONNREFUSED/);
+});
+
+test("a redirect is told and not followed", async (context) => {
+  const received = [];
+  const server = createServer((request, answer) => {
+    received.push(request.url);
+    answer.writeHead(307, { Location: "/elsewhere" }).end();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  context.after(() => server.close());
+  const { port } = server.address();
+  await assert.rejects(new SandboxServer(`http://127.0.0.1:${port}`).createProject(), /was answered 307/);
+  assert.deepEqual(received, ["/sandbox/projects"]);
 });

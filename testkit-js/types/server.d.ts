@@ -42,7 +42,7 @@ export class SandboxServer {
      * @param {string} path from the URL of the service on
      * @param {unknown} [body] a value for a JSON body
      * @returns {Promise<any>}
-     * @throws {SandboxError} for a status of 400 or more, or without an answer
+     * @throws {SandboxError} for a status of 300 or more, since no redirect is followed, or without an answer
      */
     order(method: string, path: string, body?: unknown): Promise<any>;
     /**

@@ -89,6 +89,14 @@ def test_a_refusal_shows_the_answer(stub: Stub, project: SandboxProject) -> None
         project.rules([])
 
 
+def test_a_redirect_is_told_and_not_followed(stub: Stub, project: SandboxProject) -> None:
+    before = len(stub.received)
+    stub.answer = lambda _: http(307, "", f"Location: {stub.url}/elsewhere")
+    with pytest.raises(SandboxError, match=r"^GET http://.*/sb/report was answered 307"):
+        project.report()
+    assert len(stub.received) == before + 1
+
+
 def test_a_server_that_does_not_answer_is_told(stub: Stub, project: SandboxProject) -> None:
     stub.answer = lambda _: None
     with pytest.raises(SandboxError, match=r"GET .* was not answered: "):

@@ -133,12 +133,22 @@ def test_what_cannot_be_asked_is_no_judgement(database_url: str, words: str, tol
 
 @pytest.fixture
 def answers_nothing() -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
-    """A server that answers each request with an empty object, and what it has received."""
+    """A server that answers each request with an empty object, and what it has received.
+
+    From ``/moved/STATUS/...`` it redirects to another name of its machine.
+    """
     received: list[tuple[str, str | None]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             received.append((self.path, self.headers.get("Authorization")))
+            if self.path.startswith("/moved/"):
+                _, _, status, *others = self.path.split("/")
+                self.send_response(int(status))
+                self.send_header("Location", f"http://localhost:{server.server_port}/{'/'.join(others)}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             body = json.dumps({}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -164,3 +174,15 @@ def test_the_token_of_the_sandbox_is_sent_and_other_answers_are_no_reports(
     assert ran.exit_code == 2
     assert "answered no report of this version" in ran.stderr
     assert received == [("/sandbox/runs/a/report", f"Bearer {TOKEN}")]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed_since_the_token_would_go_along(
+    answers_nothing: tuple[str, list[tuple[str, str | None]]], status: int
+) -> None:
+    url, received = answers_nothing
+    ran = command("--url", f"{url}/moved/{status}", "--run", "a", SANDBOX_TOKEN=TOKEN)
+    assert ran.exit_code == 2
+    assert received == [(f"/moved/{status}/sandbox/runs/a/report", f"Bearer {TOKEN}")]
+    elsewhere = f"{url.replace('127.0.0.1', 'localhost')}/sandbox/runs/a/report"
+    assert f"was answered {status}. It redirects to '{elsewhere}', and no redirect is followed" in ran.stderr

@@ -73,7 +73,7 @@ class SandboxServer:
         :param path: from the URL of the service on.
         :param body: a value for a JSON body; None for none.
         :return: the JSON value of the answer; None if it has no body.
-        :raises SandboxError: for a status of 400 or more, or without an answer.
+        :raises SandboxError: for a status of 300 or more, since no redirect is followed, or without an answer.
         """
         answered = self._answered(method, path, body)
         return json.loads(answered) if answered else None
@@ -87,7 +87,7 @@ class SandboxServer:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         status, answered = self.send(method, path, data, headers)
-        if status >= 400:
+        if status >= 300:
             raise SandboxError(f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}")
         return answered
 
