@@ -14,6 +14,7 @@ import os
 import pwd
 import re
 import secrets
+import time
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
@@ -21,7 +22,14 @@ from app.serving.server_programs import Account, major_version, make_in_store, p
 
 logger = logging.getLogger(__name__)
 
-_UNPRIVILEGED_ACCOUNTS = ("postgres", "nobody", "daemon")
+_OWN_ACCOUNT = "sample-resource"
+"""Made under root, if the machine has neither this account nor one named postgres."""
+
+_ACCOUNT_MADE_WITHIN_S = 5.0
+"""Longest wait for another process that changes the accounts of the machine."""
+
+_SHARED_ACCOUNTS = ("nobody", "daemon")
+"""Other programs run as these, and the server's account may read its files and log in as every role."""
 
 _LONGEST_PATH = 900
 """Bytes. PostgreSQL's limit is 1024, for the paths of the files below the folder."""
@@ -195,7 +203,7 @@ def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
             "or set DATABASE_URL to use that cluster's server."
         )
     home = _read_pointer(data_dir) or data_dir
-    account = _account_for(home, data_dir) if root else None
+    account = _account_for(home, data_dir, make=make) if root else None
     if not root:
         _raise_if_another_owns(home)
     folder = DataFolder(data_dir, home, account)
@@ -207,7 +215,7 @@ def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
                 "Move the folder to a place open to that account and with a shorter name."
             )
         home = _new_home(data_dir) if make else store() / "none"
-        folder = DataFolder(data_dir, home, _account_for(home, data_dir) if root else None)
+        folder = DataFolder(data_dir, home, _account_for(home, data_dir, make=make) if root else None)
     return folder
 
 
@@ -251,23 +259,64 @@ def _is_usable(folder: DataFolder) -> bool:
     return can_enter(folder.user, folder.data_dir)
 
 
-def _account_for(home: Path, data_dir: Path) -> pwd.struct_passwd:
-    """The account that the server runs as under root: the owner of the data, else one without privileges."""
+def _account_for(home: Path, data_dir: Path, *, make: bool) -> pwd.struct_passwd:
+    """The account that the server runs as under root: the owner of the data, else one that no other program uses."""
     for path in (home / "postgresql", home, data_dir):
         with contextlib.suppress(FileNotFoundError):
             owner = path.lstat().st_uid
             if owner != 0:
                 try:
-                    return pwd.getpwuid(owner)
+                    account = pwd.getpwuid(owner)
                 except KeyError:
                     raise EmbeddedError(f"{path} belongs to user id {owner}, which has no account here.") from None
-    for name in _UNPRIVILEGED_ACCOUNTS:
+                if make and account.pw_name in _SHARED_ACCOUNTS:
+                    better = _find_account() or _make_account()
+                    logger.warning(
+                        "%s belongs to %s: other programs that run as this account can read and change the data. Stop"
+                        " the service and give the folder to an account of its own: chown -R %s: %s",
+                        *(path, account.pw_name, _OWN_ACCOUNT if better is None else better.pw_name, path),
+                    )
+                return account
+    account = _find_account() or (_make_account() if make else None)
+    if account is None:
+        raise EmbeddedError(
+            "PostgreSQL does not run as root, and needs an account that no other program uses. Make one with: "
+            f"{' '.join(_MAKE_ACCOUNT)}; or start the service as an ordinary user, or set DATABASE_URL."
+        )
+    return account
+
+
+_MAKE_ACCOUNT = (
+    *("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"),
+    *("--shell", "/usr/sbin/nologin", _OWN_ACCOUNT),
+)
+
+
+def _find_account() -> pwd.struct_passwd | None:
+    for name in ("postgres", _OWN_ACCOUNT):
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
-    raise EmbeddedError(
-        "PostgreSQL does not run as root, and there is no account for it: create one named postgres, "
-        "or start the service as an ordinary user, or set DATABASE_URL."
-    )
+    return None
+
+
+def _make_account() -> pwd.struct_passwd | None:
+    """Make the system account of the service, or find the one that another process has just made; None if it fails."""
+    deadline = time.monotonic() + _ACCOUNT_MADE_WITHIN_S
+    while time.monotonic() < deadline:
+        made = processes.run_as(None, _MAKE_ACCOUNT, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+        account = _find_account()
+        if account is not None:
+            if made.returncode == 0:
+                logger.warning("PostgreSQL does not run as root: the account %s was made for it.", account.pw_name)
+            return account
+        if made.returncode == _NO_PROGRAM:
+            return None
+        time.sleep(0.1)  # another process has locked the accounts
+    return None
+
+
+_NO_PROGRAM = 126
+"""The exit code of a program that could not be started."""
 
 
 def _raise_if_another_owns(home: Path) -> None:

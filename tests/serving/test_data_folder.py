@@ -3,11 +3,13 @@
 import errno
 import os
 import pwd
+import shutil
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -193,3 +195,106 @@ def test_folders_that_are_not_the_services_own_are_refused(empty: Path, start: C
     with pytest.raises(EmbeddedError, match="is itself a PostgreSQL cluster"):
         start(empty / "other")
     assert [path.name for path in (empty / "other").iterdir()] == ["PG_VERSION"]
+
+
+# Accounts under root. Each test has accounts of its own, in a namespace in which another folder is mounted on /etc.
+
+START = """
+import logging, os, pathlib, sys
+logging.basicConfig(format="%(message)s")
+from app.serving.embedded import EmbeddedPostgres
+with EmbeddedPostgres(pathlib.Path(sys.argv[1]), {"fsync": "off"}) as server:
+    print(os.stat(f"/proc/{server.pid}").st_uid)
+"""
+
+
+class Accounts:
+    """The accounts of a machine, without one named postgres."""
+
+    def __init__(self, folder: Path) -> None:
+        self._etc = folder / "etc"
+        subprocess.run(["/bin/cp", "-a", "/etc", str(self._etc)], check=True)
+        for name in ("passwd", "group", "shadow", "gshadow"):
+            file = self._etc / name
+            if file.exists():
+                kept = [line for line in file.read_text().splitlines() if not line.startswith("postgres:")]
+                file.write_text("\n".join(kept) + "\n")
+
+    def uid(self, name: str) -> int | None:
+        entries = [line.split(":") for line in (self._etc / "passwd").read_text().splitlines()]
+        return next((int(entry[2]) for entry in entries if entry[0] == name), None)
+
+    def run(self, *command: str, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
+        """Run a command on this machine with these accounts."""
+        script = 'mount --bind "$0" /etc && exec "$@"'
+        return subprocess.run(
+            ["unshare", "--mount", "sh", "-c", script, str(self._etc), *command],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env=os.environ | NOT_MEASURED | {"PATH": path},
+            cwd=ROOT,
+        )
+
+    def start(self, data_dir: Path) -> subprocess.CompletedProcess[str]:
+        """Start a server, and stop it; it prints its user id."""
+        return self.run(sys.executable, "-c", START, str(data_dir))
+
+
+@pytest.fixture
+def accounts(empty: Path) -> Accounts:
+    made = Accounts(empty)
+    if made.run("true").returncode != 0:
+        pytest.skip("needs to mount a folder in a namespace of its own")
+    return made
+
+
+@as_root
+def test_without_an_account_for_it_root_makes_one_that_no_other_program_has(accounts: Accounts, empty: Path) -> None:
+    begun = [
+        Thread(target=lambda number=number: ran.append(accounts.start(empty / f"{number}"))) for number in range(3)
+    ]
+    ran: list[subprocess.CompletedProcess[str]] = []
+    for thread in begun:  # as workers of pytest do, each with a server of its own
+        thread.start()
+    for thread in begun:
+        thread.join()
+    made = accounts.uid("sample-resource")
+    assert made not in (None, 0, accounts.uid("nobody"))
+    assert [(each.returncode, each.stdout) for each in ran] == [(0, f"{made}\n")] * 3, [each.stderr for each in ran]
+    said = "".join(each.stderr for each in ran)
+    assert said.count("PostgreSQL does not run as root: the account sample-resource was made for it.") == 1
+    again = accounts.start(empty / "0")
+    assert (again.stdout, again.stderr) == (f"{made}\n", "")
+
+
+@as_root
+def test_if_none_can_be_made_the_start_is_refused_and_says_what_to_do(accounts: Accounts, empty: Path) -> None:
+    program = shutil.which("useradd", path="/usr/sbin:/usr/bin")
+    assert program is not None
+    hidden = f'mount --bind /dev/null {program} && exec "$@"'
+    refused = accounts.run("sh", "-c", hidden, "sh", sys.executable, "-c", START, str(empty / "data"))
+    assert refused.returncode == 1
+    assert "EmbeddedError: PostgreSQL does not run as root, and needs an account that no other" in refused.stderr
+    said = refused.stderr.strip().rpartition("Make one with: ")[2].partition(";")[0]
+    assert not (empty / "data/postgresql").exists()
+    assert accounts.run(*said.split()).returncode == 0
+    started = accounts.start(empty / "data")
+    assert started.stdout == f"{accounts.uid('sample-resource')}\n", started.stderr
+
+
+@as_root
+def test_data_that_belong_to_nobody_are_served_with_a_warning_that_says_what_to_do(
+    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    cluster = folder / "data/postgresql"
+    subprocess.run(["chown", "-R", "nobody:", str(cluster)], check=True)
+    start(folder / "data").stop()
+    (said,) = [message for message in caplog.messages if "belongs to nobody" in message]
+    caplog.clear()
+    subprocess.run(f"chown {said.rpartition(': chown')[2]}".split(), check=True)
+    assert cluster.owner() in ("postgres", "sample-resource")
+    server = start(folder / "data")
+    assert Path(f"/proc/{server.pid}").stat().st_uid == cluster.stat().st_uid
+    assert "belongs to" not in caplog.text
