@@ -67,6 +67,8 @@ class Database:
         self._is_away = False
         self._failures_before = 0
         """Attempts to connect that had failed, by the pool's statistics, when one last succeeded."""
+        self._connections = set[PooledConnection]()
+        """Those of the pool, and some that are closed."""
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_until = 0.0
@@ -78,6 +80,7 @@ class Database:
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._inherited: ConnectionPool[PooledConnection] | None = None
         self._inherited_own: PooledConnection | None = None
+        self._inherited_connections = set[PooledConnection]()
         self._lock = Lock()
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
@@ -151,7 +154,7 @@ class Database:
             note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
-        """Take a connection; wait while one is being opened, but not if that fails."""
+        """Take a connection; wait while one is being opened, but not if that fails and none is open."""
         slice_s = self._settings.pool_timeout_ms / 1000
         deadline = None
         while True:
@@ -163,9 +166,14 @@ class Database:
             except PoolTimeout:
                 now = monotonic()
                 deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
+                # The others may be refused for themselves, as there are too many. Then one that works becomes free.
+                others_work = any(not each.closed for each in list(self._connections))
                 # A server that is busy, or a machine that is, takes its time to open a connection.
-                if now < deadline and _failed_connections(pool) == self._failures_before and not self._is_away:
+                is_opening = _failed_connections(pool) == self._failures_before and not self._is_away
+                if now < deadline and (others_work or is_opening):
                     continue
+                if others_work:
+                    raise failures.queue_timeout() from None
                 self._is_away = True
                 self._admission.send_away()
                 raise failures.away() from None
@@ -201,7 +209,7 @@ class Database:
         """
         with self._own_lock:
             if self._is_closed:
-                raise failures.away()  # asked by a thread that outlives the others: nobody would close it
+                raise failures.away()
             try:
                 connection = self._own
                 if connection is not None and (connection.has_ended() or monotonic() > self._own_until):
@@ -236,14 +244,14 @@ class Database:
         return self._admission.is_exhausted
 
     def close(self) -> None:
-        """Close the pool, if this process has opened one."""
+        """Close the connections, if this process has opened any, for ever: a thread that asks later gets none."""
         self.leisure.close()
         with self._lock:
+            self._is_closed = True
             if self._pool is not None:
                 self._pool.close(timeout=2)
             self._pool = None
         with self._own_lock:
-            self._is_closed = True
             if self._own is not None:
                 self._own.close()
             self._own = None
@@ -255,16 +263,22 @@ class Database:
         """
         self._inherited, self._pool = self._pool, None
         self._inherited_own, self._own = self._own, None
+        self._inherited_connections, self._connections = self._connections, set()
         self._admission = Admission(self._settings.connections, self._settings.slow)
         self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
         self.leisure = Leisure(self._connection_at_leisure)
 
     def _opened(self) -> ConnectionPool[PooledConnection]:
-        """The pool, which is opened if it is not."""
+        """The pool, which is opened if it is not.
+
+        :raises Unavailable: if this object is closed.
+        """
         pool = self._pool
         if pool is not None:
             return pool
         with self._lock:
+            if self._is_closed:
+                raise failures.away()  # asked by a thread that outlives the others: nobody would close it
             if self._pool is None:
                 self._pool = self._open()
             return self._pool
@@ -275,6 +289,8 @@ class Database:
         def configure(connection: PooledConnection) -> None:
             connection.configure(settings)
             self._failures_before = _failed_connections(pool)
+            self._connections.difference_update([each for each in list(self._connections) if each.closed])
+            self._connections.add(connection)
 
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),

@@ -5,11 +5,14 @@ from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import psycopg
 import pytest
 from flask import Flask
+from psycopg import conninfo, sql
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from app.config import Settings
 from app.database import admission
@@ -17,6 +20,7 @@ from app.database.admission import Lane
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.pooled_connection import PooledConnection
+from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
@@ -66,6 +70,73 @@ def test_who_waits_for_a_database_that_is_away_is_told_so(settings: Settings) ->
     with opened(NOWHERE, impatient) as database, ThreadPoolExecutor(40) as pool:
         waiting = [pool.submit(use, database) for _ in range(40)]
         assert {reason_of(future) for future in waiting} == {"away"}
+
+
+@pytest.fixture
+def of_two_sessions(cluster: EmbeddedPostgres, project: str) -> Generator[str]:
+    """The URL of a database that a role uses which may have two sessions; PostgreSQL refuses it a third one."""
+    cluster.create_database(project)
+    role = sql.Identifier(project)
+    with psycopg.connect(cluster.conninfo("postgres", superuser=True), autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 2").format(role))
+        yield conninfo.make_conninfo(cluster.conninfo(project), user=project)
+        cluster.drop_database(project)
+        admin.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+@pytest.fixture
+def vain_waits(monkeypatch: pytest.MonkeyPatch) -> list[PoolTimeout]:
+    """Waits in a pool that got no connection in time, after one was refused."""
+    refused = Event()
+    found: list[PoolTimeout] = []
+    connect, take = PooledConnection.connect, ConnectionPool[PooledConnection].getconn
+
+    def connect_or_note(*arguments: Any, **options: Any) -> Any:
+        try:
+            return connect(*arguments, **options)
+        except psycopg.OperationalError:
+            refused.set()
+            raise
+
+    def take_or_note(pool: ConnectionPool[PooledConnection], timeout: float | None = None) -> PooledConnection:
+        try:
+            return take(pool, timeout)
+        except PoolTimeout as error:
+            if refused.is_set():
+                found.append(error)
+            raise
+
+    monkeypatch.setattr(PooledConnection, "connect", connect_or_note)
+    monkeypatch.setattr(ConnectionPool, "getconn", take_or_note)
+    return found
+
+
+def test_while_connections_work_one_that_is_refused_sends_nobody_away(
+    of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
+) -> None:
+    """Two of four can be opened, and are held for longer than requests wait for a database that is away."""
+    patient = replace(settings, pool_timeout_ms=50, queue_timeout_ms=60_000, pool_size=4)
+    with opened(of_two_sessions, patient) as database, ThreadPoolExecutor(6) as pool:
+        with database.connection("a"), database.connection("b"):
+            # Two wait for connections that cannot be opened, the others in the queue before.
+            waiting = [pool.submit(use, database, project=f"{number}") for number in range(6)]
+            wait_until(lambda: len(vain_waits) >= 6 or any(future.done() for future in waiting), 60)
+            assert not any(future.done() for future in waiting)
+        for future in waiting:
+            future.result()
+
+
+def test_who_waits_too_long_for_connections_that_work_is_told_that_the_service_is_busy(
+    of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
+) -> None:
+    impatient = replace(settings, pool_timeout_ms=50, queue_timeout_ms=500, pool_size=4)
+    with opened(of_two_sessions, impatient) as database, ThreadPoolExecutor(1) as pool:
+        with database.connection("a"), database.connection("b"):
+            reasons = [reason_of(pool.submit(use, database))]
+            while not vain_waits:  # nothing was refused yet
+                reasons.append(reason_of(pool.submit(use, database)))
+            assert set(reasons) == {"queue_timeout"}
+        use(database)
 
 
 def test_who_waits_too_long_for_others_is_told_that_the_service_is_busy(database_url: str, settings: Settings) -> None:
@@ -128,6 +199,18 @@ def sessions(database_url: str) -> int:
             (other.info.dbname,),
         ).fetchall()
     return int(number)
+
+
+def test_nothing_is_opened_after_the_end(cluster: EmbeddedPostgres, project: str, settings: Settings) -> None:
+    """A thread that is a little late could ask for it, and nobody would close it."""
+    url = cluster.create_database(project)
+    with opened(url, settings) as database:
+        use(database)
+    with pytest.raises(Unavailable, match="not available"):
+        use(database)
+    with pytest.raises(Unavailable, match="not available"), database.own_connection():
+        pass
+    wait_until(lambda: sessions(url) == 0)
 
 
 def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> None:
