@@ -10,9 +10,6 @@ from contextlib import AbstractContextManager
 from threading import Event, Lock, Thread
 from time import monotonic
 
-import psycopg
-
-from app import errors
 from app.database.connection import Connection
 
 _DELAY_S = 0.25
@@ -90,7 +87,7 @@ class Leisure:
             with self._connect(project) as connection:
                 began = monotonic()  # without the wait
                 left = work(connection, project)
-        except (errors.ApiError, psycopg.Error) as error:
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the thread has to live for other work
             _log.warning("work for a project's leisure failed", extra={"fields": {"project": project}}, exc_info=error)
             self.add(project, work)
             return _PAUSE_S

@@ -13,7 +13,8 @@ reach it every :data:`RETRY_INTERVAL_S`, and until it succeeds requests go strai
 
 import logging
 from collections.abc import Callable
-from threading import Event, Lock, Thread
+from functools import partial
+from threading import Event, Lock
 from typing import LiteralString, TypeVar
 
 import psycopg
@@ -23,6 +24,7 @@ from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
+from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import metrics
 
 RETRY_INTERVAL_S = 5.0
@@ -94,7 +96,7 @@ class ReadingDatabase:
             self._is_away = True
         fields = {"reason": reason.strip(), "tried_again_after_s": RETRY_INTERVAL_S}
         _log.warning("the replica is away, the primary answers in its place", extra={"fields": fields})
-        Thread(target=self._wait_until_back, args=(replica,), name="replica", daemon=True).start()
+        keep_running("replica", partial(self._wait_until_back, replica))
 
     def _wait_until_back(self, replica: Database) -> None:
         while not self._closed.wait(RETRY_INTERVAL_S):

@@ -36,7 +36,7 @@ NOTED_AT_MOST = 1000
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""
 
-LASTING_THREADS = ("metrics", "metrics-flush", "sandbox-bus", "sandbox-journal", "sandbox-removal")
+LASTING_THREADS = ("metrics", "metrics-flush", "replica", "sandbox-bus", "sandbox-journal", "sandbox-removal")
 """Threads that live as long as their process."""
 
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")

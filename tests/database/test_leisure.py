@@ -67,8 +67,11 @@ def test_the_thread_ends_with_the_work_and_begins_again() -> None:
     assert len(done) == 3, "closed"
 
 
-def test_work_that_fails_is_tried_again(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    failures = [errors.over_capacity("The database is not available.")]
+@pytest.mark.parametrize("failure", [errors.over_capacity("The database is not available."), RecursionError("a fault")])
+def test_work_that_fails_is_tried_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    failures = [failure]
     done: list[str] = []
 
     @contextmanager
@@ -81,8 +84,11 @@ def test_work_that_fails_is_tried_again(caplog: pytest.LogCaptureFixture, monkey
     own = Leisure(connect)
     own.add("a", work_of([], done))
     wait_until(lambda: done == ["a"])
+    own.add("b", work_of([], done))
+    wait_until(lambda: done == ["a", "b"])
     own.close()
     assert "failed" in caplog.text
+    assert type(failure).__name__ in caplog.text
 
 
 def test_the_thread_rests_in_proportion_to_its_work_and_less_if_much_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

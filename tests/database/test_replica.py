@@ -14,6 +14,7 @@ from threading import Event, Thread
 import psycopg
 import pytest
 from flask import Flask
+from prometheus_client import Counter
 
 from app import create_app
 from app.config import InvalidSetting, Settings
@@ -22,6 +23,7 @@ from app.database.replica import ReadingDatabase
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
+from tests.support.waiting import wait_until
 
 LISTS = ("", "/sorted-query-parameters")
 
@@ -116,6 +118,34 @@ def test_while_the_replica_is_away_the_primary_answers_without_delay(
             while replicated.get().get_json()["results"]:
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
+
+
+def test_an_unexpected_error_does_not_end_the_tries_to_reach_the_replica(
+    replica_url: str, settings: Settings, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica, "RETRY_INTERVAL_S", 0.05)
+    faults = metrics.thread_failures.labels("replica")
+    with psycopg.connect(replica_url, autocommit=True) as connection:
+        connection.execute("ALTER TABLE resource RENAME TO resource_elsewhere")
+        with reading_from(replica_url, settings) as app:
+            replicated = Api(app, api.project, api.token)
+            created = replicated.create()
+
+            def read() -> list[str]:
+                return [result["id"] for result in replicated.get().get_json()["results"]]
+
+            before = counted(faults)
+            with monkeypatch.context() as broken:
+                broken.setattr(replica, "_PROBE", None)  # the driver raises what it is not expected to
+                assert read() == [created["id"]]
+                wait_until(lambda: counted(faults) > before)
+            connection.execute("ALTER TABLE resource_elsewhere RENAME TO resource")
+            wait_until(lambda: read() == [])
+
+
+def counted(counter: Counter) -> float:
+    [family] = counter.collect()
+    return family.samples[0].value
 
 
 def test_a_replica_that_was_never_there(settings: Settings, api: Api) -> None:
