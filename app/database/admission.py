@@ -1,11 +1,14 @@
 """Admission: which request gets the next free database connection of a process.
 
-Projects share the connections. A project that is alone may use all of them; when others ask, the next free one goes to
-the project that holds the fewest, among equals to the one that has waited longest. Requests that may be slow
-(:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all projects go on. More of
-them at once would not be done sooner: each uses a core of the database. Even few can use all cores all the time, so a
-project rests after each of its slow requests: as long as others have used connections meanwhile, at most as long as it
-has done itself.
+Projects share the connections. The next free one goes to the project that holds the fewest, among equals to the one
+that has waited longest. Some are kept for projects that hold none: otherwise statements of one project that are stuck,
+at a locked row or a frozen node, would come to hold all connections until their time limit ends them. A project that is
+alone may use all others.
+
+Requests that may be slow (:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all
+projects go on. More of them at once would not be done sooner: each uses a core of the database. Even few can use all
+cores all the time, so a project rests after each of its slow requests: as long as others have used connections
+meanwhile, at most as long as it has done itself.
 
 What waits holds no connection, and under gevent no thread. The wait and the number of requests that wait are bounded.
 """
@@ -78,13 +81,16 @@ _Queues = dict[Lane, deque[_Waiter]]
 class Admission:
     """Admits requests to a number of connections.
 
-    :param connections: how many there are.
-    :param slow: how many of them slow requests may hold; at most three quarters of all.
+    :param connections: how many there are. One is kept for projects that hold none, of eight or more a quarter; a
+        single one is not kept.
+    :param slow: how many of them slow requests may hold; at most three quarters of those that are not kept.
     """
 
     def __init__(self, connections: int, slow: int) -> None:
         self._connections = connections
-        self._slow_at_most = max(1, min(slow, connections - max(1, connections // 4)))
+        self._kept = connections // 4 if connections >= 8 else min(1, connections - 1)
+        for_one_project = connections - self._kept
+        self._slow_at_most = max(1, min(slow, for_one_project - max(1, for_one_project // 4)))
         self._held = 0
         self._held_by: dict[str, int] = {}
         """By project; without those that hold none."""
@@ -195,7 +201,8 @@ class Admission:
         return sum(map(len, self._slow.values()))
 
     def _is_free_for(self, project: str, lane: Lane) -> bool:
-        if self._held >= self._connections:
+        kept = self._kept if project in self._held_by else 0
+        if self._connections - self._held <= kept:
             return False
         if lane is Lane.FAST:
             return True

@@ -39,11 +39,10 @@ class Queue:
         return len(self.admitted) + self.admission.stats()["requests_waiting"]
 
     def leave(self, name: str, lane: Lane = FAST) -> None:
-        """Give a place back, and wait until the next request has it."""
-        before, waiting = len(self.admitted), self.admission.is_exhausted
+        """Give a place back, and wait until those that are admitted for it go on."""
+        count = self.count()
         self.admission.leave(name[0], lane)
-        if waiting:
-            until(lambda: len(self.admitted) > before)
+        until(lambda: self.count() == count)
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -53,27 +52,46 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_a_project_that_is_alone_may_hold_every_connection() -> None:
-    queue = Admission(4, 4)
-    assert [queue.enter("a", FAST, 1) for _ in range(4)] == [0.0] * 4
+@pytest.mark.parametrize(
+    ("connections", "kept"), [(1, 0), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (11, 2), (12, 3), (20, 5), (256, 64)]
+)
+def test_connections_are_kept_for_projects_that_hold_none(connections: int, kept: int) -> None:
+    queue = Admission(connections, 1)
+    for _ in range(connections - kept):
+        assert queue.enter("a", FAST, 1) == 0.0
+    assert not is_free(queue, "a", FAST)
     assert not queue.is_exhausted
-    with pytest.raises(QueueTimeout):
-        queue.enter("a", FAST, 0.01)
+    for number in range(kept):
+        assert queue.enter(f"another {number}", FAST, 1) == 0.0
+        assert not is_free(queue, f"another {number}", FAST)
+    assert not is_free(queue, "one more", FAST)
+
+
+def test_a_kept_connection_that_is_given_back_is_kept_again() -> None:
+    queue = Queue(4)
+    for name in ("a1", "a2", "a3", "a4", "b1", "b2"):
+        queue.enter(name)
+    assert queue.admitted == ["a1", "a2", "a3", "b1"]
+    queue.leave("b")
+    assert queue.admitted[4:] == ["b2"]
+    queue.leave("b")
+    assert is_free(queue.admission, "c", SLOW)
+    assert queue.admitted[5:] == []
+    queue.leave("a")
+    assert queue.admitted[5:] == ["a4"]
 
 
 def test_the_next_place_goes_to_the_project_that_holds_the_fewest_then_to_the_first() -> None:
-    queue = Queue(4)
-    for name in ("a1", "a2", "a3", "b1"):
+    queue = Queue(5)
+    for name in ("a1", "a2", "a3", "a4", "b1"):
         queue.enter(name)
-    for name in ("a4", "a5", "b2", "c1", "b3"):
+    for name in ("a5", "a6", "b2", "c1", "b3"):
         queue.enter(name)
-    assert queue.admitted == ["a1", "a2", "a3", "b1"]
-    for _ in range(3):
-        queue.leave("a")
-    assert queue.admitted[4:] == ["c1", "a4", "a5"]  # a and b hold one each when a4 and a5 are chosen
-    for name in ("b", "b"):
+    assert queue.admitted == ["a1", "a2", "a3", "a4", "b1"]
+    for name, admitted in (("a", ["c1"]), ("c", []), ("a", ["b2"]), ("a", ["a5"]), ("b", ["b3"]), ("b", ["a6"])):
+        before = len(queue.admitted)
         queue.leave(name)
-    assert queue.admitted[7:] == ["b2", "b3"]
+        assert queue.admitted[before:] == admitted
 
 
 def test_within_a_project_the_first_comes_first() -> None:
@@ -85,15 +103,19 @@ def test_within_a_project_the_first_comes_first() -> None:
     assert queue.admitted == [f"a{number}" for number in range(6)]
 
 
-@pytest.mark.parametrize(("connections", "slow"), [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (20, 15)])
-def test_slow_requests_never_hold_the_last_quarter(connections: int, slow: int) -> None:
+@pytest.mark.parametrize(
+    ("connections", "kept", "slow"), [(1, 0, 1), (2, 1, 1), (3, 1, 1), (4, 1, 2), (8, 2, 5), (20, 5, 12)]
+)
+def test_slow_requests_never_hold_the_last_quarter_of_what_their_project_may(
+    connections: int, kept: int, slow: int
+) -> None:
     queue = Admission(connections, connections)
     for _ in range(slow):
         assert queue.enter("a", SLOW, 1) == 0.0
     for lane in (SLOW, *([FAST] if connections == slow else [])):
         with pytest.raises(QueueTimeout):
             queue.enter("b", lane, 0.01)
-    for _ in range(connections - slow):
+    for _ in range(connections - kept - slow):
         assert queue.enter("a", FAST, 1) == 0.0
 
 
@@ -102,7 +124,7 @@ def test_slow_requests_hold_no_more_than_their_number() -> None:
     assert [queue.enter("a", SLOW, 1) for _ in range(2)] == [0.0] * 2
     with pytest.raises(QueueTimeout):
         queue.enter("b", SLOW, 0.01)
-    assert [queue.enter("a", FAST, 1) for _ in range(6)] == [0.0] * 6
+    assert [queue.enter("a", FAST, 1) for _ in range(4)] == [0.0] * 4
 
 
 def test_a_fast_request_overtakes_slow_ones_that_wait_for_their_lane() -> None:
@@ -111,11 +133,13 @@ def test_a_fast_request_overtakes_slow_ones_that_wait_for_their_lane() -> None:
         queue.enter(f"a{number}", SLOW)
     queue.enter("a4")
     queue.enter("a5")
-    assert queue.admitted == ["a0", "a1", "a2", "a4"]
+    assert queue.admitted == ["a0", "a1", "a4"]
     queue.leave("a", SLOW)
-    assert queue.admitted[4:] == ["a3"]
+    assert queue.admitted[3:] == ["a2"]
     queue.leave("a", FAST)
-    assert queue.admitted[5:] == ["a5"]
+    assert queue.admitted[4:] == ["a5"]
+    queue.leave("a", SLOW)
+    assert queue.admitted[5:] == ["a3"]
 
 
 def test_a_projects_queue_is_bounded_and_those_of_others_are_not_affected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +196,7 @@ def test_places_are_neither_lost_nor_doubled_under_contention() -> None:
         for future in [pool.submit(work, number) for number in range(24)]:
             future.result()
     assert most <= 5
-    assert [queue.enter("a", FAST, 0.01) for _ in range(5)] == [0.0] * 5
+    assert [queue.enter(project, FAST, 0.01) for project in "aaaab"] == [0.0] * 5
     with pytest.raises(QueueTimeout):
         queue.enter("a", FAST, 0.01)
 

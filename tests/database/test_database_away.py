@@ -79,7 +79,7 @@ def test_when_all_connections_are_broken_only_one_request_fails(settings: Settin
 
     def backends() -> set[int]:
         with ExitStack() as held:
-            connections = [held.enter_context(database.connection()) for _ in range(6)]
+            connections = [held.enter_context(database.connection(f"project {number}")) for number in range(6)]
             return {connection.info.backend_pid for connection in connections}
 
     try:

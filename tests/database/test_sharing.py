@@ -17,6 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from app.config import Settings
 from app.database import admission
 from app.database.admission import Lane
+from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.pooled_connection import PooledConnection
@@ -252,7 +253,7 @@ def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings)
 
 def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, settings: Settings, api: Api) -> None:
     api.create(key="a-key")
-    with open_app(settings, pool_size=2, slow_connections=1, queue_timeout_ms=200) as own:
+    with open_app(settings, pool_size=3, slow_connections=1, queue_timeout_ms=200) as own:
         busy = Api(own, api.project, api.token)
         with own.extensions["database"].connection(api.project, admission.Lane.SLOW):
             assert busy.get("/key=a-key").status_code == 200
@@ -262,6 +263,30 @@ def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, set
             assert "busy" in refused.get_json()["message"]
             assert refused.headers["Retry-After"] == "1"
         assert busy.get("/searchApiPattern?facet=key").status_code == 200
+
+
+@pytest.mark.parametrize("pool_size", [2, 8])
+def test_writes_that_are_stuck_stop_no_other_project(
+    settings: Settings, api: Api, other_project: Api, connection: Connection, pool_size: int
+) -> None:
+    resource = api.create(key="stuck")
+    with open_app(settings, pool_size=pool_size, lock_timeout_ms=60_000, statement_timeout_ms=60_000) as own:
+        hot, cool = (Api(own, each.project, each.token) for each in (api, other_project))
+        database = own.extensions["database"]
+        with ThreadPoolExecutor(2 * pool_size) as pool:
+            with connection.transaction():
+                connection.execute(
+                    "SELECT FROM resource WHERE project_key = %s AND id = %s FOR UPDATE", (hot.project, resource["id"])
+                )
+                stuck = [
+                    pool.submit(hot.put, {"id": resource["id"], "objectTypeProperty": {}}) for _ in range(2 * pool_size)
+                ]
+                wait_until(lambda: database._admission.stats()["requests_waiting"] >= pool_size)
+                for number in range(10):
+                    assert cool.create(key=f"cool-{number}")["key"] == f"cool-{number}"
+                    assert cool.get(f"/key=cool-{number}").status_code == 200
+                assert not any(future.done() for future in stuck)
+            assert {future.result(30).status_code for future in stuck} == {200}
 
 
 def parallel_workers(database: Database, project: str) -> int:

@@ -101,12 +101,12 @@ def test_readiness_is_200_while_only_some_projects_wait(settings: Settings) -> N
     with open_app(settings, pool_size=2, queue_timeout_ms=10_000) as app:
         database, stop = app.extensions["database"], Event()
 
-        def keep_busy() -> None:
+        def keep_busy(project: str) -> None:
             while not stop.is_set():
-                with database.connection("a"):
+                with database.connection(project):
                     time.sleep(0.02)
 
-        busy = [Thread(target=keep_busy) for _ in range(8)]
+        busy = [Thread(target=keep_busy, args=(project,)) for project in "aaaabbbb"]
         for thread in busy:
             thread.start()
         while not database.is_exhausted():
