@@ -99,16 +99,21 @@ def decode(data: bytes | str) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidJson(f"The text is not UTF-8: byte {error.start + 1} is invalid") from None
     try:
-        return _decoder.decode(text)
+        return _decoded(text, _decoder)
     except InvalidJson:
         raise
+    except ValueError:
+        # Python refuses to convert integers of more than 4300 digits.
+        return _decoded(text, _patient_decoder)
+
+
+def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
+    try:
+        return decoder.decode(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise InvalidJson("The text is nested too deeply") from None
-    except ValueError:
-        # Python refuses to convert integers of more than 4300 digits.
-        return _patient_decoder.decode(text)
 
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -87,19 +87,21 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
         '{"key": "good", "objectTypeProperty": {}}',
         '{"objectTypeProperty": {}, "createdAt": "yesterday", "nonsense": 1}',
         "[]",
+        f'{{"key": {"9" * 5000}',
         '{"key": "fine", "objectTypeProperty": {"arrayOfStringExample": ["ok"]}}',
     ]
     result = run("import", "--project", api.project, stdin="\n".join(lines))
     assert result.exit_code == 1
     reported = result.stderr.splitlines()
-    assert reported[-1] == "8 lines: 2 imported, 0 already there, 6 refused."
-    assert [line.split(":")[0] for line in reported[:-1]] == [f"line {number}" for number in range(2, 8)]
+    assert reported[-1] == "9 lines: 2 imported, 0 already there, 7 refused."
+    assert [line.split(":")[0] for line in reported[:-1]] == [f"line {number}" for number in range(2, 9)]
     assert "line 1, column 2" in reported[0]
     assert "objectTypeProperty -> arrayOfIntExample -> 1" in reported[1]
     for field in ("'id'", "'version'", "'key'"):
         assert field in reported[2]
     assert "A duplicate value" in reported[3]
     assert "nonsense: Unknown field." in reported[4]
+    assert "line 1, column 5009" in reported[6]
     assert {item["key"] for item in api.get().get_json()["results"]} == {"good", "fine"}
 
 

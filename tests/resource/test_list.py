@@ -129,6 +129,14 @@ def test_faults_within_the_wrapper_of_object_parameter_are_told_with_their_path(
     )
 
 
+def test_a_number_of_many_digits_beside_a_fault_of_syntax_in_object_parameter_is_400(api: Api) -> None:
+    answer = api.get(query_string={"objectParameter": f'{{"arrayOfIntExample": [{"9" * 4301}]'})
+    assert answer.status_code == 400
+    assert answer.get_json()["message"].startswith(
+        "Malformed parameter: objectParameter: A JSON object is expected. Expecting ',' delimiter (line 1, column "
+    )
+
+
 def test_list_finds_a_number_beyond_int64_by_the_literal_it_was_created_with(api: Api) -> None:
     literal = "9223372036854775809"
     stored = {"arrayOfFloatExample": [int(literal)], "arrayOfNumberNoDefaultsExample": [int(literal)]}
