@@ -8,6 +8,7 @@ would answer it with a page of HTML.
 """
 
 import os
+import re
 import socket
 import time
 import uuid
@@ -44,6 +45,9 @@ _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
 """Limits to reading the rest of a body that the application refused, so that the client can read the reason."""
 
+_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
+"""The value of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and a port."""
+
 _ALWAYS_ANSWERED = ("/health/live", "/health/ready", "/metrics")
 """Paths that are answered while all ordinary connections are held by requests that are worked on."""
 
@@ -62,8 +66,9 @@ class Worker(GeventWorker):
     ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the one that has been
                         waited for longest makes room for a new one; who has hung up is not served.
     ``timeout_ctx``     Idle connections make room for new ones, and end with the worker.
-    ``handle_request``  Who has hung up is not served. Probes are answered whatever else the worker does. A refused
-                        body is read so far that the client gets the answer, but not without limit.
+    ``handle_request``  Who has hung up is not served. A request without a valid Host is refused. Probes are answered
+                        whatever else the worker does. A refused body is read so far that the client gets the answer,
+                        but not without limit.
     ``handle_error``    Errors found by gunicorn are in the format of all others, counted and logged.
     ==================  ================================================================================================
 
@@ -202,6 +207,7 @@ class Worker(GeventWorker):
         if has_hung_up(sock):
             metrics.connections_ended.labels("hung_up_before_work").inc()
             raise StopIteration
+        _raise_if_host_is_wrong(req)
         if not self._clients.make_room() and req.path not in _ALWAYS_ANSWERED:
             metrics.connections_ended.labels("no_room").inc()
             raise errors.over_capacity("The service is busy: all connections are held by requests that it works on.")
@@ -267,6 +273,19 @@ class _IdleWait:
     def __exit__(self, *_: object) -> None:
         self._worker.end_idle(self._client)
         self._client.settimeout(STALLED_S)
+
+
+def _raise_if_host_is_wrong(req: Any) -> None:
+    """Refuse a request as RFC 9112, section 3.2, demands. Gunicorn has refused those with two Host headers.
+
+    :raises ApiError: 400 for HTTP/1.1 without Host, and for one that is none.
+    """
+    host = next((value for name, value in req.headers if name == "HOST"), None)
+    if host is None:
+        if req.version >= (1, 1):
+            raise errors.invalid_input("Malformed request: HTTP/1.1 needs a Host header.")
+    elif not _HOST.fullmatch(host):
+        raise errors.invalid_input("Malformed request: the Host header is no host.")
 
 
 def _discard_rest_of(body: Any) -> bool:

@@ -351,6 +351,13 @@ def shared(new_cluster: Path) -> Generator[Service]:
     [
         (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+        (b"GET http://x/health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: user@x\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
@@ -359,7 +366,24 @@ def shared(new_cluster: Path) -> Generator[Service]:
         (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
         (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
     ],
-    ids=["line", "version", "name", "coding", "lengths", "long-line", "header", "long-header", "many-headers"],
+    ids=[
+        "line",
+        "version",
+        "no-host",
+        "no-host-but-in-target",
+        "two-hosts",
+        "two-hosts-1.0",
+        "path-in-host",
+        "list-of-hosts",
+        "user-in-host",
+        "name",
+        "coding",
+        "lengths",
+        "long-line",
+        "header",
+        "long-header",
+        "many-headers",
+    ],
 )
 def test_requests_that_cannot_be_parsed_are_refused_in_json(
     shared: Service, request_bytes: bytes, status: int, code: str
@@ -376,6 +400,32 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
     assert answer.headers["X-Correlation-ID"]
     assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
     assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /health/live HTTP/1.0\r\n\r\n",
+        *(
+            b"GET /health/live HTTP/1.1\r\nConnection: close\r\nHost:%b\r\n\r\n" % host
+            for host in (
+                b"",
+                b" x",
+                b" x:",
+                b" my_host:80",
+                b" 127.0.0.1:8000",
+                b" [::1]:8000",
+                b" b%C3%BCcher.example",
+            )
+        ),
+    ],
+)
+def test_a_host_of_any_form_is_served_and_http_1_0_needs_none(shared: Service, request_bytes: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
+        connection.sendall(request_bytes)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert answer.status == 200
 
 
 def test_an_internal_error_shows_no_details() -> None:
