@@ -31,6 +31,32 @@ class InvalidExpression(ValueError):
     """A text that is not an expression of its language; ``str()`` of it is the message."""
 
 
+class TooManyTerms(InvalidExpression):
+    """The texts have more terms than they may; those that follow are not read."""
+
+
+@dataclass(slots=True)
+class Terms:
+    """How many terms the texts of a request have, counted before they are parsed.
+
+    :param at_most: how many they may have.
+    :param refusal: the message for more.
+    """
+
+    at_most: int
+    refusal: str
+    count: int = 0
+
+    def add(self, number: int) -> None:
+        """Count further terms.
+
+        :raises TooManyTerms: if there are too many.
+        """
+        self.count += number
+        if self.count > self.at_most:
+            raise TooManyTerms(self.refusal)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The position of a character: line and column, both counted from 1."""
@@ -121,7 +147,8 @@ class Language:
     :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
     :param signs: the spellings of terminals that are no keywords. Messages list keywords first, in the grammar's order.
     :param starts: the rules that a text can start with.
-    :param check: raises InvalidExpression for texts that the parser would take long for.
+    :param terms_of: counts the terms of a text without parsing it: exactly, if the text is an expression.
+    :param check: raises InvalidExpression for further texts that the parser would take long for.
     """
 
     def __init__(
@@ -130,10 +157,12 @@ class Language:
         name: str,
         maker: TreeMaker,
         signs: Mapping[str, tuple[str, ...]],
+        terms_of: Callable[[str], int],
         starts: Sequence[str] = ("start",),
         check: Callable[[str], None] | None = None,
     ) -> None:
         self._name = name
+        self._terms_of = terms_of
         self._check = check
         self._signs = signs
         self._package = package
@@ -161,19 +190,22 @@ class Language:
             maybe_placeholders=False,
         )
 
-    def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
+    def parse(self, text: str, terms: Terms, start: str = "start", *, quoted: str | None = None) -> Any:
         """Parse a text; the trees of short texts are cached.
 
+        :param terms: counts those of this text, too. If there are too many, nothing is parsed.
         :param quoted: names the text in messages, which otherwise quote it.
         :raises InvalidExpression: for a text that is too long or is no expression of the language.
+        :raises TooManyTerms: if this text and those before it have too many terms.
         """
+        if len(text) > LENGTH_AT_MOST:
+            raise InvalidExpression(f"The {self._name} has {len(text)} characters, {LENGTH_AT_MOST} are accepted.")
+        terms.add(self._terms_of(text))
         if len(text) > _CACHED_LENGTH:
             return self._parse(text, start, quoted)
         return self._cached(text, start, quoted)
 
     def _parse(self, text: str, start: str, quoted: str | None) -> Any:
-        if len(text) > LENGTH_AT_MOST:
-            raise InvalidExpression(f"The {self._name} has {len(text)} characters, {LENGTH_AT_MOST} are accepted.")
         if self._check is not None:
             self._check(text)
         try:

@@ -13,7 +13,8 @@ from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
 from app.query.language import LENGTH_AT_MOST
 from app.resource.model import FACET_TERMS_AT_MOST
-from app.resource.searching import words
+from app.resource.searching.search_params import CHARACTERS_AT_MOST
+from app.resource.searching.words import WORDS_AT_MOST
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.pages import Page, keys
@@ -129,7 +130,7 @@ def test_the_documented_search_limits_are_those_of_the_code() -> None:
         FACETS_AT_MOST,
         TERMS_AT_MOST,
         RANGES_AT_MOST,
-        words.WORDS_AT_MOST,
-        words.CHARACTERS_AT_MOST,
+        WORDS_AT_MOST,
+        CHARACTERS_AT_MOST,
     ]
     assert f"the {FACET_TERMS_AT_MOST} values" in PAGE.section("Facets")

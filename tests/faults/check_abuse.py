@@ -180,12 +180,19 @@ def posted(service: Service, path: str, body: bytes, headers: dict[str, str]) ->
         return answer.status, answer.read(), time.monotonic() - began
 
 
+def _filter(number: int) -> bytes:
+    """A filter of 499 values; no two numbers give the same one."""
+    return b"filter=version:" + b",".join(b"%d.%d" % (value, number) for value in range(499))
+
+
 def forms() -> dict[str, bytes]:
     return {
         "thousands of facets": b"&".join(b"facet=version as f%d" % number for number in range(5000)),
         "many facets": b"&".join(b"facet=version as f%d" % number for number in range(900)),
         "thousands of fields": b"&".join(b"text.en=a" for _ in range(100_000)),
         "a long filter": b"filter=key:" + b",".join(b'"%d"' % number for number in range(100_000)),
+        "489 filters of 499 values": b"&".join(_filter(number) for number in range(489)),
+        "489 faulty filters of 499 values": b"&".join(_filter(number) + b"!" for number in range(489)),
         "deep ranges": b"filter=version:range" + b"(" * 100_000,
         "an endless word": b"text.en=" + b"a" * 1_000_000,
         "an endless fuzzy word": b"fuzzy=true&text.en=" + b"ab" * 500_000,
@@ -215,6 +222,7 @@ def bodies() -> dict[str, bytes]:
         "100,000 deep in an ignored field": b'{"createdBy":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         "a long number": b'{"objectTypeProperty":{"arrayOfIntExample":[' + b"9" * 1_000_000 + b"]}}",
         "a long exponent": b'{"objectTypeProperty":{"arrayOfFloatExample":[1e' + b"9" * 1_000_000 + b"]}}",
+        "a long number beside a fault of syntax": b'{"key":' + b"9" * 5000,
         "many names": b"{" + b",".join(b'"%d":1' % number for number in range(150_000)) + b"}",
         "many faults": b'{"objectTypeProperty":{"arrayOfIntExample":[' + b",".join([b'"x"'] * 400_000) + b"]}}",
         "no JSON": b"[" * 2_000_000,

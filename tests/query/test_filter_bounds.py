@@ -1,13 +1,17 @@
 """Limits of filters and facets, and that none of any content is slow to parse."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
 import pytest
+from werkzeug.datastructures import MultiDict
 
-from app.query.filters.parser import parse_facet, parse_filter
+from app.errors import ApiError
+from app.query.filters.parser import TERMS_AT_MOST, parse_facet, parse_filter, terms_of_parameter
 from app.query.filters.resolver import InvalidExpressions, read_facets, read_filters
-from app.query.language import InvalidExpression
+from app.query.language import FAULTS_AT_MOST, InvalidExpression
+from app.resource.searching.search_params import SearchSchema
 from tests.support.effort import assert_under_50_ms
 
 
@@ -42,11 +46,59 @@ from tests.support.effort import assert_under_50_ms
 def test_ten_kilobytes_are_read_in_under_50_milliseconds(text: str) -> None:
     text = text[:10_000]
     for parse, read in ((parse_filter, read_filters), (parse_facet, read_facets)):
-        assert_under_50_ms(partial(parse, text), InvalidExpression)
+        assert_under_50_ms(partial(parse, text, terms_of_parameter()), InvalidExpression)
         with suppress(InvalidExpressions):
             read([text])
 
 
 def test_trees_of_short_texts_are_cached() -> None:
-    assert parse_filter('key:"remembered"') is parse_filter('key:"remembered"')
-    assert parse_facet("key as remembered") is parse_facet("key as remembered")
+    terms = terms_of_parameter()
+    assert parse_filter('key:"remembered"', terms) is parse_filter('key:"remembered"', terms)
+    assert parse_facet("key as remembered", terms) is parse_facet("key as remembered", terms)
+    assert terms.count == 2
+
+
+TOO_MANY_TERMS = "There are more than 500 values and ranges."
+
+
+def refused(read: Callable[[Sequence[str]], object], *texts: str) -> tuple[str, ...]:
+    with pytest.raises(InvalidExpressions) as error:
+        read(texts)
+    return tuple(str(reason) for reason in error.value.reasons)
+
+
+@pytest.mark.clause("S-54")
+def test_the_values_and_ranges_of_all_filters_and_of_all_facets_are_counted() -> None:
+    def values(count: int) -> str:
+        return "key:" + ",".join(['"a, (b) \\" to:"'] * count)
+
+    def ranges(count: int) -> str:
+        return "version: Range " + ", ".join(["(1 to *)"] * count)
+
+    rest = TERMS_AT_MOST - 10
+    for read in (read_filters, read_facets):
+        read([values(rest), ranges(10)])
+        assert refused(read, values(rest), ranges(11)) == (TOO_MANY_TERMS,)
+        assert refused(read, values(TERMS_AT_MOST + 1)) == (TOO_MANY_TERMS,)
+    read_filters([values(TERMS_AT_MOST), "key: exists", "version :MISSING", "id:exists"])
+    read_facets([values(TERMS_AT_MOST), "key as a", "version"])
+
+
+@pytest.mark.parametrize("end", ["", "!"], ids=["expressions", "syntax errors"])
+@pytest.mark.parametrize(("read", "count"), [(read_filters, 489), (read_facets, 50)], ids=["filters", "facets"])
+def test_what_is_beyond_the_limit_is_not_parsed(read: Callable[[Sequence[str]], object], count: int, end: str) -> None:
+    """The filters fill a form of 2 MB. Each text differs, so that no tree is cached."""
+    texts = [f"version:{','.join(f'{number}.{text:03}' for number in range(499))}{end}" for text in range(count)]
+    assert refused(read, *texts)[0] == TOO_MANY_TERMS
+    assert_under_50_ms(partial(refused, read, *texts), InvalidExpressions)
+
+
+def test_what_is_beyond_the_number_of_faults_is_not_parsed() -> None:
+    texts = [f"unknown{'x' * 2000}{number}:1" for number in range(900)]
+    assert len(refused(read_filters, *texts)) == FAULTS_AT_MOST
+    assert_under_50_ms(partial(refused, read_filters, *texts), InvalidExpressions)
+
+
+def test_a_text_of_many_words_is_refused_before_its_words_are_looked_at() -> None:
+    texts = MultiDict([("text.en", "a " * 1000)] * 900)
+    assert_under_50_ms(partial(SearchSchema().load, texts), ApiError)

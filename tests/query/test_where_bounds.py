@@ -10,7 +10,7 @@ from app.query.fields import Stage
 from app.query.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression
 from app.query.predicate import parser
 from app.query.predicate.compiler import compile_condition
-from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
+from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST, terms_of_request
 from app.query.predicate.resolver import InvalidPredicates, read
 from tests.support.api import Api
 from tests.support.effort import assert_under_50_ms
@@ -74,6 +74,27 @@ def test_each_value_of_a_list_is_a_term() -> None:
     assert refused("version in :v", v=["1"] * (TERMS_AT_MOST + 1)) == (TOO_MANY_TERMS,)
 
 
+def test_the_terms_of_nested_conditions_and_of_texts_that_look_like_terms_are_counted_exactly() -> None:
+    half = TERMS_AT_MOST // 2
+    terms = [
+        "arrayOfObjectType(integerExample = 1 and not(integerExampleInt32 in (1)))",
+        'key = "a, b and (c) or d = e" or `key` = "\\"" ',
+    ]
+    for text in terms:
+        quarter = " or ".join([text] * (half // 2))
+        read([quarter, quarter], {})
+        assert refused(quarter, quarter, "version = 1") == (TOO_MANY_TERMS,)
+    read([" and ".join(["key in :v"] * half)], {"v": ["x", "y"]})
+    assert refused(" and ".join(["key in :v"] * half), "version = 1", v=["x", "y"]) == (TOO_MANY_TERMS,)
+
+
+@pytest.mark.parametrize("end", ["", "!"], ids=["predicates", "syntax errors"])
+def test_predicates_beyond_the_limit_are_not_parsed(end: str) -> None:
+    texts = [f"version in ({','.join(f'{number}{text}' for number in range(499))}){end}" for text in range(200)]
+    assert refused(*texts)[-1] == TOO_MANY_TERMS
+    assert_under_50_ms(partial(refused, *texts), InvalidPredicates)
+
+
 def test_the_number_of_faults_in_an_answer_is_bounded() -> None:
     assert len(refused(" or ".join(["x is defined"] * 400), *["y = 1"] * 100)) == FAULTS_AT_MOST
 
@@ -122,14 +143,14 @@ def test_the_largest_predicate_can_be_answered(api: Api) -> None:
     ],
 )
 def test_ten_kilobytes_are_parsed_in_under_50_milliseconds(text: str) -> None:
-    assert_under_50_ms(partial(parser.parse, text), InvalidExpression)
+    assert_under_50_ms(partial(parser.parse, text, terms_of_request()), InvalidExpression)
 
 
 def test_the_tree_of_a_predicate_is_cached() -> None:
     text = 'key = "a text that no other test has"'
-    assert parser.parse(text) is parser.parse(text)
+    assert parser.parse(text, terms_of_request()) is parser.parse(text, terms_of_request())
     long = f'key = "{"x" * 5000}"'
-    assert parser.parse(long) == parser.parse(long)
+    assert parser.parse(long, terms_of_request()) == parser.parse(long, terms_of_request())
 
 
 # Indexes

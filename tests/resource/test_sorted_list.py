@@ -53,6 +53,15 @@ def test_the_total_is_exact_up_to_ten_thousand(api: Api, database_url: str) -> N
     assert (listed["total"], listed["totalCapped"]) == (10_000, True)
 
 
+def test_a_field_counts_where_it_stands_first(api: Api) -> None:
+    for key, text in (("b1", "b"), ("a1", "a"), ("b2", "b")):
+        some_property(api, text, key=key)
+    with recorded() as statements:
+        assert keys(api, "someProperty", "key desc", *["someProperty desc", "key"] * 200) == ["a1", "b2", "b1"]
+        assert keys(api, "someProperty", "key desc") == ["a1", "b2", "b1"]
+    assert len({statement.text for statement in statements}) == 1
+
+
 @pytest.mark.clause("4-11", "4.12-4", "4.12-5", "4.12-7", "4.12-18")
 @pytest.mark.parametrize(
     ("query", "name"),

@@ -18,7 +18,8 @@ from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.resource.model import SearchText
 from app.resource.searching import words
 from app.resource.searching.dictionary import WordCache
-from app.resource.searching.words import CHARACTERS_AT_MOST, WORDS_AT_MOST, expand
+from app.resource.searching.search_params import CHARACTERS_AT_MOST
+from app.resource.searching.words import WORDS_AT_MOST, expand
 from tests.support.api import Api
 
 Find = Callable[..., list[str]]
@@ -305,7 +306,7 @@ def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, f
 
 
 @pytest.mark.clause("S-54")
-def test_words_and_characters_are_bounded(connection: Connection, project: str) -> None:
+def test_words_are_bounded(connection: Connection, project: str) -> None:
     def refused(*texts: SearchText) -> str:
         with pytest.raises(ApiError) as error:
             expand(connection, project, texts, None)
@@ -320,8 +321,17 @@ def test_words_and_characters_are_bounded(connection: Connection, project: str) 
         == f"Malformed parameter: text.de: {too_many}"
     )
     assert refused(SearchText("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
+
+
+@pytest.mark.clause("S-54")
+def test_characters_are_bounded(api: Api) -> None:
+    half = "x" * (CHARACTERS_AT_MOST // 2)
     too_long = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-    assert refused(SearchText("en", "x" * (CHARACTERS_AT_MOST + 1))) == f"Malformed parameter: text.en: {too_long}"
+    for query in ({"text.en": half * 2 + "x"}, {"text.de": half, "text.en": half + "x"}):
+        answer = api.get("/searchApiPattern", query_string=query)
+        assert answer.status_code == 400
+        assert answer.get_json()["message"] == f"Malformed parameter: text.en: {too_long}"
+    assert api.get("/searchApiPattern", query_string={"text.de": half, "text.en": half}).status_code == 200
 
 
 def test_a_word_that_too_many_words_match_is_refused(connection: Connection, project: str) -> None:

@@ -6,29 +6,36 @@ from typing import cast
 from lark import Token, v_args
 
 from app.query.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
-from app.query.language import InvalidExpression, Language, TreeMaker, number_of, position_of, text_of
+from app.query.language import Language, Terms, TreeMaker, number_of, position_of, text_of
 from app.query.predicate.ast import Literal
 
 TERMS_AT_MOST = 500
 """Values and ranges of one parameter, in all of its filters or facets."""
 
-TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
+
+def terms_of_parameter() -> Terms:
+    """The count of the values and ranges of one parameter, which begins with none."""
+    return Terms(TERMS_AT_MOST, f"There are more than {TERMS_AT_MOST} values and ranges.")
 
 
-def parse_filter(text: str) -> ParsedFilter:
+def parse_filter(text: str, terms: Terms) -> ParsedFilter:
     """Parse a filter; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is too long, has too many terms or is no filter.
+    :param terms: counts those of this filter, too.
+    :raises InvalidExpression: for a text that is too long or is no filter.
+    :raises TooManyTerms: if this filter and those before it have too many terms.
     """
-    return cast("ParsedFilter", _LANGUAGE.parse(text, "filter"))
+    return cast("ParsedFilter", _LANGUAGE.parse(text, terms, "filter"))
 
 
-def parse_facet(text: str) -> ParsedFacet:
+def parse_facet(text: str, terms: Terms) -> ParsedFacet:
     """Parse a facet; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is too long, has too many terms or is no facet.
+    :param terms: counts those of this facet, too.
+    :raises InvalidExpression: for a text that is too long or is no facet.
+    :raises TooManyTerms: if this facet and those before it have too many terms.
     """
-    return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
+    return cast("ParsedFacet", _LANGUAGE.parse(text, terms, "facet"))
 
 
 class _Counting:
@@ -88,10 +95,12 @@ _SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|,', re.DOTALL)
 scanned only once."""
 
 
-def _raise_if_too_large(text: str) -> None:
-    """Refuse a text that certainly has too many terms, which the parser would take long for."""
-    if sum(sign == "," for sign in _SIGN.findall(text)) >= TERMS_AT_MOST:
-        raise InvalidExpression(TOO_MANY_TERMS)
+def _terms_of(text: str) -> int:
+    """The values and ranges of a filter or facet: one more than there are commas, unless it has none at all."""
+    _, _, expression = text.partition(":")
+    if expression.strip().lower() in ("", "exists", "missing"):
+        return 0
+    return 1 + _SIGN.findall(expression).count(",")
 
 
 _LANGUAGE = Language(
@@ -99,6 +108,6 @@ _LANGUAGE = Language(
     "expression",
     _TreeMaker(),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
+    terms_of=_terms_of,
     starts=("filter", "facet"),
-    check=_raise_if_too_large,
 )

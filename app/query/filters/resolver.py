@@ -3,9 +3,9 @@
 All faults are collected, so that one answer lists all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from app import errors
 from app.query.fields import RESOURCE, Field, FieldType
@@ -15,6 +15,7 @@ from app.query.filters.ast import (
     FieldPath,
     Filter,
     ParsedFacet,
+    ParsedFilter,
     Path,
     Presence,
     Range,
@@ -22,8 +23,8 @@ from app.query.filters.ast import (
     Subtree,
     Values,
 )
-from app.query.filters.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse_facet, parse_filter
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
+from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
+from app.query.language import FAULTS_AT_MOST, InvalidExpression, Terms, TooManyTerms, place
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
 from app.query.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
 from app.query.predicate.values import refused_literal, unknown_field, value_of
@@ -53,12 +54,7 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """
     faults = _Faults()
     filters: list[Filter] = []
-    for text in texts:
-        try:
-            parsed = parse_filter(text)
-        except InvalidExpression as error:
-            faults.add(str(error))
-            continue
+    for text, parsed in _parsed(texts, parse_filter, faults):
         resolver = _Resolver(text, faults)
         target = resolver.path(parsed.path)
         if isinstance(target, FieldPath):
@@ -80,12 +76,7 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         faults.add(f"There are {len(texts)} facets, {FACETS_AT_MOST} are accepted.")
         faults.raise_if_any()
     facets: dict[str, Facet] = {}
-    for text in texts:
-        try:
-            parsed = parse_facet(text)
-        except InvalidExpression as error:
-            faults.add(str(error))
-            continue
+    for text, parsed in _parsed(texts, parse_facet, faults):
         facet = _Resolver(text, faults).facet(parsed)
         if facet is None:
             continue
@@ -99,17 +90,38 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
 @dataclass(slots=True)
 class _Faults:
     reasons: list[Reason] = field(default_factory=list[Reason])
-    terms: int = 0
+
+    @property
+    def are_enough(self) -> bool:
+        return len(self.reasons) >= FAULTS_AT_MOST
 
     def add(self, reason: Reason) -> None:
-        if len(self.reasons) < FAULTS_AT_MOST:
+        if not self.are_enough:
             self.reasons.append(reason)
 
     def raise_if_any(self) -> None:
-        if self.terms > TERMS_AT_MOST:
-            self.reasons.insert(0, TOO_MANY_TERMS)
         if self.reasons:
             raise InvalidExpressions(self.reasons)
+
+
+Parsed = TypeVar("Parsed", ParsedFilter, ParsedFacet)
+
+
+def _parsed(
+    texts: Sequence[str], parse: Callable[[str, Terms], Parsed], faults: _Faults
+) -> Generator[tuple[str, Parsed]]:
+    """Each text that is an expression, with its tree, until there are too many terms or faults."""
+    terms = terms_of_parameter()
+    for text in texts:
+        if faults.are_enough:
+            return
+        try:
+            yield text, parse(text, terms)
+        except TooManyTerms as error:
+            faults.reasons.insert(0, str(error))
+            return
+        except InvalidExpression as error:
+            faults.add(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +235,6 @@ class _Resolver:
     # Both
 
     def _values(self, target: FieldPath, path: Path, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
-        self.faults.terms += len(items)
         found: list[Value] = []
         for item in items:
             if isinstance(item, Subtree):
@@ -235,7 +246,6 @@ class _Resolver:
         return tuple(found)
 
     def _bounds(self, target: FieldPath, path: Path, item: Range) -> Bounds:
-        self.faults.terms += 1
         low = None if item.low is None else self._value(target, path, item.low)
         high = None if item.high is None else self._value(target, path, item.high)
         return Bounds(low, high)

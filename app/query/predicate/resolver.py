@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.query.fields import RESOURCE, Field, FieldType
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, place
+from app.query.language import FAULTS_AT_MOST, InvalidExpression, Terms, TooManyTerms, place
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -27,7 +27,7 @@ from app.query.predicate.ast import (
     Variable,
 )
 from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
-from app.query.predicate.parser import TERMS_AT_MOST, TOO_MANY_TERMS, parse
+from app.query.predicate.parser import parse, terms_of_request
 from app.query.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
 
 Variables = Mapping[str, Sequence[str]]
@@ -48,25 +48,21 @@ def read(texts: Sequence[str], variables: Variables) -> Condition:
     :raises InvalidPredicates: with every fault of every predicate.
     """
     faults: list[str] = []
-    terms = _Terms()
+    terms = terms_of_request()
     conditions: list[Condition] = []
     for text in texts:
         if len(faults) >= FAULTS_AT_MOST:
             break
         try:
-            conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text), RESOURCE))
+            conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text, terms), RESOURCE))
+        except TooManyTerms as error:
+            faults.append(str(error))
+            break
         except InvalidExpression as error:
             faults.append(str(error))
-    if terms.count > TERMS_AT_MOST:
-        faults.append(TOO_MANY_TERMS)
     if faults:
         raise InvalidPredicates(faults[:FAULTS_AT_MOST])
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
-
-
-@dataclass(slots=True)
-class _Terms:
-    count: int = 0
 
 
 _NOTHING = AllOf(())
@@ -80,7 +76,7 @@ class _Resolver:
     text: str
     variables: Variables
     faults: list[str]
-    terms: _Terms
+    terms: Terms
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
         """The condition of a term, or of its negation, whose names are those of the known fields."""
@@ -110,7 +106,6 @@ class _Resolver:
         return _NOTHING
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
-        self.terms.count += 1
         row = self._field(atom.name, known)
         if row is None:
             return _NOTHING
@@ -146,8 +141,6 @@ class _Resolver:
                     self._add_variable(found, operand, row, operator)
                 case _:
                     assert_never(operand)
-        if operator.arity is Arity.LIST:
-            self.terms.count += max(0, len(found) - 1)
         return tuple(found)
 
     def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
@@ -167,6 +160,7 @@ class _Resolver:
                 variable.position,
             )
         else:
+            self.terms.add(len(texts) - 1)
             for text in texts:
                 value = read_value(text, row.type)
                 if value is None:

@@ -50,9 +50,17 @@ class Term:
 
 
 def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
-    """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any."""
+    """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any.
+
+    A field counts where it stands first, since it orders nothing a second time: PostgreSQL took a second to plan for
+    900 equal terms.
+    """
     terms: list[Term] = []
+    seen: set[Field] = set()
     for asked in sort:
+        if asked.field in seen:
+            continue
+        seen.add(asked.field)
         terms.append(_term(asked.field, stage, descending=asked.descending))
         if asked.field.type is FieldType.ID:
             return tuple(terms)

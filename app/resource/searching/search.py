@@ -10,7 +10,7 @@ from typing import LiteralString
 
 from app.database.connection import Connection
 from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
-from app.query.filters.ast import FieldPath, Filter
+from app.query.filters.ast import Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
@@ -61,19 +61,12 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
 _NO_TEXTS = Expansion((), has_unindexed=False)
 
 
-def _clauses(
-    name: LiteralString, filters: Sequence[Filter], stage: Stage, but: FieldPath | None = None
-) -> list[Clause]:
+def _clauses(name: LiteralString, filters: Sequence[Filter], stage: Stage) -> list[Clause]:
     """The conditions of filters.
 
     :param name: begins the names of their parameters.
-    :param but: a field whose filters are left out.
     """
-    return [
-        compile_condition(one.condition, stage, numbered(name, number))
-        for number, one in enumerate(filters)
-        if one.path != but
-    ]
+    return [compile_condition(one.condition, stage, numbered(name, number)) for number, one in enumerate(filters)]
 
 
 def _matching(tsquery: str | None, stage: Stage) -> Clause:
@@ -116,10 +109,10 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         return Further()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
+    filters = list(zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.stage), strict=True))
     for number, facet in enumerate(query.facets):
         # A filter of facets does not apply to facets on its own field.
-        filters = _clauses("facet_filter", query.facet_filters, query.stage, but=facet.path)
-        narrowed = Selected([*narrowing, *filters])
+        narrowed = Selected([*narrowing, *(clause for one, clause in filters if one.path != facet.path)])
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from math import floor
 from typing import Any, cast
 
@@ -57,6 +58,9 @@ def read_level(text: str) -> tuple[int | float, str]:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
     return number, text
 
+
+CHARACTERS_AT_MOST = 2000
+"""Characters of all texts of a search."""
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 
@@ -134,6 +138,10 @@ class SearchSchema(PagingSchema):
         texts = tuple(
             SearchText(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
         )
+        for text, characters in zip(texts, accumulate(len(text.text) for text in texts), strict=True):
+            if characters > CHARACTERS_AT_MOST:
+                reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
+                raise ValidationError(reason, f"text.{text.language}")
         default = default_fuzzy_level(text.text for text in texts)
         level: int | float
         level, sent = data.get("fuzzy_level", (default, ""))

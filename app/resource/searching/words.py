@@ -6,7 +6,7 @@ all of these; a fuzzy search adds words with a similar spelling. So one index se
 costs little more than an exact one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import LiteralString, cast
@@ -19,9 +19,6 @@ from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
 """Words of all texts of a search, repetitions included; a compound such as ``e-mail`` counts with its parts."""
-
-CHARACTERS_AT_MOST = 2000
-"""Characters of all texts of a search."""
 
 ALTERNATIVES_AT_MOST = 512 * 1024
 """Bytes of the tsquery of a search, with all words of the project that it looks for; PostgreSQL allows a megabyte."""
@@ -113,10 +110,9 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     :param texts: at least one.
     :param fuzzy_level: the Damerau-Levenshtein distance within which a word matches, lowered to the default for its
         length; None: exact.
-    :raises ApiError: 400 ``InvalidInput`` if the texts have more words or characters than a search may have, or if too
-        many words of the project match them.
+    :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, or if too many words of
+        the project match them.
     """
-    _check_length(texts)
     row = connection.execute(
         _EXPAND,
         {
@@ -130,7 +126,9 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
     word_counts, has_unindexed, all_found, asked = cast("tuple[list[int], bool, bool, list[list[str | None]]]", row)
-    _check_at_most(texts, word_counts, WORDS_AT_MOST, "words")
+    for text, total in zip(texts, accumulate(word_counts), strict=True):
+        if total > WORDS_AT_MOST:
+            raise _invalid_text(text, f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
         return Expansion((), has_unindexed)
     expansion = Expansion(
@@ -139,17 +137,6 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
     return expansion
-
-
-def _check_length(texts: Sequence[SearchText]) -> None:
-    _check_at_most(texts, [len(text.text) for text in texts], CHARACTERS_AT_MOST, "characters")
-
-
-def _check_at_most(texts: Sequence[SearchText], counts: Iterable[int], at_most: int, what: str) -> None:
-    """Raise for the text with which the sum of the counts exceeds a limit."""
-    for text, total in zip(texts, accumulate(counts), strict=True):
-        if total > at_most:
-            raise _invalid_text(text, f"The texts of a search may have {at_most} {what} in all.")
 
 
 def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
