@@ -18,7 +18,9 @@ LANGUAGES = [("app.query.predicate", "start", "key is empty"), ("app.query.filte
 
 @pytest.mark.parametrize(("package", "start", "text"), LANGUAGES)
 def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start: str, text: str) -> None:
-    language = Language(package, "text", TreeMaker(), signs={}, starts=("start",) if start == "start" else ("filter",))
+    language = Language(
+        package, "text", TreeMaker(), signs={}, terms_of=len, starts=("start",) if start == "start" else ("filter",)
+    )
     with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
         language.parse(text, start)
 
@@ -27,7 +29,7 @@ def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monk
     """Lark would make a tree of its own of it."""
     api.create({})
     unknown = Lark('start: "x"').parse("x")
-    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda _: And((cast("Parsed", unknown),)))
+    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda *_: And((cast("Parsed", unknown),)))
     assert ask(api, "x").status_code == 500
 
 
@@ -35,6 +37,6 @@ def test_nodes_that_nobody_knows_are_errors(monkeypatch: pytest.MonkeyPatch) -> 
     unknown = object()
     with pytest.raises(AssertionError):
         compile_condition(cast("Condition", unknown), Stage.CURRENT)
-    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda _: unknown)
+    monkeypatch.setattr("app.query.predicate.resolver.parse", lambda *_: unknown)
     with pytest.raises(AssertionError):
         read(["x"], {})
