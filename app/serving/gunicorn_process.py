@@ -121,7 +121,7 @@ class GunicornProcess:
         :raises ServeError: if gunicorn ends instead, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
-        while not _answers(self._settings):
+        while not self.answers():
             if not self.alive:
                 code = None if self.process is None else self.process.returncode
                 raise ServeError(
@@ -132,6 +132,19 @@ class GunicornProcess:
                 raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
             # Until gunicorn listens, a try costs little; from then on it waits for the answer.
             time.sleep(0.02)
+
+    def answers(self) -> bool:
+        """Whether the service answers over HTTP; waits for that for at most 2 s."""
+        import http.client  # only now, while gunicorn loads: with its packages it takes 20 ms
+
+        connection = http.client.HTTPConnection(_probe_host(self._settings), self._settings.port, timeout=2)
+        try:
+            connection.request("GET", "/health/live")
+            return connection.getresponse().status < 500
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
         """Stop gunicorn after requests in flight, or after 12 s.
@@ -178,19 +191,6 @@ def _probe_host(settings: Settings) -> str:
     """The host by which this machine reaches a listener on the bind address."""
     host = settings.listen_host
     return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound
-
-
-def _answers(settings: Settings) -> bool:
-    import http.client  # only now, while gunicorn loads: with its packages it takes 20 ms
-
-    connection = http.client.HTTPConnection(_probe_host(settings), settings.port, timeout=2)
-    try:
-        connection.request("GET", "/health/live")
-        return connection.getresponse().status < 500
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def wait_for_port(settings: Settings) -> None:

@@ -99,13 +99,20 @@ class _Supervisor:
     def _watch(self, wakeup: int) -> None:
         """Restart the children that die, until a signal to stop."""
         gunicorn_restarts, postgres_restarts = _Restarts(), _Restarts()
+        gunicorn_loads = False
         while not self._signals:
             children = [child for child in (self._gunicorn.process, self._postgres_process()) if child is not None]
             processes.reap_orphans(children)
             if self._postgres is not None and self._postgres.pid is None and postgres_restarts.due():
-                self._restart("PostgreSQL", self._postgres.start)
+                has_started = self._restart("PostgreSQL", self._postgres.start)
+                if has_started:
+                    logger.warning("PostgreSQL runs again.")
             if not self._gunicorn.alive and gunicorn_restarts.due():
-                self._restart("gunicorn", self._gunicorn.restart)
+                # Until it answers nothing waits for it, since PostgreSQL may die meanwhile.
+                gunicorn_loads = self._restart("gunicorn", self._gunicorn.restart)
+            if gunicorn_loads and self._gunicorn.answers():
+                gunicorn_loads = False
+                logger.warning("gunicorn runs again.")
             # The end of a child and every signal end this wait at once; its limit serves the pauses between restarts.
             select.select([wakeup], [], [], 0.25)
             with contextlib.suppress(BlockingIOError):
@@ -114,17 +121,18 @@ class _Supervisor:
     def _postgres_process(self) -> subprocess.Popen[bytes] | None:
         return None if self._postgres is None else self._postgres.process
 
-    def _restart(self, name: str, start: Callable[[], object]) -> None:
+    def _restart(self, name: str, start: Callable[[], object]) -> bool:
+        """Start a child again; False if it cannot be started, or a signal to stop has come."""
         logger.error("%s died; it is started again.", name)
         try:
             with self._interruptible():
                 start()
         except _StopRequested:
-            return
+            return False
         except (EmbeddedError, OSError) as error:
             logger.error("%s did not start: %s", name, error)
-        else:
-            logger.warning("%s runs again.", name)
+            return False
+        return True
 
     def _stop(self) -> None:
         """Stop gunicorn first: its requests in flight need the database."""

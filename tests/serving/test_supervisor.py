@@ -310,8 +310,8 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
         assert service.get("/rows") == (200, "1")
         assert set(service.children()) == {"gunicorn", "worker"}
         service.children()["gunicorn"].kill()
-        service.wait_until(lambda: "gunicorn runs again" in service.errors.read_text())
-        service.wait_until(lambda: service.get("/rows") == (200, "1"))
+        service.wait_until(lambda: "gunicorn runs again" in service.errors.read_text(), 30)
+        assert service.get("/rows") == (200, "1")
         assert service.stop() == 0
     assert not (folder / "the data").exists()
 
