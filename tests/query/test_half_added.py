@@ -6,7 +6,7 @@ import pytest
 from lark import Lark
 
 from app.query.fields import Stage
-from app.query.language import Language, TreeMaker
+from app.query.language import Language, Terms, TreeMaker
 from app.query.predicate.ast import And, Condition, Parsed
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.resolver import read
@@ -22,7 +22,7 @@ def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start:
         package, "text", TreeMaker(), signs={}, terms_of=len, starts=("start",) if start == "start" else ("filter",)
     )
     with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
-        language.parse(text, start)
+        language.parse(text, Terms(500, ""), start)
 
 
 def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
