@@ -1,5 +1,6 @@
 # make run            run the service, with an embedded PostgreSQL unless DATABASE_URL names a database
 # make test           lint, types, layers and all tests
+# make coverage       the tests with all examples, and how much of the code they reach
 # make dist           wheels and sdists of service and testkit, and the npm package, reproducible, in dist/
 # make dist-test      install the wheel as users do: with pip, pipx and uvx
 # make docs           the guide, docs/ as pages with a search, in app/pages/guide; the service serves it at /docs/guide
@@ -31,11 +32,12 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test dist dist-test docs image matrix lock sql specification conformance adapters clients-table contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
+.PHONY: help run test coverage dist dist-test docs image matrix lock sql specification conformance adapters clients-table contract page-test bench faults attack compose-test pooler-test plan-test cluster-test install install-dev clean
 
 help:
 	@echo "make run            install, then serve on http://127.0.0.1:8000 (PORT, BIND, DATA_DIR, DATABASE_URL, ...)"
-	@echo "make test           install the tools too, then run every check and test"
+	@echo "make test           install the tools too, then run every check and test (ARGS are options of pytest)"
+	@echo "make coverage       the tests with all generated examples, and how much of the code they reach; fails below 90 %"
 	@echo "make dist           build wheels and sdists of service and testkit and the npm package into dist/, the same bytes each time"
 	@echo "make dist-test      install the wheel as users do, with pip, pipx and uvx, and use it; downloads packages"
 	@echo "make docs           build the guide, docs/ as pages with a search; the service serves it at /docs/guide"
@@ -70,7 +72,11 @@ test: install-dev
 	$(BIN)/fawltydeps --detailed
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/zizmor --offline --quiet .github
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
+
+# Not part of test: measuring takes a third of all processor time. Hypothesis tries more examples here.
+coverage: install-dev
+	HYPOTHESIS_EXAMPLES=all $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing $(ARGS)
 
 dist: install-dev
 	@$(BIN)/python .ci/dist

@@ -209,7 +209,7 @@ def delete_in_parts(connection: Connection, project_key: str) -> None:
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project with their copies, and its part of the dictionary.
 
-    Every process has to hear of it (:func:`app.resource.reading.store.forget_words`).
+    Every process has to hear of it (:func:`app.resource.writing.store.forget_words`).
     """
     for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_COPIES, _DELETE_WORDS, _DELETE_TEXTS):
         connection.execute(statement, {"project_key": project_key})

@@ -148,7 +148,6 @@ def test_who_waits_too_long_for_others_is_told_that_the_service_is_busy(database
         assert "busy" in str(waiting.exception())
 
 
-@pytest.mark.clause("9-26")
 def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
     database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

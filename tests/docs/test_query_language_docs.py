@@ -43,32 +43,6 @@ def test_every_operator_is_documented_with_an_example() -> None:
         assert f" {operator} " in f"{example} "
 
 
-@pytest.mark.clause(
-    "Q-2",
-    "Q-3",
-    "Q-4",
-    "Q-6",
-    "Q-7",
-    "Q-8",
-    "Q-9",
-    "Q-10",
-    "Q-11",
-    "Q-12",
-    "Q-13",
-    "Q-14",
-    "Q-15",
-    "Q-16",
-    "Q-17",
-    "Q-18",
-    "Q-19",
-    "Q-21",
-    "Q-23",
-    "Q-24",
-    "Q-25",
-    "Q-26",
-    "Q-27",
-    "Q-28",
-)
 @pytest.mark.parametrize(
     ("where", "finds"), [row[-2:] for title in ("Operators", "Combining", "Values") for row in PAGE.rows(title)]
 )
@@ -79,20 +53,17 @@ def test_a_documented_predicate_finds_the_documented_resources(library: Api, whe
     assert head.status_code == (200 if finds else 404)
 
 
-@pytest.mark.clause("Q-1", "Q-31", "Q-33", "Q-34")
 @pytest.mark.parametrize(("query", "finds"), PAGE.rows("Variables"))
 def test_a_documented_query_with_variables_finds_the_documented_resources(library: Api, query: str, finds: str) -> None:
     answer = library.get(SORTED, query_string=urlencode(parse_qsl(query, strict_parsing=True)))
     assert sorted(resource["key"] for resource in answer.get_json()["results"]) == keys(finds)
 
 
-@pytest.mark.clause("Q-37", "Q-42", "Q-43", "Q-44")
 @pytest.mark.parametrize(("where", "message"), PAGE.rows("Errors"))
 def test_a_documented_predicate_error_is_the_actual_message(library: Api, where: str, message: str) -> None:
     assert refusals(library, where) == [message]
 
 
-@pytest.mark.clause("Q-39", "Q-40")
 def test_the_documented_predicate_syntax_error_is_the_actual_message(library: Api) -> None:
     shown = PAGE.block("text").removeprefix("Malformed parameter: where: ")
     assert refusals(library, shown.splitlines()[1]) == [shown]

@@ -16,10 +16,6 @@ README = Page("README.md")
 TOUR = Page("docs/tour.md")
 
 
-def test_readme_has_at_most_120_lines() -> None:
-    assert len(README.text.splitlines()) <= 120
-
-
 def rows_of_the_map() -> Iterator[tuple[str, str]]:
     """Each folder in the map, with its description."""
     for cell, meaning, *_ in README.rows("Where things are"):

@@ -49,26 +49,6 @@ def pairs(query: str) -> list[tuple[str, str]]:
     return parse_qsl(query, keep_blank_values=True, strict_parsing=True)
 
 
-@pytest.mark.clause(
-    "3-4",
-    "S-1",
-    "S-2",
-    "S-3",
-    "S-4",
-    "S-5",
-    "S-6",
-    "S-7",
-    "S-9",
-    "S-10",
-    "S-11",
-    "S-14",
-    "S-15",
-    "S-16",
-    "S-19",
-    "S-20",
-    "S-21",
-    "S-22",
-)
 @pytest.mark.parametrize("by_form", [False, True])
 @pytest.mark.parametrize(
     ("query", "finds"),
@@ -86,7 +66,6 @@ def test_a_documented_search_finds_the_documented_resources(
     assert page["total"] == page["count"] == len(keys(finds))
 
 
-@pytest.mark.clause("S-29", "S-30", "S-31", "S-33", "S-34", "S-35", "S-36", "S-37", "S-38", "S-39", "S-40", "S-41")
 @pytest.mark.parametrize(("facet", "result"), PAGE.rows("Facets"))
 def test_a_documented_facet_has_the_documented_counts(library: Api, facet: str, result: str) -> None:
     answer = ask(library, [("facet", facet)], by_form=False)
@@ -95,7 +74,6 @@ def test_a_documented_facet_has_the_documented_counts(library: Api, facet: str, 
     assert counted == json.loads(result)
 
 
-@pytest.mark.clause("S-23", "S-24", "S-25")
 def test_each_kind_of_filter_narrows_results_and_facets_as_documented(library: Api) -> None:
     table = [row for row in PAGE.rows("Filters") if row[0].startswith("filter")]
     assert [row[0] for row in table] == ["filter.query", "filter", "filter.facets"]
@@ -107,7 +85,6 @@ def test_each_kind_of_filter_narrows_results_and_facets_as_documented(library: A
         assert (page["facets"]["key"]["total"] == 1) is (facets == "yes")
 
 
-@pytest.mark.clause("S-8", "S-12", "S-42", "S-43", "S-49", "S-50", "S-51", "S-52")
 @pytest.mark.parametrize(("query", "message"), PAGE.rows("Errors"))
 def test_a_documented_search_error_is_the_actual_message(library: Api, query: str, message: str) -> None:
     for by_form in (False, True):
@@ -116,7 +93,6 @@ def test_a_documented_search_error_is_the_actual_message(library: Api, query: st
         assert [error["message"] for error in answer.get_json()["errors"]] == [message]
 
 
-@pytest.mark.clause("S-47", "S-48")
 def test_the_documented_filter_syntax_error_is_the_actual_message(library: Api) -> None:
     shown = PAGE.block("text")
     answer = ask(library, [("filter.query", shown.splitlines()[1])], by_form=True)

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from app.database.connection import Connection
 from app.identity import clients
 from tests.conftest import TokenFor
@@ -20,7 +18,6 @@ from tests.support.service import running_service
 FUZZING = Path(__file__).resolve().parent
 
 
-@pytest.mark.clause("E-27")
 def test_schemathesis_finds_no_fault(
     database_url: str, connection: Connection, project: str, token_for: TokenFor, tmp_path: Path
 ) -> None:

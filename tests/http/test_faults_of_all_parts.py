@@ -19,7 +19,6 @@ def messages(answer: Any) -> list[str]:
     return [fault.get("detailedErrorMessage", fault["message"]) for fault in answer.get_json()["errors"]]
 
 
-@pytest.mark.clause("4-4", "E-13")
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_an_undeclared_parameter_is_told_also_if_the_body_is_missing_or_wrong(api: Api, method: str) -> None:
     for body, expected in (
@@ -34,7 +33,6 @@ def test_an_undeclared_parameter_is_told_also_if_the_body_is_missing_or_wrong(ap
         assert told[1].startswith(expected)
 
 
-@pytest.mark.clause("E-5", "E-13")
 def test_an_update_tells_of_query_header_and_body(api: Api) -> None:
     answer = api.post(
         f"/{UNKNOWN_ID}?bogus=1&other=2", json={"version": "x", "actions": 1}, headers={"If-Match": "unquoted"}
@@ -70,7 +68,6 @@ def test_a_search_tells_of_its_query_string_if_the_form_is_malformed(searcher: A
     assert [text.split(":")[1] for text in messages(answer)] == [" limit", " sort"]
 
 
-@pytest.mark.clause("4-13", "E-5")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -85,7 +82,6 @@ def test_a_query_string_that_is_not_utf_8_names_the_parameters(api: Api, query: 
     assert messages(api.get(query)) == [f"Malformed parameter: {text}" for text in expected]
 
 
-@pytest.mark.clause("4-13")
 def test_a_form_that_is_not_utf_8_names_the_fields(searcher: Api) -> None:
     for body in (b"facet=k\xffy&limit=1", b"facet=k%FFy", b"fac+et=%41&facet=%ff"):
         answer = searcher.post(
@@ -94,7 +90,6 @@ def test_a_form_that_is_not_utf_8_names_the_fields(searcher: Api) -> None:
         assert messages(answer) == ["Malformed parameter: facet: The value is not UTF-8."]
 
 
-@pytest.mark.clause("E-18")
 def test_too_large_and_of_another_media_type_come_before_all_faults(api: Api, searcher: Api) -> None:
     large = b"x" * (2 * 1024 * 1024 + 1)
     assert api.request("POST", "?bogus=1", data=large, content_type="application/json").status_code == 413

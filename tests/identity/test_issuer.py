@@ -19,7 +19,6 @@ def metadata_of(app: Flask) -> dict[str, Any]:
     return app.test_client().get("/.well-known/oauth-authorization-server").get_json()
 
 
-@pytest.mark.clause("A-33")
 @pytest.mark.parametrize(
     ("changes", "issuer", "base"),
     [

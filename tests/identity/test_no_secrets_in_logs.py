@@ -42,7 +42,6 @@ def test_the_run_is_watched(api: Api, secrecy: Secrecy) -> None:
     assert secrecy.texts >= before + 2  # a log line and an error body
 
 
-@pytest.mark.clause("E-28")
 def test_crashes_and_errors_leak_nothing(
     app: Flask, api: Api, connection: Connection, secrecy: Secrecy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,7 +58,6 @@ def fill(endpoint: str, project: str, resource_id: str) -> tuple[str, str]:
     return method, f"/{rule}"
 
 
-@pytest.mark.clause("4.9-11", "4.13-6", "4.14-1", "A-1", "A-6", "A-7", "A-8", "A-9", "A-10", "A-11", "A-12", "A-13")
 @pytest.mark.parametrize("scope", SCOPE_NAMES)
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
 def test_an_endpoint_answers_as_the_table_says(
@@ -85,7 +84,6 @@ def test_an_endpoint_answers_as_the_table_says(
     assert elsewhere.status_code == 403
 
 
-@pytest.mark.clause("A-2", "A-4")
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
 def test_without_a_token_every_endpoint_is_401(api: Api, project: str, section: str, endpoint: str) -> None:
     method, path = fill(endpoint, project, "an-id")
@@ -94,7 +92,6 @@ def test_without_a_token_every_endpoint_is_401(api: Api, project: str, section: 
     assert answer.headers["WWW-Authenticate"] == f'Bearer realm="{project}"'
 
 
-@pytest.mark.clause("4.14-7")
 @pytest.mark.parametrize("scope", ["view_products", "view_published_products"])
 def test_either_scope_of_products_opens_either_projection(
     api: Api, project: str, token_for: TokenFor, scope: str

@@ -79,7 +79,6 @@ def let_time_pass(keys: Connection, seconds: float) -> None:
     )
 
 
-@pytest.mark.clause("A-29", "A-31")
 def test_the_key_set_verifies_tokens_and_contains_nothing_private(app: Flask, client_token: str) -> None:
     answer = app.test_client().get("/.well-known/jwks.json")
     assert answer.status_code == 200

@@ -39,7 +39,6 @@ def everything(api: Api) -> dict[str, Any]:
     return api.get("/sorted-query-parameters").get_json()
 
 
-@pytest.mark.clause("A-8", "A-14")
 @pytest.mark.parametrize(("section", "endpoint"), MATRIX)
 def test_a_token_of_a_is_refused_on_the_urls_of_b(a: Api, b: Api, section: str, endpoint: str) -> None:
     before = everything(b)
@@ -131,7 +130,6 @@ def test_every_endpoint_is_probed(app: Flask) -> None:
     assert set(PROBES) == set(endpoints_of_a_project(app))
 
 
-@pytest.mark.clause("2.1-4", "2.1-5")
 @pytest.mark.parametrize("endpoint", [name for name, probes in PROBES.items() if probes])
 def test_what_b_has_does_not_exist_for_a(a: Api, b: Api, endpoint: str) -> None:
     of_b = b.get(f"/key={KEY}").get_json()
@@ -158,7 +156,6 @@ def counted_nothing(facet: dict[str, Any]) -> bool:
     return all(counted["count"] == 0 for counted in facet.get("ranges", [facet]))
 
 
-@pytest.mark.clause("2.1-4", "2.1-5", "2.2-11")
 def test_a_key_or_a_sole_place_that_b_takes_is_free_for_a(a: Api, b: Api) -> None:
     of_b = everything(b)
     created = a.put(json=WRITE | {"key": KEY})
@@ -171,7 +168,6 @@ def test_a_key_or_a_sole_place_that_b_takes_is_free_for_a(a: Api, b: Api) -> Non
     assert everything(b) == of_b
 
 
-@pytest.mark.clause("2.1-4")
 def test_totals_and_pages_count_only_the_own_project(a: Api, b: Api) -> None:
     for number in range(3):
         a.create({"arrayOfIntExample": [number]})
@@ -202,7 +198,6 @@ def test_the_same_id_in_both_projects_is_two_resources(a: Api, b: Api, database_
     assert of_b["objectTypeProperty"] == EXAMPLE
 
 
-@pytest.mark.clause("9-25")
 def test_a_locked_row_of_b_does_not_delay_a(a: Api, b: Api, database_url: str) -> None:
     mine = a.create(key=KEY)
     with psycopg.connect(database_url) as holder:

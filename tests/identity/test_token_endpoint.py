@@ -40,7 +40,6 @@ def test_a_secret_has_the_length_by_which_the_journal_of_the_sandbox_knows_it(co
     assert len(create_client(connection, "some", ("view_test:p",)).client_secret) == SECRET_LENGTH
 
 
-@pytest.mark.clause("2.2-5", "A-15", "A-16", "A-17", "A-18")
 def test_a_token_with_all_scopes_of_the_client_gives_access_to_the_project(client: OAuthClient, project: str) -> None:
     answer = client.grant()
     assert answer.status_code == 200
@@ -56,7 +55,6 @@ def test_a_token_with_all_scopes_of_the_client_gives_access_to_the_project(clien
     assert created["createdBy"] == {"typeId": "api-client", "id": client.id}
 
 
-@pytest.mark.clause("A-29", "A-30")
 def test_a_token_has_the_profile_of_rfc_9068(client: OAuthClient) -> None:
     token = client.token()
     claims = part(token, 1)
@@ -70,7 +68,6 @@ def test_a_token_has_the_profile_of_rfc_9068(client: OAuthClient) -> None:
     assert part(client.token(), 1)["jti"] != claims["jti"]
 
 
-@pytest.mark.clause("A-18")
 def test_the_answer_names_the_scopes_that_were_requested_and_granted(client: OAuthClient, project: str) -> None:
     both = f"view_test:{project} manage_test:{project}"
     assert client.grant(scope=both).get_json()["scope"] == both
@@ -79,7 +76,6 @@ def test_the_answer_names_the_scopes_that_were_requested_and_granted(client: OAu
     assert Api(client.app, project, one["access_token"]).post(json={"objectTypeProperty": {}}).status_code == 403
 
 
-@pytest.mark.clause("A-19", "A-20")
 @pytest.mark.parametrize(
     "body",
     [
@@ -97,7 +93,6 @@ def test_forms_that_are_not_fully_encoded_are_accepted(client: OAuthClient, proj
     assert answer.get_json()["scope"] == f"manage_test:{project} view_test:{project}"
 
 
-@pytest.mark.clause("A-21")
 def test_credentials_may_be_form_fields(client: OAuthClient) -> None:
     form = {"grant_type": "client_credentials", **client.fields}
     assert client.post("/oauth/token", form, headers={}).status_code == 200
@@ -105,7 +100,6 @@ def test_credentials_may_be_form_fields(client: OAuthClient) -> None:
     refused(client.post("/oauth/token", wrong, headers={}), 401, "invalid_client")
 
 
-@pytest.mark.clause("A-28")
 def test_the_form_may_repeat_the_clients_id_but_not_the_secret(client: OAuthClient) -> None:
     form = {"grant_type": "client_credentials"}
     assert client.post("/oauth/token", form | {"client_id": client.id}).status_code == 200
@@ -119,7 +113,6 @@ def test_credentials_in_the_header_may_be_percent_encoded(client: OAuthClient) -
     assert client.post("/oauth/token", {"grant_type": "client_credentials"}, header).status_code == 200
 
 
-@pytest.mark.clause("A-22", "A-41")
 def test_a_parameter_may_be_in_the_query_or_in_the_form_but_not_in_both(client: OAuthClient, project: str) -> None:
     query = urlencode({"grant_type": "client_credentials", "scope": f"view_test:{project}", "ignored": "x"})
     in_query = client.app.test_client().post(f"/oauth/token?{query}", headers=client.header)
@@ -134,7 +127,6 @@ def test_a_parameter_may_be_in_the_query_or_in_the_form_but_not_in_both(client: 
     assert without_a_value.get_json()["scope"] == f"view_test:{project}"
 
 
-@pytest.mark.clause("A-22")
 @pytest.mark.parametrize("name", ["client_id", "client_secret", "token"])
 def test_secrets_in_the_url_are_refused(client: OAuthClient, name: str) -> None:
     value = {**client.fields, "token": "x"}[name]
@@ -143,7 +135,6 @@ def test_secrets_in_the_url_are_refused(client: OAuthClient, name: str) -> None:
     assert value not in answer.text or value == "x"
 
 
-@pytest.mark.clause("A-23")
 def test_wrong_and_malformed_credentials_are_refused(client: OAuthClient) -> None:
     form = {"grant_type": "client_credentials"}
     for headers in (
@@ -168,7 +159,6 @@ def test_wrong_and_malformed_credentials_are_refused(client: OAuthClient) -> Non
         assert message == "Please provide valid client credentials using HTTP Basic Authentication."
 
 
-@pytest.mark.clause("A-26", "A-27")
 def test_other_grant_types_are_refused(client: OAuthClient) -> None:
     missing = client.post("/oauth/token", {})
     assert refused(missing, 400, "invalid_request") == "Missing required parameter: grant_type."
@@ -178,7 +168,6 @@ def test_other_grant_types_are_refused(client: OAuthClient) -> None:
         assert message == f"Invalid parameter: grant_type: Invalid grant type: '{grant_type}'"
 
 
-@pytest.mark.clause("A-25")
 def test_scopes_beyond_the_clients_are_refused_as_a_whole(client: OAuthClient, project: str) -> None:
     for scope in (
         f"view_products:{project}",
@@ -190,7 +179,6 @@ def test_scopes_beyond_the_clients_are_refused_as_a_whole(client: OAuthClient, p
         assert message.startswith("Permissions exceeded. Only the following permissions can be requested: manage_test:")
 
 
-@pytest.mark.clause("A-24")
 def test_malformed_scopes_are_refused(client: OAuthClient, project: str) -> None:
     for scope in ("manage_project:" + project, "view_test", "view_test:", f"view_test:{project}:store", "nul\0", " "):
         message = refused(client.grant(scope=scope), 400, "invalid_scope")
@@ -198,7 +186,6 @@ def test_malformed_scopes_are_refused(client: OAuthClient, project: str) -> None
     assert client.grant(scope="").status_code == 200  # an empty parameter counts as absent: RFC 6749, section 3.1
 
 
-@pytest.mark.clause("A-28")
 def test_bodies_that_are_not_a_form_are_refused(client: OAuthClient) -> None:
     twice = "grant_type=client_credentials&grant_type=client_credentials"
     for body in (twice, b"grant_type=\xff", b"grant_type=%FF", "&".join(["a=b"] * 2000)):
@@ -262,7 +249,6 @@ def test_wrong_credentials_cost_no_slow_hash(client: OAuthClient) -> None:
     assert (time.process_time() - spent) / 100 < 0.02
 
 
-@pytest.mark.clause("A-32", "A-33")
 def test_metadata_names_the_endpoints_below_the_public_url(settings: Settings) -> None:
     with open_app(settings, public_url="https://api.example.com") as app:
         address = "/.well-known/oauth-authorization-server"

@@ -67,7 +67,6 @@ def refused(read: Callable[[Sequence[str]], object], *texts: str) -> tuple[str, 
     return tuple(str(reason) for reason in error.value.reasons)
 
 
-@pytest.mark.clause("S-54")
 def test_the_values_and_ranges_of_all_filters_and_of_all_facets_are_counted() -> None:
     def values(count: int) -> str:
         return "key:" + ",".join(['"a, (b) \\" to:"'] * count)

@@ -18,7 +18,6 @@ def test_one_variable_can_stand_for_fields_of_several_types(library: Api) -> Non
     assert found(library, "version = :v or arrayOfStringExample = :v", v="7") == ["seven"]
 
 
-@pytest.mark.clause("Q-32", "Q-51")
 @pytest.mark.parametrize(
     "name", ["var.", "var.a-b", "var.a.b", "var.ä", "var.a b", "Var.a", "vara", "var.<name>", "var.a\n"]
 )
@@ -35,7 +34,6 @@ def test_other_endpoints_refuse_variables(api: Api) -> None:
     assert api.get(f"/{created['id']}", query_string={"var.a": "x"}).status_code == 400
 
 
-@pytest.mark.clause("Q-37")
 def test_a_missing_variable_is_named(library: Api) -> None:
     assert refusals(library, "key = :name and version = :Name", NAME="x") == [
         "Missing parameter value for name (line 1, column 7)",
@@ -44,14 +42,12 @@ def test_a_missing_variable_is_named(library: Api) -> None:
     assert refusals(library, "key in :names") == ["Missing parameter value for names (line 1, column 8)"]
 
 
-@pytest.mark.clause("Q-38")
 def test_a_comparison_refuses_a_list(library: Api) -> None:
     assert refusals(library, "key = :k", k=["a", "b"]) == [
         "The variable 'k' has 2 values, and '=' takes one. (line 1, column 7)"
     ]
 
 
-@pytest.mark.clause("Q-43")
 @pytest.mark.parametrize(
     ("where", "value", "takes"),
     [
@@ -69,7 +65,6 @@ def test_a_value_of_another_type_is_refused(library: Api, where: str, value: str
     assert "the value of the variable 'v'" in message
 
 
-@pytest.mark.clause("4-13")
 def test_a_variable_with_an_unstorable_character_is_refused(api: Api) -> None:
     answer = ask(api, "key = :v", v="\x00")
     assert codes(answer) == ["InvalidInput"]

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import psycopg
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Opera
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.parser import parse, terms_of_request
 from app.query.predicate.resolver import read
+from tests.support.generated import examples
 from tests.support.oracle import (
     ID_TEXTS,
     OPERAND_NUMBERS,
@@ -219,8 +219,7 @@ def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
     return [view["id"] for view in seen(library, stage) if holds(predicate, view)]
 
 
-@pytest.mark.clause("Q-1", "Q-14")
-@settings(many, max_examples=120)
+@settings(many, max_examples=examples(120))
 @given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
 def test_sql_finds_what_python_finds(
     connection: psycopg.Connection[Any], library: Library, predicate: Parsed, stage: Stage
@@ -234,7 +233,7 @@ def test_sql_finds_what_python_finds(
         connection.rollback()
 
 
-@settings(many, max_examples=100)
+@settings(many, max_examples=examples(100))
 @given(library=libraries, predicate=predicates)
 def test_a_variable_means_what_its_literal_means(
     connection: psycopg.Connection[Any], library: Library, predicate: Parsed
@@ -275,7 +274,7 @@ def with_operands(term: Parsed, operand_for: Callable[[str, Literal], Operand]) 
             return replace(term, operands=tuple(operand_for(name.text, literal) for literal in literals))
 
 
-@settings(many, max_examples=150)
+@settings(many, max_examples=examples(150))
 @given(predicate=predicates)
 def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(printed(predicate), terms_of_request()) == predicate
@@ -292,7 +291,7 @@ def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(shouted, terms_of_request()) == predicate
 
 
-@settings(many, max_examples=150)
+@settings(many, max_examples=examples(150))
 @given(predicate=predicates, stage=st.sampled_from(Stage))
 def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, stage: Stage) -> None:
     def mark(field: str, literal: Literal) -> Literal:

@@ -25,14 +25,12 @@ def refused(*texts: str, **variables: list[str]) -> tuple[str, ...]:
     return error.value.reasons
 
 
-@pytest.mark.clause("Q-45")
 def test_the_length_of_a_text_is_bounded() -> None:
     text = 'key = "x"'
     read([text.ljust(LENGTH_AT_MOST)], {})
     assert refused(text.ljust(LENGTH_AT_MOST + 1)) == ("The predicate has 16385 characters, 16384 are accepted.",)
 
 
-@pytest.mark.clause("Q-45")
 def test_the_depth_is_bounded(api: Api) -> None:
     def nested(depth: int, opening: str = "(") -> str:
         return opening * depth + 'key = "x"' + ")" * depth
@@ -49,7 +47,6 @@ def test_the_depth_is_bounded(api: Api) -> None:
         assert "deeper" not in str(error.value)
 
 
-@pytest.mark.clause("Q-45")
 def test_the_number_of_terms_is_bounded() -> None:
     def terms(count: int) -> str:
         return " or ".join(["key is defined"] * count)
@@ -63,7 +60,6 @@ def test_the_number_of_terms_is_bounded() -> None:
         read([" or ".join(["key = " + f'"{text.replace(chr(34), chr(92) + chr(34))}"'] * 400)], {})
 
 
-@pytest.mark.clause("Q-45")
 def test_each_value_of_a_list_is_a_term() -> None:
     def values(count: int) -> str:
         return f"version in ({','.join('1' * count)})"

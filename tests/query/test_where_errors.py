@@ -10,7 +10,6 @@ VALUE = "input parameter or primitive value"
 MORE = "end of input, 'and' or 'or'"
 
 
-@pytest.mark.clause("Q-22", "Q-29", "Q-39", "Q-40", "Q-48", "Q-49", "Q-50")
 @pytest.mark.parametrize(
     ("where", "message", "caret"),
     [
@@ -58,7 +57,6 @@ def test_a_syntax_error_says_where_and_what_was_expected(api: Api, where: str, m
     ]
 
 
-@pytest.mark.clause("Q-40")
 def test_the_message_shows_the_line_with_the_error_and_its_number(api: Api) -> None:
     assert refusals(api, 'key = "a\nb"\nand\n\tversion ==1\nand key = "x"') == [
         f"Syntax error while parsing 'where'. Invalid input '=', expected {VALUE} (line 4, column 11):\n"
@@ -67,7 +65,6 @@ def test_the_message_shows_the_line_with_the_error_and_its_number(api: Api) -> N
     ]
 
 
-@pytest.mark.clause("Q-41")
 def test_an_empty_predicate_is_refused(api: Api) -> None:
     assert refusals(api, "") == ["The value is empty."]
     assert refusals(api, 'key = "x"', "", "x = 1") == [
@@ -76,7 +73,6 @@ def test_an_empty_predicate_is_refused(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("Q-42", "Q-52")
 def test_an_unknown_field_is_named_with_the_nearest_known_one(api: Api) -> None:
     assert refusals(api, 'kye = "x"') == ["The field 'kye' does not exist. Did you mean 'key'? (line 1, column 1)"]
     assert refusals(api, "limit = 5") == ["The field 'limit' does not exist. (line 1, column 1)"]
@@ -94,7 +90,6 @@ def test_a_field_is_known_only_in_its_own_object(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("Q-43")
 @pytest.mark.parametrize(
     ("where", "message"),
     [
@@ -134,7 +129,6 @@ def test_a_literal_of_another_type_is_refused(api: Api, where: str, message: str
     assert found.rsplit(" (line 1", 1)[0] == message
 
 
-@pytest.mark.clause("Q-44")
 @pytest.mark.parametrize(
     ("where", "name", "takes"),
     [
@@ -158,7 +152,6 @@ def test_an_operator_that_the_field_does_not_have_is_refused(api: Api, where: st
     assert takes in message
 
 
-@pytest.mark.clause("Q-46")
 def test_all_faults_are_in_one_answer(api: Api) -> None:
     assert refusals(api, 'x = 1 and version = "a" or key = :k', "key =", "nothing is defined") == [
         "The field 'x' does not exist. (line 1, column 1)",
@@ -170,7 +163,6 @@ def test_all_faults_are_in_one_answer(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("E-13")
 def test_faults_of_other_parameters_are_in_the_same_answer(api: Api) -> None:
     query = {"where": "x = 1", "limit": "501", "expand": "y", "unknown": "z", "var.a-b": "1", "var.a": "\x00"}
     answer = api.get(SORTED, query_string=query)

@@ -23,7 +23,6 @@ def echoed(api: Api, record: Any = None, path: str = "a/b", query: str = "") -> 
     return answer.get_json()
 
 
-@pytest.mark.clause("4-15", "2.4-3")
 def test_all_options_refuses_a_value_of_too_many_levels_and_takes_100(api: Api) -> None:
     deep: Any = []
     for _ in range(99):
@@ -78,7 +77,6 @@ def test_all_options_echoes_a_query_number(api: Api, literal: str, number: float
     assert answer["arrayOfFloatExample"] == answer["arrayOfNumberNoDefaultsExample"] == [number]
 
 
-@pytest.mark.clause("2.4-6")
 @pytest.mark.parametrize(
     "text",
     ["", "yesterday", "2015-02-28", "2015-02-28T16:41:41", "2015-02-30T00:00:00Z", "2015-13-01T00:00:00Z",
@@ -93,7 +91,6 @@ def test_all_options_with_a_malformed_timestamp_is_400(api: Api, text: str) -> N
     assert answer.get_json()["errors"][0]["invalidValue"] == text
 
 
-@pytest.mark.clause("2.4-5")
 @pytest.mark.parametrize(
     ("record", "place"),
     [
@@ -114,7 +111,6 @@ def test_all_options_with_an_unknown_field_or_a_wrong_type_is_400(api: Api, reco
     assert detail.startswith(f"{place}: ")
 
 
-@pytest.mark.clause("2.3-17")
 @pytest.mark.parametrize(
     ("record", "place"),
     [

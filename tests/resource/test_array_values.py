@@ -25,6 +25,7 @@ from app.resource.model import StoredResource
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 from tests.support.api import Api
+from tests.support.generated import examples
 from tests.support.object_types import object_types
 from tests.support.oracle import INTEGERS, NUMBERS, many, texts
 
@@ -42,7 +43,7 @@ def made(object_type: dict[str, Any], staged: dict[str, Any] | None = None, key:
 # What Python writes and what SQL makes
 
 
-@settings(many, max_examples=20)
+@settings(many, max_examples=examples(20))
 @given(library=st.lists(st.tuples(anything, st.none() | anything), min_size=1, max_size=8))
 def test_the_worker_writes_what_sql_makes_from_the_document(database_url: str, library: list[Any]) -> None:
     with psycopg.connect(database_url) as connection:

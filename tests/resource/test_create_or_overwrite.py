@@ -39,7 +39,6 @@ def test_a_mark_on_a_resource_with_a_key_means_nothing(api: Api, connection: Con
     assert api.get("/key=a-key").get_json() == named
 
 
-@pytest.mark.clause("2.2-11", "4.6-8")
 def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
     api.create(key="taken")
     created = api.create()
@@ -52,7 +51,6 @@ def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> N
     assert (keyed.status_code, keyed.get_json()["key"], keyed.get_json()["version"]) == (200, "new", 2)
 
 
-@pytest.mark.clause("9-16", "9-19")
 def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> None:
     answers = send_concurrently(8, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
@@ -61,7 +59,6 @@ def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> No
     assert total(api) == 1
 
 
-@pytest.mark.clause("9-16", "9-19")
 def test_concurrent_puts_beside_others_create_and_choose_one_resource(api: Api) -> None:
     others = [api.create(), api.create()]
     answers = send_concurrently(16, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
@@ -72,7 +69,6 @@ def test_concurrent_puts_beside_others_create_and_choose_one_resource(api: Api) 
     assert total(api) == 3
 
 
-@pytest.mark.clause("9-16", "9-19")
 def test_puts_that_race_with_posts_and_deletions_choose_one_resource_at_a_time(api: Api) -> None:
     def work(number: int) -> list[int]:
         statuses: list[int] = []
@@ -97,7 +93,6 @@ def test_puts_that_race_with_posts_and_deletions_choose_one_resource_at_a_time(a
     assert [one for one in after if one["id"] != unnamed[0]] == [one for one in before if one["id"] != unnamed[0]]
 
 
-@pytest.mark.clause("9-18")
 def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
     bodies = [{"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
     answers = send_concurrently(8, lambda number: api.put(bodies[number]))
@@ -106,7 +101,6 @@ def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
     assert total(api) == 1
 
 
-@pytest.mark.clause("9-14")
 def test_of_concurrent_puts_with_one_version_one_is_200_and_the_others_are_409(api: Api) -> None:
     api.create()
     answers = send_concurrently(

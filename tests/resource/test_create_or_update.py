@@ -1,11 +1,8 @@
 """POST on the collection (interface 4.6): create a resource, or update fields of its ObjectType."""
 
-import pytest
-
 from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
 
 
-@pytest.mark.clause("2.2-11", "E-12")
 def test_post_with_a_key_in_use_is_400_duplicate_field(api: Api) -> None:
     api.create(key="taken")
     other = api.create()
@@ -22,7 +19,6 @@ def test_post_with_a_key_in_use_is_400_duplicate_field(api: Api) -> None:
     assert api.get(f"/{other['id']}").get_json() == other
 
 
-@pytest.mark.clause("4.6-7")
 def test_post_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
     for unknown in (UNKNOWN_ID, "no-uuid", ""):
         answer = api.post(json={"id": unknown, "objectTypeProperty": {}})
@@ -32,7 +28,6 @@ def test_post_with_an_unknown_id_is_404_and_creates_nothing(api: Api) -> None:
     assert api.get().get_json()["total"] == 0
 
 
-@pytest.mark.clause("9-17")
 def test_concurrent_posts_with_one_key_lose_no_field(api: Api) -> None:
     names = ("arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfFloatExample", "arrayOfStringExample")
     parts = [{name: EXAMPLE[name]} for name in names]

@@ -1,11 +1,8 @@
 """DELETE of a resource (interface 4.11)."""
 
-import pytest
-
 from tests.support.api import Api, send_concurrently
 
 
-@pytest.mark.clause("9-21")
 def test_of_concurrent_deletes_one_is_200_and_the_others_are_404(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(8, lambda _: api.delete(f"/{created['id']}?version=1"))

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api import Api, codes, details
 from tests.support.complex_record import RECORD
 
@@ -24,7 +22,6 @@ def send(api: Api, record: dict[str, Any], prefer: str | None = None, query: str
     return api.post(f"/description-with-urn-links{query}", json=record, headers=headers)
 
 
-@pytest.mark.clause("4.13-3")
 def test_description_with_prefer_202_and_no_time_is_400(api: Api) -> None:
     answer = send(api, {"id": "x"}, "code=202")
     assert answer.status_code == 400

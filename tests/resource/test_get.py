@@ -12,7 +12,6 @@ def test_get_finds_a_key_of_256_characters(api: Api) -> None:
     assert api.get(f"/key={256 * 'k'}").get_json() == created
 
 
-@pytest.mark.clause("4.2-3", "2.1-8")
 @pytest.mark.parametrize(
     ("path", "name"),
     [(UNKNOWN_ID, UNKNOWN_ID), ("no-uuid", "no-uuid"), ("1", "1"), ("a%2Fb", "a/b"), ("%C3%A4", "ä"), ("%25", "%")],
@@ -27,7 +26,6 @@ def test_get_by_an_unknown_id_is_404(api: Api, path: str, name: str) -> None:
     }
 
 
-@pytest.mark.clause("4.3-2", "4.3-3")
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -75,7 +73,6 @@ def test_get_with_a_malformed_query_is_400_also_for_an_unknown_id(api: Api, quer
     assert codes(answer) == ["InvalidInput"]
 
 
-@pytest.mark.clause("H-13")
 @pytest.mark.parametrize("tags", ["1", 'w/"1"', '"1', '"1" "2"', '"1", 2', '"1", *', "W/1", ""])
 def test_get_with_a_malformed_entity_tag_is_400(api: Api, tags: str) -> None:
     created = api.create()

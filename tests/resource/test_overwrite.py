@@ -9,7 +9,6 @@ from tests.support.api import EXAMPLE, Api, codes, details
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
 
-@pytest.mark.clause("4.7-4")
 def test_patch_without_id_and_key_is_400_if_the_project_has_several_resources(api: Api) -> None:
     resources = [api.create(), api.create()]
     answer = api.patch({"version": 1, "objectTypeProperty": NEW})
@@ -21,7 +20,6 @@ def test_patch_without_id_and_key_is_400_if_the_project_has_several_resources(ap
         assert api.get(f"/{resource['id']}").get_json() == resource
 
 
-@pytest.mark.clause("4.7-6")
 def test_patch_without_a_version_is_400(api: Api) -> None:
     for _ in range(2):
         answer = api.patch({"objectTypeProperty": NEW})
@@ -31,7 +29,6 @@ def test_patch_without_a_version_is_400(api: Api) -> None:
         api.create()
 
 
-@pytest.mark.clause("9-7", "9-10", "9-12")
 @pytest.mark.parametrize("version", [2, 0, -1, 1.5, 0.999, 10**30, 1e300, -(2**70), 2**63])
 def test_patch_with_another_version_is_409(api: Api, version: float) -> None:
     created = api.create()

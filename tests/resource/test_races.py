@@ -81,7 +81,6 @@ def race(api: Api, resource_id: str, write: Write, refused: int) -> list[int]:
         return [version for future in futures for version in future.result()]
 
 
-@pytest.mark.clause("9-8", "9-14", "9-15", "9-16")
 @pytest.mark.parametrize(
     ("write", "refused"),
     [
@@ -99,7 +98,6 @@ def test_exactly_one_of_sixty_four_writers_writes_each_version(api: Api, write: 
     assert api.get(f"/{created['id']}").get_json()["version"] == UPDATES + 1
 
 
-@pytest.mark.clause("9-16", "9-18")
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> None:
     answers = send_concurrently(
@@ -122,7 +120,6 @@ def test_racing_creates_that_expect_a_version_overwrite_only_that_version(api: A
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 1, 409: 30}
 
 
-@pytest.mark.clause("9-20")
 def test_exactly_one_of_racing_puts_that_only_create_succeeds(api: Api) -> None:
     answers = send_concurrently(
         32,
@@ -134,7 +131,6 @@ def test_exactly_one_of_racing_puts_that_only_create_succeeds(api: Api) -> None:
     assert Counter(answer.status_code for answer in answers) == {201: 1, 412: 31}
 
 
-@pytest.mark.clause("9-19")
 def test_racing_puts_without_id_and_key_make_one_resource(api: Api) -> None:
     answers = send_concurrently(
         32, lambda number: api.put(json={"objectTypeProperty": {"arrayOfIntExample": [number]}})
@@ -166,14 +162,12 @@ def test_a_delete_and_racing_updates_happen_one_after_the_other(api: Api) -> Non
         assert api.get(f"/{created['id']}").status_code == 404
 
 
-@pytest.mark.clause("9-21")
 def test_exactly_one_of_racing_deletes_succeeds(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(16, lambda _: api.delete(f"/{created['id']}?version=1"))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 404: 15}
 
 
-@pytest.mark.clause("9-23")
 def test_exactly_one_of_several_resources_gets_a_key(api: Api) -> None:
     resources = [api.create() for _ in range(16)]
     answers = send_concurrently(

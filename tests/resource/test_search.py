@@ -66,7 +66,6 @@ def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
 # Parameters
 
 
-@pytest.mark.clause("4.4-3")
 @pytest.mark.parametrize(
     "name", ["text.eng", "text.EN", "text.en-gb", "text.en-", "texten", "text", "xtext.en", "text.en-GBR"]
 )
@@ -76,7 +75,6 @@ def test_names_that_do_not_match_are_refused(api: Api, name: str) -> None:
     assert messages(answer, name)[0].startswith("Unknown parameter.")
 
 
-@pytest.mark.clause("S-8")
 def test_blank_texts_are_refused(api: Api) -> None:
     answer = api.get(QUERY, query_string="text.en=&text.de=%20%09&text.fr=chat&text.fr=")
     assert [error["message"] for error in answer.get_json()["errors"]] == [
@@ -86,7 +84,6 @@ def test_blank_texts_are_refused(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("4.4-6", "S-11", "S-12")
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -108,7 +105,6 @@ def test_a_fuzzy_level_above_the_default_or_below_zero_is_refused(api: Api, quer
         assert messages(answer, "fuzzyLevel") == [reason]
 
 
-@pytest.mark.clause("E-13")
 def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
     query = "filter=x&facet=y&facet=key:&filter.query=key:1&staged=maybe&fuzzy=1&limit=501&sort=x&nope=1&text.en="
     answer = api.get(QUERY, query_string=query)
@@ -122,7 +118,6 @@ def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
 # Forms
 
 
-@pytest.mark.clause("4.14-4")
 @pytest.mark.parametrize("name", ["limit", "offset", "staged", "fuzzy", "fuzzyLevel", "withTotal"])
 def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: str) -> None:
     value = "true" if name in ("staged", "fuzzy", "withTotal") else "1"
@@ -131,14 +126,12 @@ def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: 
     assert messages(answer, name) == ["The parameter can be given only once."]
 
 
-@pytest.mark.clause("4.14-5")
 def test_undeclared_fields_are_refused(api: Api) -> None:
     answer = api.post(FORM, data={"filtre": "x", "facet": "key"})
     assert answer.status_code == 400
     assert messages(answer, "filtre") == ["Unknown parameter. Did you mean 'filter'?"]
 
 
-@pytest.mark.clause("4.14-8")
 def test_other_bodies_are_refused(api: Api) -> None:
     for content_type in (
         "application/json",
@@ -152,7 +145,6 @@ def test_other_bodies_are_refused(api: Api) -> None:
     assert api.post(FORM, data="facet=key", content_type=f"{FORM_TYPE}; charset=UTF-8").status_code == 200
 
 
-@pytest.mark.clause("4-13")
 def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     for body in (b"facet=k\xffy", b"facet=k%FFy"):
         answer = api.post(FORM, data=body, content_type=FORM_TYPE)
@@ -162,7 +154,6 @@ def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
     assert api.post(FORM, data="text.en=%F0%9F%90%8D", content_type=FORM_TYPE).status_code == 200
 
 
-@pytest.mark.clause("S-54")
 def test_forms_are_bounded(api: Api) -> None:
     answer = api.post(FORM, data="&".join(["facet=key"] * 1001), content_type=FORM_TYPE)
     assert answer.status_code == 400
@@ -192,7 +183,6 @@ def test_numbers_are_exact(api: Api) -> None:
     assert found(api, filter=f"arrayOfIntExample:range({2**53 + 2} to {2**63 - 2})") == []
 
 
-@pytest.mark.clause("S-54")
 def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
     def refused(**query: Any) -> list[str]:
         ((name, value),) = query.items()
@@ -216,7 +206,6 @@ def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("S-48", "S-51", "S-53")
 @pytest.mark.parametrize(
     ("facet", "message"),
     [

@@ -19,6 +19,7 @@ from app.query.fields import Stage
 from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
 from app.resource.searching.search import search
+from tests.support.generated import examples
 from tests.support.oracle import (
     ID_TEXTS,
     OPERAND_NUMBERS,
@@ -233,10 +234,7 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
     return json.loads(search(connection, "oracle", query).json, parse_float=Decimal, parse_int=Decimal)
 
 
-@pytest.mark.clause(
-    "S-14", "S-15", "S-16", "S-17", "S-23", "S-24", "S-25", "S-26", "S-31", "S-34", "S-35", "S-37", "S-38"
-)
-@settings(many, max_examples=100)
+@settings(many, max_examples=examples(100))
 @given(
     library=libraries,
     stage=st.sampled_from(Stage),

@@ -29,7 +29,6 @@ def some_property(api: Api, text: str | None, **fields: Any) -> dict[str, Any]:
     return created if text is None else api.update(created, {"action": "changeSomeProperty", "someProperty": text})
 
 
-@pytest.mark.clause("4.12-9", "4.12-10")
 def test_the_total_is_exact_up_to_ten_thousand(api: Api, database_url: str) -> None:
     api.create()
     with psycopg.connect(database_url) as connection:
@@ -62,7 +61,6 @@ def test_a_field_counts_where_it_stands_first(api: Api) -> None:
     assert len({statement.text for statement in statements}) == 1
 
 
-@pytest.mark.clause("4-11", "4.12-4", "4.12-5", "4.12-7", "4.12-18")
 @pytest.mark.parametrize(
     ("query", "name"),
     [
@@ -106,7 +104,6 @@ def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
     assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
 
 
-@pytest.mark.clause("4.12-18")
 def test_the_message_for_an_unknown_sort_field_lists_the_known_ones(api: Api) -> None:
     message = api.get(f"{PATH}?sort=orderHint").get_json()["message"]
     assert message.startswith("Malformed parameter: sort: Invalid query field 'orderHint' in sort path. ")

@@ -20,7 +20,6 @@ def send(api: Api, resource: dict[str, Any], *actions: Any, **fields: Any) -> An
     return api.post(f"/{resource['id']}", json=body)
 
 
-@pytest.mark.clause("4.10-6", "9-5", "9-6", "9-7", "9-10")
 @pytest.mark.parametrize("version", [1, 3, 2.5, 0, -2, 10**25, 1e300])
 @pytest.mark.parametrize("actions", [[], [DO], [change("a")]])
 def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions: list[dict[str, Any]]) -> None:
@@ -34,7 +33,6 @@ def test_a_version_that_differs_is_a_conflict(api: Api, version: float, actions:
     assert api.get(f"/{resource['id']}").get_json() == resource
 
 
-@pytest.mark.clause("9-6")
 def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
     created = api.create()
     message = f"Object {created['id']} has a different version than expected. Expected: 7 - Actual: 1."
@@ -45,7 +43,6 @@ def test_a_conflict_has_the_error_of_the_platform(api: Api) -> None:
     }
 
 
-@pytest.mark.clause("4.10-3", "4.10-10")
 def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None:
     created = api.create()
     actions = [change(str(number)) for number in range(501)]
@@ -60,7 +57,6 @@ def test_five_hundred_actions_are_accepted_and_one_more_is_not(api: Api) -> None
     assert accepted.get_json()["version"] == 2
 
 
-@pytest.mark.clause("2.6-4", "2.6-5", "2.6-6", "4-17", "4.10-5", "9-11", "E-8")
 @pytest.mark.parametrize(
     ("body", "found"),
     [
@@ -99,7 +95,6 @@ def test_the_message_for_a_malformed_body_has_the_path(api: Api, body: dict[str,
     assert api.get(f"/{created['id']}").get_json() == created
 
 
-@pytest.mark.clause("2.6-6", "4.10-3")
 @pytest.mark.parametrize("name", ["doSomething", "", "publish ", "setKey", 300 * "x"])
 def test_the_message_for_an_unknown_action_lists_the_known_ones(api: Api, name: str) -> None:
     created = api.create()
@@ -113,7 +108,6 @@ def test_the_message_for_an_unknown_action_lists_the_known_ones(api: Api, name: 
     assert api.get(f"/{created['id']}").get_json() == created
 
 
-@pytest.mark.clause("4-16")
 @pytest.mark.parametrize(
     ("action", "place"),
     [
@@ -129,7 +123,6 @@ def test_an_unknown_field_of_an_action_is_refused(api: Api, action: dict[str, An
     assert detail.startswith(place)
 
 
-@pytest.mark.clause("4-16")
 def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
     created = api.create()
     answer = send(api, created, key="a-key", action=[])
@@ -138,7 +131,6 @@ def test_unknown_fields_of_the_body_are_refused(api: Api) -> None:
     assert "'actions'" in answer.text
 
 
-@pytest.mark.clause("2.3-17", "4.10-3")
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800", "a\udfff"])
 def test_a_text_that_cannot_be_stored_is_refused(api: Api, text: str) -> None:
     created = api.create()
@@ -149,7 +141,6 @@ def test_a_text_that_cannot_be_stored_is_refused(api: Api, text: str) -> None:
     assert api.get(f"/{created['id']}").get_json() == created
 
 
-@pytest.mark.clause("E-13")
 def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     answer = send(api, api.create(), {"action": "nothing"}, DO, change("\x00"), {"action": "changeSomeProperty"})
     assert answer.status_code == 400
@@ -161,7 +152,6 @@ def test_all_faulty_actions_are_in_one_answer(api: Api) -> None:
     ]
 
 
-@pytest.mark.clause("9-14")
 def test_exactly_one_of_racing_updates_that_expect_a_version_succeeds(api: Api) -> None:
     created = api.create()
     answers = send_concurrently(8, lambda number: send(api, created, change(str(number))))

@@ -21,6 +21,7 @@ from app.resource.searching.dictionary import WordCache
 from app.resource.searching.search_params import CHARACTERS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST, expand
 from tests.support.api import Api
+from tests.support.generated import examples
 
 Find = Callable[..., list[str]]
 
@@ -56,7 +57,6 @@ def keep(api: Api, **texts: str | list[str]) -> None:
 # Languages
 
 
-@pytest.mark.clause("S-4", "S-5", "S-6")
 def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> None:
     keep(api, one="a dog runs", two="running dogs", three="Katzen laufen", four="cats")
     assert find("dog") == ["k-one", "k-two"]
@@ -68,7 +68,6 @@ def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> N
     assert find("Cats", "xx") == ["k-four"]
 
 
-@pytest.mark.clause("S-1")
 def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
     created = api.create({"arrayOfStringExample": ["red"]}, key="k-1")
     api.update(created, {"action": "changeSomeProperty", "someProperty": "garden chairs"})
@@ -76,7 +75,6 @@ def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
     assert find("garden") == ["k-1"]
 
 
-@pytest.mark.clause("S-5")
 @pytest.mark.parametrize(
     ("language", "stored", "asked"),
     [
@@ -110,7 +108,6 @@ def test_every_configuration_exists(connection: Connection) -> None:
     assert missing <= {"estonian"}  # since PostgreSQL 18
 
 
-@pytest.mark.clause("S-7")
 def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: Api, find: Find) -> None:
     keep(api, one="the dog and the cat", two="die Katze")
     assert find("the") == []
@@ -122,7 +119,6 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
     assert find("...") == []
 
 
-@pytest.mark.clause("S-2", "S-3")
 def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
     keep(api, one=["dog house", "Katze"], two=["dog", "cat"])
     assert find("dog", more=[SearchText("de", "Katzen")]) == ["k-one"]
@@ -139,7 +135,6 @@ def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, te
     assert find(f"{text} zebra", "xx") == ["k-there"]
 
 
-@pytest.mark.clause("S-1")
 def test_each_projection_has_its_words(api: Api, find: Find) -> None:
     api.create({"arrayOfStringExample": ["old"]}, key="k-1")
     api.post("?staged=true", json={"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": ["new"]}})
@@ -213,7 +208,6 @@ def vocabulary(database_url: str) -> Iterator[tuple[Connection, str, list[str]]]
         connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
 
 
-@pytest.mark.clause("S-9", "S-10", "S-11")
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     vocabulary: tuple[Connection, str, list[str]], level: int
@@ -230,7 +224,7 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     assert met > 5
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.text(string.ascii_lowercase[:3], min_size=3, max_size=9), st.text(string.ascii_lowercase[:3], max_size=11))
 def test_similar_words_share_a_key(one: str, other: str) -> None:
     """The rule for word_keys that the migration states, computed in Python."""
@@ -249,7 +243,6 @@ def test_similar_words_share_a_key(one: str, other: str) -> None:
     assert parts(one) & parts(other)
 
 
-@pytest.mark.clause("S-10")
 def test_a_swap_of_neighbours_is_one_edit(api: Api, find: Find) -> None:
     keep(api, one="dog", two="garden", three="räder")
     assert find("dgo", "xx", fuzzy=2) == find("odg", "xx", fuzzy=1) == ["k-one"]
@@ -262,7 +255,7 @@ def test_a_swap_of_neighbours_is_one_edit(api: Api, find: Find) -> None:
     assert find("ärder", "xx", fuzzy=1) == ["k-three"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.tuples(*[st.text(string.ascii_lowercase[:4], min_size=3, max_size=9)] * 2), min_size=40, max_size=40)
 )
@@ -305,7 +298,6 @@ def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, f
 # Bounds
 
 
-@pytest.mark.clause("S-54")
 def test_words_are_bounded(connection: Connection, project: str) -> None:
     def refused(*texts: SearchText) -> str:
         with pytest.raises(ApiError) as error:
@@ -323,7 +315,6 @@ def test_words_are_bounded(connection: Connection, project: str) -> None:
     assert refused(SearchText("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
 
 
-@pytest.mark.clause("S-54")
 def test_characters_are_bounded(api: Api) -> None:
     half = "x" * (CHARACTERS_AT_MOST // 2)
     too_long = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
@@ -371,7 +362,6 @@ def test_any_text_of_a_body_can_be_stored(api: Api, find: Find, text: str, found
         assert find(found, "xx") == ["big"]
 
 
-@pytest.mark.clause("S-1")
 def test_a_body_full_of_short_texts_can_be_stored(api: Api, find: Find) -> None:
     api.create({"arrayOfStringExample": [f"w{number:x}" for number in range(200_000)]}, key="big")
     assert find("w1f", "xx") == ["big"]
@@ -400,7 +390,7 @@ AWKWARD = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(text=AWKWARD)
 def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -414,7 +404,7 @@ def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
 LONG = st.sampled_from(["w" * 1000, "w" * 1001, "ä" * 500, "ä" * 501, "x " * 300, "y" * 19_990, "z" * 20_001])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     texts=st.lists(AWKWARD.map(lambda text: text[:60]) | LONG, max_size=6),
     some_property=st.none() | AWKWARD | st.builds(str.__add__, LONG, AWKWARD),
@@ -433,7 +423,7 @@ def test_the_text_that_a_write_notes_has_the_words_of_the_resource(
     assert set(row[0]) == set(row[1])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(texts=st.lists(AWKWARD.map(lambda text: text[:60]), max_size=6), some_property=st.none() | AWKWARD)
 def test_the_fast_path_for_short_texts_finds_the_same_words(
     database_url: str, texts: list[str], some_property: str | None

@@ -4,13 +4,10 @@ import contextlib
 import http.client
 import json
 
-import pytest
-
 from tests.conftest import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
 
 
-@pytest.mark.clause("H-14", "H-20", "H-22")
 def test_all_kinds_of_answers_on_one_connection(
     start_gunicorn: StartGunicorn, database_url: str, token_for: TokenFor, project: str
 ) -> None:

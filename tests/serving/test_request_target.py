@@ -17,7 +17,6 @@ def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield port
 
 
-@pytest.mark.clause("2.1-11", "E-24")
 @pytest.mark.parametrize(
     ("target", "status"),
     [

@@ -345,7 +345,6 @@ def shared(new_cluster: Path) -> Generator[Service]:
         service.stop()
 
 
-@pytest.mark.clause("E-3", "E-24", "E-25", "E-30")
 @pytest.mark.parametrize(
     ("request_bytes", "status", "code"),
     [

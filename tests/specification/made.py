@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.specification import marks, operations, page
+from tests.specification import operations, page
 from tests.specification.clauses import CLAUSES, DATA, DOCUMENT, as_json
 
 
@@ -12,5 +12,4 @@ def files() -> dict[Path, str]:
         **dict.fromkeys(DATA, as_json(CLAUSES)),
         page.PAGE: page.made_from(DOCUMENT.read_text("utf-8")),
         operations.DATA: operations.as_json(),
-        marks.TABLE: marks.table(CLAUSES, marks.all_marks()),
     }

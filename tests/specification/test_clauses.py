@@ -55,7 +55,6 @@ def test_the_examples_are_what_the_service_answers(app: Flask, api: Api, token_f
 # Addressing and requests
 
 
-@pytest.mark.clause("H-18", "H-23")
 def test_accept_makes_no_difference_but_to_the_endpoint_with_a_form(seeker: Api) -> None:
     created = seeker.create(key="my-key")
     headers = {"Accept": "text/html"}
@@ -78,14 +77,12 @@ def test_accept_makes_no_difference_but_to_the_endpoint_with_a_form(seeker: Api)
 # Errors
 
 
-@pytest.mark.clause("E-7", "E-31")
 @pytest.mark.parametrize("sent", ["x", 1.5, True, None, [], {}])
 def test_the_reason_for_what_is_no_integer_says_that_one_is_expected(api: Api, sent: Any) -> None:
     answer = api.post(json={"objectTypeProperty": {"arrayOfIntExample": [sent]}})
     assert details(answer) == ["objectTypeProperty -> arrayOfIntExample -> 0: JSON Number without a fraction expected."]
 
 
-@pytest.mark.clause("E-15")
 def test_the_message_for_an_unknown_url_names_its_path(api: Api) -> None:
     answer = api.get("/a/b")
     assert answer.get_json()["message"] == f"URI not found: /{api.project}/resource/a/b"
@@ -97,7 +94,6 @@ def test_the_message_for_an_unknown_url_names_its_path(api: Api) -> None:
 # Races
 
 
-@pytest.mark.clause("9-22")
 def test_of_an_update_and_a_delete_with_one_version_exactly_one_succeeds(api: Api) -> None:
     for _ in range(10):
         created = api.create()
@@ -111,7 +107,6 @@ def test_of_an_update_and_a_delete_with_one_version_exactly_one_succeeds(api: Ap
         assert (updated, deleted) in ((200, 409), (404, 200))
 
 
-@pytest.mark.clause("9-25")
 def test_concurrent_writes_of_different_resources_all_succeed(api: Api) -> None:
     resources = [api.create({}) for _ in range(32)]
 
@@ -126,7 +121,6 @@ def test_concurrent_writes_of_different_resources_all_succeed(api: Api) -> None:
 # Lists and searches
 
 
-@pytest.mark.clause("4.4-1", "4.14-1")
 def test_a_search_takes_all_its_parameters_at_once(seeker: Api) -> None:
     seeker.create(key="my-key")
     query = {

@@ -1,4 +1,4 @@
-"""The specification is well formed, what is made from it is current, and tests hold every clause."""
+"""The specification is well formed, and what is made from it is current."""
 
 import re
 from itertools import groupby
@@ -9,7 +9,6 @@ from app.query.object_fields import OBJECT_FIELDS, looked_at_by
 from app.resource.actions import REGISTRY
 from tests.specification import made
 from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
-from tests.specification.marks import Mark, UnreadableMark, all_marks, held_by, marks_in, table
 from tests.specification.page import made_from
 
 SOURCE = r"interface [1-9][0-9.]*|RFC [0-9]+ [0-9][0-9.]*|platform|decided here"
@@ -76,11 +75,6 @@ def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:
     assert named <= KNOWN
 
 
-def test_no_test_names_a_clause_twice() -> None:
-    marks = all_marks()
-    assert len(set(marks)) == len(marks)
-
-
 CLAUSE = '<a id="{0}"></a>**{0}** · must · core · platform\\\nIt is so,\nand `no` other. See `4-1`.\n'
 DOCUMENT = f"# Title\n\n## Words\n\nText.\n\n## All (`4`)\n\nMore.\n\n{CLAUSE.format('4-1')}"
 
@@ -114,35 +108,3 @@ def test_the_page_has_an_anchor_a_link_and_escaped_text() -> None:
     assert '<a href="#4-1"><code>4-1</code></a>' in page
     assert '<code>&lt;b&gt;</code> &amp; this or <a href="https://a.test/">that</a>' in page
     assert '<a href="#theme-4">' in page
-
-
-def test_marks_of_tests_and_modules_are_read() -> None:
-    source = """
-pytestmark = [pytest.mark.slow, pytest.mark.clause("4-2")]
-
-@pytest.mark.clause("4-1", "4-3")
-@pytest.mark.parametrize("x", [1])
-def test_one(x): ...
-
-def test_two(): ...
-
-def helper(): ...
-"""
-    found = held_by(list(marks_in(source, "tests/test_it.py")))
-    assert found == {
-        "4-1": ["tests/test_it.py::test_one"],
-        "4-2": ["tests/test_it.py::test_one", "tests/test_it.py::test_two"],
-        "4-3": ["tests/test_it.py::test_one"],
-    }
-
-
-@pytest.mark.parametrize("mark", ["pytest.mark.clause()", "pytest.mark.clause(NUMBER)", "pytest.mark.clause(4)"])
-def test_a_mark_without_literal_numbers_is_refused(mark: str) -> None:
-    with pytest.raises(UnreadableMark):
-        list(marks_in(f"@{mark}\ndef test_one(): ...\n", "tests/test_it.py"))
-
-
-def test_the_table_has_a_row_for_each_clause_with_its_tests() -> None:
-    rows = table(list(read(DOCUMENT)), [Mark("tests/b.py::test_b", "4-1"), Mark("tests/a.py::test_a", "4-1")])
-    assert "## All (`4`)" in rows
-    assert "| [4-1](specification.md#4-1) | `tests/a.py::test_a`<br>`tests/b.py::test_b` |\n" in rows
