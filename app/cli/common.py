@@ -76,6 +76,12 @@ def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Co
         yield connection
 
 
+_ON_A_CLUSTER = (
+    "A project is on one machine of a cluster; clients, keys and revocations are on all, and a change of them needs"
+    " all. Repeat the command when the machine answers again."
+)
+
+
 def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Print one line instead of a traceback if the database is away, not migrated or too old, or lacks an entry."""
 
@@ -85,6 +91,17 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
             return command(*arguments, **options)
         except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
+        except psycopg.errors.ConnectionFailure as error:
+            # Told by the server, not by libpq: Citus, whose coordinator cannot reach a worker.
+            reason = error.diag.message_primary or "no reason is given"
+            raise click.ClickException(
+                f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
+            ) from None
+        except psycopg.errors.QueryCanceled:
+            raise click.ClickException(
+                "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
+                f" cluster does not answer. {_ON_A_CLUSTER}"
+            ) from None
         except (psycopg.Error, embedded.EmbeddedError, UnsupportedServer, LookupError) as error:
             raise click.ClickException(str(error).strip()) from None
 

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
+from psycopg import sql
 
 from app import cli, create_app
 from app.cli import main
@@ -91,6 +92,51 @@ def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: 
     result = run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database)
     assert result.exit_code == 1
     assert "sample-resource db upgrade" in result.stderr
+
+
+NOT_REACHED = (
+    "connection to the remote node u@worker:5432 failed with the following error: Connection refused\n\tIs it up?"
+)
+
+CHANGES_ON_ALL_MACHINES = [
+    ["client", "create", "--name", "another", "--scope", "view_test:p"],
+    ["client", "revoke", "CLIENT_ID"],
+    ["key", "rotate"],
+    ["key", "rotate", "--at-once"],
+    ["key", "encrypt"],
+    ["revoke-token"],
+]
+
+
+@pytest.mark.parametrize("arguments", CHANGES_ON_ALL_MACHINES, ids=" ".join)
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("RAISE EXCEPTION USING ERRCODE = '08006', MESSAGE = {}", "cannot reach one of its machines ({})"),
+        ("PERFORM pg_sleep(20) || {}", "a machine of a cluster does not answer"),
+    ],
+    ids=["refused", "frozen"],
+)
+def test_without_a_machine_of_a_cluster_changes_for_all_machines_say_that_they_need_all(
+    empty_database: str, arguments: list[str], fault: str, told: str
+) -> None:
+    """A trigger stands in for Citus, whose errors these are."""
+    assert run("db", "upgrade", url=empty_database).exit_code == 0
+    made = json.loads(run("client", "create", "--name", "one", "--scope", "view_test:p", url=empty_database).stdout)
+    token = run("token", "--scope", "view_test:p", url=empty_database).stdout
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        body = f"BEGIN {fault.format(sql.quote(NOT_REACHED, connection))}; END"
+        connection.execute(f"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $${body}$$".encode())
+        for table in ("api_client", "signing_key", "revoked_token"):
+            trigger = f"CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON {table}"
+            connection.execute(f"{trigger} FOR EACH STATEMENT EXECUTE FUNCTION fail()".encode())
+    words = [made["client_id"] if word == "CLIENT_ID" else word for word in arguments]
+    variables = {"DATABASE_URL": empty_database, "STATEMENT_TIMEOUT_MS": "300"}
+    failed = CliRunner().invoke(main, words, env=variables, input=token)
+    assert failed.exit_code == 1
+    assert failed.stderr.count("\n") == 1
+    assert told.format(" ".join(NOT_REACHED.split())) in failed.stderr
+    assert "clients, keys and revocations are on all, and a change of them needs all." in failed.stderr
 
 
 def test_the_first_client_creates_the_key_that_signs_its_tokens(empty_database: str) -> None:
