@@ -104,8 +104,9 @@ def test_texts_are_indexed_some_at_a_time_by_whoever_takes_them(
     with psycopg.connect(database_url) as another:
         # It has taken 64 and is not done yet.
         another.execute(
-            "DELETE FROM unindexed_text WHERE id IN"
-            " (SELECT id FROM unindexed_text WHERE project_key = %s LIMIT 64 FOR UPDATE)",
+            # An array, since a subquery of IN may be planned to run, and to lock, once for each row.
+            "DELETE FROM unindexed_text WHERE id = ANY (ARRAY"
+            " (SELECT id FROM unindexed_text WHERE project_key = %s LIMIT 64 FOR UPDATE))",
             (project,),
         )
         assert index_texts(connection, project) == 150 - 64

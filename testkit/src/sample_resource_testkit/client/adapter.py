@@ -29,6 +29,9 @@ _LONGEST_LINE = 64 * 1024 * 1024
 
 _LOG_LINES = 40
 
+_LOG_WITHIN_S = 1.0
+"""After its end; what it has started elsewhere may hold stderr for longer."""
+
 _ENDS_WITHIN_S = 3.0
 """After the end of its input; then it is killed."""
 
@@ -110,7 +113,9 @@ class Adapter:
             start_new_session=True,
         )
         greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
-        for target in (self._write, self._read, self._read_log):
+        self._log_reader = threading.Thread(target=self._read_log, daemon=True)
+        self._log_reader.start()
+        for target in (self._write, self._read):
             threading.Thread(target=target, daemon=True).start()
         try:
             self.hello = Hello.of(self._wait(greeting, "hello", "hello", start_timeout_s))
@@ -176,6 +181,7 @@ class Adapter:
             else:  # Windows, where what the adapter has started goes on
                 self._process.kill()
         self._process.wait()
+        self._log_reader.join(_LOG_WITHIN_S)
         self._fail(AdapterFailed("the adapter was killed"))
 
     def stop(self) -> None:

@@ -209,11 +209,16 @@ class _Seat:
         """What it wrote to stderr."""
         return "" if self._adapter is None else self._adapter.log
 
-    def drop(self) -> None:
-        """Kill the adapter; the next scenario gets a new one."""
-        if self._adapter is not None:
-            self._adapter.kill()
-            self._adapter = None
+    def drop(self) -> str:
+        """Kill the adapter; the next scenario gets a new one.
+
+        :return: what it wrote to stderr, also at its end.
+        """
+        killed, self._adapter = self._adapter, None
+        if killed is None:
+            return ""
+        killed.kill()
+        return killed.log
 
     def stop(self) -> None:
         """End the adapter, and remove the shared project."""
@@ -262,8 +267,7 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast, rests_on: Callable[[str]
         outcome, reason, wrong = Outcome.FAIL, found.reason, found
     except AdapterFailed as failed:
         outcome, reason, wrong = Outcome.FAIL, str(failed), Wrong(str(failed))
-        log = seat.log
-        seat.drop()
+        log = seat.drop()
     except Exception as error:  # noqa: BLE001 -- an adapter may return what no scenario has thought of
         place = traceback.extract_tb(error.__traceback__)[-1]
         reason = f"the scenario cannot make sense of it: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
