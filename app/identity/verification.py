@@ -143,13 +143,13 @@ class TokenVerifier:
                 raise InvalidToken("revoked")
         except InvalidToken:
             self._remove_from_cache(digest)
-            metrics.count_token_check("refused")
+            metrics.token_checks.labels("refused").inc()
             raise
         if cached is None:
             self._add_to_cache(digest, verified)
-            metrics.count_token_check("verified")
+            metrics.token_checks.labels("verified").inc()
         else:
-            metrics.count_token_check("cached")
+            metrics.token_checks.labels("cached").inc()
         return verified
 
     def verify_with_claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:

@@ -176,9 +176,16 @@ def prepare_to_listen(server: Any) -> None:
         sys.exit(f"error: {error}")
 
 
-def pre_fork(_server: Any, _worker: Any) -> None:
-    """Make sure that the worker finds the folder for its metrics."""
+def pre_fork(_server: Any, worker: Any) -> None:
+    """Make sure that the worker finds the folder for its metrics, and give it the counts of one that has ended."""
     metrics.ensure_folder()
+    worker.predecessor = metrics.next_ended()
+
+
+def post_fork(_server: Any, worker: Any) -> None:
+    """Go on with those counts."""
+    if worker.predecessor is not None:
+        metrics.take_over(worker.predecessor)
 
 
 def when_ready(_server: Any) -> None:
@@ -207,7 +214,7 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     if _settings.metrics_are_on:
-        keep_running("metrics-flush", metrics.flush_periodically)
+        keep_running("pool-metrics", metrics.sample_pools_periodically)
     if _private:
         from app.database.readiness import Health
         from app.routes.health import private_routes
@@ -227,14 +234,14 @@ def worker_exit(_server: Any, worker: Any) -> None:
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
     if "sandbox" in extensions:
         extensions["sandbox"].stop()
+    metrics.sample_pools()
     for name in ("reading_database", "database"):
         if name in extensions:
             extensions[name].close()
     if "tracing" in extensions:
         extensions["tracing"].stop()
-    metrics.flush()
 
 
 def child_exit(_server: Any, worker: Any) -> None:
-    """Keep the counts of a worker that has ended."""
-    metrics.merge_exited(worker.pid)
+    """Keep the counts of a worker that has ended, and forget its gauges."""
+    metrics.mark_ended(worker.pid)

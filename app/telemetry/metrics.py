@@ -1,42 +1,33 @@
 """What the service counts, for Prometheus; ``docs/observability.md`` says what each metric means.
 
 :data:`metrics` is the one instance of a process. Under gunicorn the processes share their numbers in a folder (see
-``shared_folder.py``), and any of them answers for all. A process that ends leaves its files there: they are merged into
-one file for all exited processes, so that counts are kept and the folder does not grow with every worker.
+``shared_folder.py``) by prometheus_client's multi-process mode: each counts in files of its own, and any of them
+answers for all. The files of a worker that has ended keep its counts, and the next new worker goes on counting in them,
+so that the folder does not grow with every worker.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
 
 import contextlib
+import os
 import struct
-import threading
 import time
-from collections import Counter as Totals
-from collections import deque
-from collections.abc import Generator
 from functools import cache
-from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 from weakref import ref
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from app.telemetry.shared_folder import SharedFolder, shared_folder
 
-Noted = TypeVar("Noted")
-
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
-
-NOTED_AT_MOST = 1000
-"""Requests, or token checks, that are kept in memory before they are added to the metrics."""
 
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""
 
-LASTING_THREADS = ("metrics", "metrics-flush", "replica", "sandbox-bus", "sandbox-journal", "sandbox-removal")
+LASTING_THREADS = ("pool-metrics", "replica", "sandbox-bus", "sandbox-journal", "sandbox-removal")
 """Threads that live as long as their process."""
 
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
@@ -70,7 +61,7 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Around a get (some ms), around the limit for a slow query (1 s), up to the statement timeout and beyond."""
 
-_FLUSH_INTERVAL_S = 0.5
+_SAMPLE_INTERVAL_S = 1.0
 
 # Prometheus does not need the time at which a series began, and the shared files do not hold it.
 prometheus_client.disable_created_metrics()
@@ -97,22 +88,23 @@ class Metrics:
     """
 
     def __init__(self, folder: SharedFolder | None = None) -> None:
-        self.pool_sample_interval_s = 1.0
         self.registry = CollectorRegistry()
         """The metrics of this process; :meth:`exposition` has those of all processes."""
         self._folder = folder
-        self._requests_noted: deque[tuple[str, str, int, float, float | None]] = deque()
-        self._token_checks_noted: deque[str] = deque()
+        self._pools: list[_WatchedPool] = []
+        self._ended: list[int] = []
+        """Ids of processes that have ended, in whose files none goes on yet."""
 
         common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
         timed: dict[str, Any] = {"labelnames": ("method", "route"), "buckets": _SECONDS, **common}
-        self._requests = Counter("http_requests", "Requests answered.", ("method", "route", "status"), **common)
+        requests = Counter("http_requests", "Requests answered.", ("method", "route", "status"), **common)
         durations = Histogram(
             "http_request_duration_seconds",
             "Time from the request's arrival in the application to its answer.",
             **timed,
         )
         sql = Histogram("http_request_sql_seconds", "SQL time of the requests that sent any.", **timed)
+        self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
         self.refusals = Counter("refusals", "Errors answered, by the code of their first fault.", ("code",), **common)
@@ -172,66 +164,42 @@ class Metrics:
     ) -> None:
         """Count a request that was answered.
 
-        The request is noted, and :meth:`flush` adds it to the metrics together with many others: with shared metrics
-        that takes about 7 µs of processor time a request, adding each at once takes 14.
-
         :param route: its template, or :data:`UNKNOWN_URL`.
         :param sql_seconds: None if it sent no SQL.
         """
-        self._requests_noted.append((method, route, status, seconds, sql_seconds))
-        if len(self._requests_noted) > NOTED_AT_MOST:
-            self.flush()
+        known = method if method in _METHODS else "(other)"
+        self._requests_of(known, route, status).inc()
+        self._durations_of(known, route).observe(seconds)
+        if sql_seconds is not None:
+            self._sql_of(known, route).observe(sql_seconds)
 
     def count_unparsed(self, status: int) -> None:
         """Count a request that gunicorn refused because it could not parse it."""
-        self._requests.labels("(other)", UNPARSED, status).inc()
-
-    def count_token_check(self, result: str) -> None:
-        """Count a check of an access token: one of :data:`TOKEN_CHECK_RESULTS`. It is noted as a request is."""
-        self._token_checks_noted.append(result)
-        if len(self._token_checks_noted) > NOTED_AT_MOST:
-            self.flush()
-
-    def flush(self) -> None:
-        """Add to the metrics what has been noted. Several threads may do this at once."""
-        requests = Totals[tuple[str, str, int]]()
-        for method, route, status, seconds, sql_seconds in _drained(self._requests_noted):
-            known = method if method in _METHODS else "(other)"
-            requests[known, route, status] += 1
-            self._durations_of(known, route).observe(seconds)
-            if sql_seconds is not None:
-                self._sql_of(known, route).observe(sql_seconds)
-        for labels, number in requests.items():
-            self._requests.labels(*labels).inc(number)
-        for result, number in Totals(_drained(self._token_checks_noted)).items():
-            self.token_checks.labels(result).inc(number)
-
-    def flush_periodically(self) -> None:
-        """Flush twice a second for ever, so that other processes find the numbers."""
-        while True:
-            time.sleep(_FLUSH_INTERVAL_S)
-            self.ensure_folder()
-            self.flush()
+        self._requests_of("(other)", UNPARSED, status).inc()
 
     # Pools
 
     def watch_pool(self, name: str, pool: Pool) -> None:
-        """Report a pool as long as it is open, from a thread that reads its statistics once a second.
+        """Have :meth:`sample_pools` report a pool until it is closed, or dropped."""
+        self._pools.append(_WatchedPool(name, pool))
 
-        This costs requests nothing, and the gauges stay true when no requests come.
-        """
-        # The thread does not keep alive a pool that is dropped without being closed.
-        threading.Thread(target=self._watch, args=(name, ref(pool)), name=f"watch-{name}", daemon=True).start()
+    def sample_pools(self) -> None:
+        """Report the pools as they are now."""
+        for watched in list(self._pools):
+            pool = watched.pool()
+            if pool is None or pool.closed:
+                self._pools.remove(watched)
+                self.report_pool(watched.name, {}, {})
+            else:
+                now = pool.get_stats()
+                self.report_pool(watched.name, now, watched.before)
+                watched.before = now
 
-    def _watch(self, name: str, pool_reference: "ref[Pool]") -> None:
-        before: dict[str, int] = {}
-        while (pool := pool_reference()) is not None and not pool.closed:
-            now = pool.get_stats()
-            self.report_pool(name, now, before)
-            before = now
-            del pool
-            time.sleep(self.pool_sample_interval_s)
-        self.report_pool(name, {}, {})
+    def sample_pools_periodically(self) -> None:
+        """Report the pools once a second for ever: requests pay nothing, and the gauges are true when none come."""
+        while True:
+            self.sample_pools()
+            time.sleep(_SAMPLE_INTERVAL_S)
 
     def report_pool(self, name: str, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add to its counters how its statistics have grown.
@@ -251,36 +219,55 @@ class Metrics:
     # Processes
 
     def ensure_folder(self) -> None:
-        """Make the shared folder again, if there is one and it was removed: before each fork, and periodically."""
+        """Make the shared folder again, if there is one and it was removed: before each fork, and before it is read."""
         if self._folder is not None:
             self._folder.ensure()
 
-    def merge_exited(self, pid: int) -> None:
-        """Keep the counts of a process that has ended, and remove its files and its gauges."""
+    def mark_ended(self, pid: int) -> None:
+        """Remove the gauges of a process that has ended, and keep its counts. In gunicorn's master."""
+        if self._folder is not None:
+            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # declares no types
+            self._ended.append(pid)
+
+    def next_ended(self) -> int | None:
+        """An ended process whose counts the next new one takes over; None if there is none. In gunicorn's master."""
+        return self._ended.pop() if self._ended else None
+
+    def take_over(self, ended: int) -> None:
+        """Go on counting where a process has ended. In a new process, before it counts anything.
+
+        Its files get the name of this process: prometheus_client goes on in files that are there.
+        """
         if self._folder is None:
             return
-        with self._folder.locked() as folder:
-            for kind in ("counter", "histogram"):
-                of_process = folder / f"{kind}_{pid}.db"
-                if of_process.exists():
-                    _add_values(of_process, folder / f"{kind}_exited.db")
-                    of_process.unlink()
-            cast("Any", mark_process_dead)(pid, str(folder))  # declares no types
+        for kind in ("counter", "histogram"):
+            own = self._folder.path / f"{kind}_{os.getpid()}.db"
+            if not own.exists():  # numbers of processes come again
+                with contextlib.suppress(FileNotFoundError):
+                    (self._folder.path / f"{kind}_{ended}.db").rename(own)
 
     def exposition(self) -> bytes:
         """All metrics of all processes in Prometheus' text format."""
-        self.flush()
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
-        with self._folder.locked() as folder:
-            registry = CollectorRegistry()
-            MultiProcessCollector(registry, str(folder))
-            for _ in range(_LOOKS_AT_NEW_FILES):
-                # A process that begins makes its files and then gives them their size, without the lock.
-                with contextlib.suppress(struct.error):
-                    return prometheus_client.generate_latest(registry)
-                time.sleep(_BETWEEN_LOOKS_S)
-            return prometheus_client.generate_latest(registry)
+        self.ensure_folder()
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, str(self._folder.path))
+        for _ in range(_LOOKS_AT_NEW_FILES):
+            # A process that begins makes its files and then gives them their size, or renames those of another one.
+            with contextlib.suppress(struct.error, FileNotFoundError):
+                return prometheus_client.generate_latest(registry)
+            time.sleep(_BETWEEN_LOOKS_S)
+        return prometheus_client.generate_latest(registry)
+
+
+class _WatchedPool:
+    """A pool and its statistics as they were last reported."""
+
+    def __init__(self, name: str, pool: Pool) -> None:
+        self.name = name
+        self.pool = ref(pool)
+        self.before: dict[str, int] = {}
 
 
 _LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
@@ -294,27 +281,6 @@ _POOL_STATISTICS = (
     ("connections_lost", "pool_connections_lost", "Connections found broken.", 1.0),
 )
 """What psycopg's pool counts (``get_stats``), the metric, its help, and the factor to Prometheus' base units."""
-
-
-def _drained(queue: deque[Noted]) -> Generator[Noted]:
-    """Remove and give what is in a queue."""
-    with contextlib.suppress(IndexError):
-        while True:
-            yield queue.popleft()
-
-
-def _add_values(source: Path, target: Path) -> None:
-    """Add the values of one file of prometheus_client to those of another, which is made if there is none.
-
-    prometheus_client has no public function for it; ``tests/telemetry/test_upstream.py`` fails if the file format or
-    the names of these files change.
-    """
-    sums: Any = MmapedDict(str(target))
-    try:
-        for key, value, timestamp, _ in cast("Any", MmapedDict).read_all_values_from_file(str(source)):
-            sums.write_value(key, sums.read_value(key)[0] + value, timestamp)
-    finally:
-        sums.close()
 
 
 metrics = Metrics(shared_folder())

@@ -12,8 +12,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -43,14 +41,6 @@ class SharedFolder:
         A process that finds no folder could not count, and its requests would fail.
         """
         self.path.mkdir(mode=0o700, exist_ok=True)
-
-    @contextmanager
-    def locked(self) -> Generator[Path]:
-        """Keep other processes from moving numbers between files, and give the folder's path."""
-        self.ensure()
-        with (self.path / "lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield self.path
 
 
 @cache

@@ -11,11 +11,10 @@ from flask import Flask
 from app import create_app
 from app.config import InvalidSetting, Settings
 from app.errors import CATALOGUE
-from app.telemetry.metrics import NOTED_AT_MOST, TOKEN_CHECK_RESULTS, metrics
+from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.samples import samples, value
-from tests.support.waiting import wait_until
 
 TOKEN = "a-metrics-token.of~some+length/=="
 
@@ -137,35 +136,34 @@ def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:
     assert value(samples(metrics.exposition().decode()), "pool_connections_max", pool="a-test") == 0
 
 
-def test_a_pool_is_watched_until_it_is_closed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "pool_sample_interval_s", 0.01)
+def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
     app = create_app(replace(settings, metrics_token=TOKEN, pool_size=3))
     database = app.extensions["database"]
 
     def connections_max() -> float:
+        metrics.sample_pools()
         return value(samples(metrics.exposition().decode()), "pool_connections_max", pool="primary")
 
     with database.connection():
-        wait_until(lambda: connections_max() == 3)
+        assert connections_max() == 3
+    assert connections_max() == 3
     database.close()
-    wait_until(lambda: connections_max() == 0)
+    assert connections_max() == 0
 
 
-def test_notes_are_flushed_before_they_fill_memory(counted: Counted) -> None:
-    def flushed(name: str, **labels: str) -> float:
-        return metrics.registry.get_sample_value(f"sample_resource_{name}", labels) or 0.0
-
-    checks_before = flushed("token_checks_total", result="cached")
-    for _ in range(3000):
-        metrics.count_request("GET", "/a-test", 200, 0.001)
-        metrics.count_token_check("cached")
-    assert flushed("http_requests_total", method="GET", route="/a-test", status="200") >= 3000 - NOTED_AT_MOST
-    assert flushed("token_checks_total", result="cached") - checks_before >= 3000 - NOTED_AT_MOST
-    assert counted("http_requests_total", route="/a-test") == 3000
-    assert counted("http_request_duration_seconds_count", route="/a-test") == 3000
+def test_the_statistics_of_a_pool_are_counted_once(settings: Settings, counted: Counted) -> None:
+    app = create_app(replace(settings, metrics_token=TOKEN))
+    database = app.extensions["database"]
+    for _ in range(3):
+        with database.connection():
+            metrics.sample_pools()
+    metrics.sample_pools()
+    database.close()
+    metrics.sample_pools()
+    assert counted("pool_requests_total", pool="primary") == 3
 
 
-def test_concurrent_counts_and_flushes_lose_nothing(counted: Counted) -> None:
+def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
     def count() -> None:
         for _ in range(2000):
             metrics.count_request("GET", "/another-test", 200, 0.001, 0.0005)
@@ -173,8 +171,8 @@ def test_concurrent_counts_and_flushes_lose_nothing(counted: Counted) -> None:
     threads = [Thread(target=count) for _ in range(4)]
     for thread in threads:
         thread.start()
-    while any(thread.is_alive() for thread in threads):
-        metrics.flush()
+    for thread in threads:
+        thread.join()
     assert counted("http_requests_total", route="/another-test") == 8000
     assert counted("http_request_sql_seconds_count", route="/another-test") == 8000
 

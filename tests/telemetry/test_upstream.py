@@ -1,6 +1,6 @@
 """What sharing metrics relies on in prometheus_client, partly undocumented.
 
-A failure means that an upgrade has changed it: compare ``Metrics.merge_exited`` in ``app/telemetry/metrics.py`` with
+A failure means that an upgrade has changed it: compare ``Metrics.take_over`` in ``app/telemetry/metrics.py`` with
 ``mmap_dict.py``, ``multiprocess.py`` and ``values.py`` of prometheus_client.
 """
 
@@ -21,19 +21,29 @@ from tests.support.samples import samples, value
 from tests.support.server import ROOT
 
 COUNT = """
-import os
+import os, sys
 from app.telemetry.metrics import metrics
-metrics.count_request("GET", "/a-test", 200, 0.002, 0.001)
-metrics.ready.labels("database").set(1)
-metrics.flush()
-print(os.getpid())
+if not os.fork():
+    for ended in sys.argv[1:]:
+        metrics.take_over(int(ended))
+    metrics.count_request("GET", "/a-test", 200, 0.002, 0.001)
+    metrics.ready.labels("database").set(1)
+    print(os.getpid())
+else:
+    os.wait()
+    for file in metrics._folder.path.glob(f"*_{os.getpid()}.db"):
+        file.unlink()
 """
+"""As gunicorn does it: the metrics are made before the fork. Of the master's files nothing is left."""
 
 
-def count_in_a_process(folder: Path) -> int:
-    """Count a request in a process that shares the folder, and give the id that it had."""
+def count_in_a_process(folder: Path, *ended: int) -> int:
+    """Count a request in a process that shares the folder, and give the id that it had.
+
+    :param ended: processes whose counts it takes over.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", COUNT],
+        [sys.executable, "-c", COUNT, *map(str, ended)],
         cwd=ROOT,
         env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(folder)},
         capture_output=True,
@@ -66,11 +76,16 @@ def test_a_file_that_has_no_size_yet_is_read_when_it_has(tmp_path: Path) -> None
     assert value(found, "http_requests_total", route="/a-test", status="200") == 1
 
 
-def test_merging_keeps_counts_and_removes_the_files_of_a_process(tmp_path: Path) -> None:
+def test_a_process_goes_on_counting_where_another_has_ended(tmp_path: Path) -> None:
     metrics = Metrics(SharedFolder(tmp_path))
-    for _ in range(2):
-        metrics.merge_exited(count_in_a_process(tmp_path))
-    assert names(tmp_path) == {"counter_exited.db", "histogram_exited.db", "lock"}
+    first = count_in_a_process(tmp_path)
+    metrics.mark_ended(first)
+    assert names(tmp_path) == {f"counter_{first}.db", f"histogram_{first}.db"}
+    assert metrics.next_ended() == first
+    assert metrics.next_ended() is None
+    second = count_in_a_process(tmp_path, first)
+    metrics.mark_ended(second)
+    assert names(tmp_path) == {f"counter_{second}.db", f"histogram_{second}.db"}
     count_in_a_process(tmp_path)
     found = samples(metrics.exposition().decode())
     assert value(found, "http_requests_total", route="/a-test", status="200") == 3
@@ -79,15 +94,28 @@ def test_merging_keeps_counts_and_removes_the_files_of_a_process(tmp_path: Path)
     assert value(found, "http_request_sql_seconds_sum", route="/a-test") == pytest.approx(0.003)
 
 
-def test_files_hold_values_by_key(tmp_path: Path) -> None:
-    file = str(tmp_path / "counter_1.db")
-    written = MmapedDict(file)
-    written.write_value("a key", 2.0, 7.0)
-    assert written.read_value("a key") == (2.0, 7.0)
-    assert written.read_value("another key") == (0.0, 0.0)
-    written.close()
-    read = [entry[:3] for entry in MmapedDict.read_all_values_from_file(file)]
-    assert read == [("a key", 2.0, 7.0), ("another key", 0.0, 0.0)]
+def test_a_process_with_counts_of_its_number_takes_over_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = count_in_a_process(tmp_path), count_in_a_process(tmp_path)
+    metrics = Metrics(SharedFolder(tmp_path))
+    monkeypatch.setattr(os, "getpid", lambda: second)
+    metrics.take_over(first)
+    assert value(samples(metrics.exposition().decode()), "http_requests_total", route="/a-test") == 2
+
+
+def test_a_file_that_is_renamed_during_a_look_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = count_in_a_process(tmp_path)
+    metrics = Metrics(SharedFolder(tmp_path))
+    read = MmapedDict.read_all_values_from_file
+
+    def rename_and_read(path: str) -> Any:
+        metrics.take_over(first)  # the files have been listed
+        return read(path)
+
+    monkeypatch.setattr(MmapedDict, "read_all_values_from_file", staticmethod(rename_and_read))
+    assert value(samples(metrics.exposition().decode()), "http_requests_total", route="/a-test") == 1
+    assert f"counter_{os.getpid()}.db" in names(tmp_path)
 
 
 def test_sharing_is_refused_once_prometheus_client_has_chosen_its_mode() -> None:
