@@ -27,6 +27,10 @@ RATE_AT_LEAST = 500
 for a client to take an answer. These are the values of Apache's mod_reqtimeout, which so tells slow clients from those
 that only hold a connection."""
 
+UNSENT_AT_MOST = 64 * 1024 * 1024
+"""Bytes of the answers that a worker holds for clients which take them slowly: two of the largest pages. An answer is
+held whole until its last byte was taken."""
+
 RESERVE = 100
 """So many of a worker's connections are kept free of ordinary requests: they let probes through, and new clients, for
 which others make room."""
@@ -48,7 +52,7 @@ class Client:
     :param holders: knows all clients of the worker.
     """
 
-    __slots__ = ("_connection", "_holders", "_is_ended", "_moved", "_waited_s", "has_token", "phase", "since")
+    __slots__ = ("_connection", "_holders", "_is_ended", "_moved", "_waited_s", "has_token", "phase", "since", "unsent")
 
     def __init__(self, connection: socket.socket, holders: "Clients") -> None:
         self._connection = connection
@@ -61,6 +65,13 @@ class Client:
         """When the phase began, by the monotonic clock."""
         self.has_token = False
         """Whether the current request, or the last one, had a valid token."""
+        self.unsent = 0
+        """Bytes of the answer that is held since the client has not taken all of it at once."""
+
+    @property
+    def rate(self) -> float:
+        """Bytes a second that have moved since the phase began."""
+        return self._moved / max(monotonic() - self.since, 1e-3)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
@@ -97,17 +108,23 @@ class Client:
         return data
 
     def sendall(self, data: bytes) -> None:
-        """Send; raises TimeoutError if the client takes an answer too slowly."""
+        """Send; raises TimeoutError if the client takes an answer too slowly, BrokenPipeError if it was given up."""
         if self._connection.gettimeout() == 0.0:
             self._connection.sendall(data)
             return
         if self.phase is not Phase.ANSWER:
             self.begin(Phase.ANSWER)
         left = memoryview(data)
-        while left:
-            sent = self._timed(self._connection.send, left)
-            self._moved += sent
-            left = left[sent:]
+        try:
+            while left:
+                sent = self._timed(self._connection.send, left)
+                self._moved += sent
+                left = left[sent:]
+                if left and not self.unsent:
+                    self._holders.hold(self, len(data))
+        finally:
+            if self.unsent:
+                self._holders.release(self)
 
     def _timed(self, move: Callable[..., Any], what: Any) -> Any:
         """Move bytes within what is left of the time for this phase."""
@@ -149,6 +166,7 @@ class Clients:
         self._open: set[Client] = set()
         self._waiting: dict[Client, None] = {}
         self._given_up: set[Client] = set()
+        self._unsent = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -186,12 +204,34 @@ class Clients:
             found = strangers if len(strangers) > self._without_token else list(self._waiting)
             if not found:
                 return False
-            chosen = min(found, key=lambda one: one.since)
-            self._given_up.add(chosen)
-            del self._waiting[chosen]
-            metrics.connections_ended.labels("for_others").inc()
-            chosen.disconnect()
+            self._give_up(min(found, key=lambda one: one.since))
         return True
+
+    def hold(self, client: Client, size: int) -> None:
+        """Note the answer of a client that has not taken all of it at once; :meth:`release` has to follow.
+
+        If answers have too many bytes together, give up clients, the slowest first, as long as there are any others.
+        """
+        client.unsent = size
+        self._unsent += size
+        while self._unsent > UNSENT_AT_MOST:
+            others = [one for one in self._waiting if one.unsent]
+            if not others:
+                return
+            slowest = min(others, key=lambda one: one.rate)
+            self.release(slowest)
+            self._give_up(slowest)
+
+    def release(self, client: Client) -> None:
+        """Note that the answer of a client is held no longer."""
+        self._unsent -= client.unsent
+        client.unsent = 0
+
+    def _give_up(self, client: Client) -> None:
+        self._given_up.add(client)
+        del self._waiting[client]
+        metrics.connections_ended.labels("for_others").inc()
+        client.disconnect()
 
 
 def note_token(request: Request) -> None:

@@ -254,11 +254,25 @@ class SortTerm:
 DEFAULT_LIMIT = 20
 """Results of a page if ``limit`` is not given."""
 
+PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
+"""Bytes of the documents of a page: the ObjectTypes and someProperties of its results. One result always fits."""
+
+SMALL_PAGE_BYTES = 4 * 1024 * 1024
+"""Bytes of the documents of a page that takes no more memory and time than others."""
+
+
+class LargePage(Exception):
+    """The documents of a page have more than :data:`SMALL_PAGE_BYTES`, and the caller wants only a smaller one."""
+
+
 TOTAL_AT_MOST = 10_000
 """Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it."""
 
 FACET_TERMS_AT_MOST = 200
 """Terms that a facet lists; ``other`` counts the remaining ones."""
+
+FACET_BYTES_AT_MOST = 4 * 1024 * 1024
+"""Bytes of the terms of all facets of a search. Each facet may have an equal part of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ the columns of what it has written from a plain INSERT or UPDATE, also where the
 most functions that make JSON there.
 """
 
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, LiteralString
 
@@ -68,6 +69,48 @@ def representation_of(resource: Resource) -> Representation:
 
 # Results of a page
 
+_ESCAPED_AT_MOST: LiteralString = "6"
+"""Bytes that a byte of a text becomes in JSON at most: a control character, as ``\\u0001``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultJson:
+    """The JSON of one result of a page, as SQL on the row ``r``, and the size of the document in it.
+
+    The document is the ObjectType, which is stored as it is answered, and someProperty, which is stored without its
+    escapes. PostgreSQL knows the bytes of a stored text without reading it.
+
+    :param json: the whole result.
+    :param object_type: the text of the ObjectType.
+    :param some_property: None if the result does not have it.
+    """
+
+    json: LiteralString
+    object_type: LiteralString
+    some_property: LiteralString | None = None
+
+    @property
+    def stored_bytes(self) -> LiteralString:
+        """The bytes of the document as it is stored."""
+        return self._bytes("octet_length({})")
+
+    @property
+    def bytes_at_most(self) -> LiteralString:
+        """The most bytes that the document can have in the answer."""
+        return self._bytes(f"{_ESCAPED_AT_MOST} * octet_length({{}})")
+
+    @property
+    def answered_bytes(self) -> LiteralString:
+        """The bytes of the document in the answer. This reads someProperty."""
+        return self._bytes("octet_length(to_json({})::text)")
+
+    def _bytes(self, of_some_property: LiteralString) -> LiteralString:
+        of_object_type: LiteralString = f"octet_length({self.object_type})"
+        if self.some_property is None:
+            return of_object_type
+        return f"({of_object_type} + coalesce({of_some_property.format(self.some_property)}, 0))"
+
+
 _SERVER_MEMBERS: tuple[LiteralString, ...] = (
     text_member("id", "r.id"),
     member("version", "r.version"),
@@ -78,18 +121,19 @@ _SERVER_MEMBERS: tuple[LiteralString, ...] = (
 """The members that every form begins with."""
 
 
-def _resource(*expanded: LiteralString) -> LiteralString:
+def _resource(*expanded: LiteralString) -> ResultJson:
     """A resource (interface 2.2) in its current projection.
 
     :param expanded: the references that contain their target.
     """
-    return object_(
+    json = object_(
         *_SERVER_MEMBERS,
         member("createdBy", _reference("r.created_by", expand="createdBy" in expanded)),
         member("lastModifiedBy", _reference("r.last_modified_by", expand="lastModifiedBy" in expanded)),
         member("objectTypeProperty", OBJECT_TEXT.current),
         optional_member("someProperty", f"to_json({SOME_PROPERTY.current})"),
     )
+    return ResultJson(json, OBJECT_TEXT.current, SOME_PROPERTY.current)
 
 
 def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
@@ -116,7 +160,7 @@ def _client(column: LiteralString) -> LiteralString:
     return f"coalesce((SELECT {member('obj', client)} FROM api_client c WHERE c.id = {column}), '')"
 
 
-RESULT_JSON: dict[frozenset[str], LiteralString] = {
+RESULT_JSON: dict[frozenset[str], ResultJson] = {
     frozenset(): _resource(),
     frozenset(("createdBy",)): _resource("createdBy"),
     frozenset(("lastModifiedBy",)): _resource("lastModifiedBy"),
@@ -124,18 +168,20 @@ RESULT_JSON: dict[frozenset[str], LiteralString] = {
 }
 """A result of the sorted list (interface 4.12), by the references that are expanded."""
 
-FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS)
+FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS), OBJECT_TEXT.current)
 """A result of the list (interface 4.1): the fields of ObjectType stand beside those that the server adds."""
 
 
-def _projection(stage: Stage) -> LiteralString:
-    return object_with_members_of(
-        OBJECT_TEXT.for_stage(stage),
+def _projection(stage: Stage) -> ResultJson:
+    object_type, some_property = OBJECT_TEXT.for_stage(stage), SOME_PROPERTY.for_stage(stage)
+    json = object_with_members_of(
+        object_type,
         *_SERVER_MEMBERS,
         member("hasStagedChanges", f"({HAS_STAGED_CHANGES})"),
-        optional_member("someProperty", f"to_json({SOME_PROPERTY.for_stage(stage)})"),
+        optional_member("someProperty", f"to_json({some_property})"),
     )
+    return ResultJson(json, object_type, some_property)
 
 
-PROJECTION_JSON: dict[Stage, LiteralString] = {stage: _projection(stage) for stage in Stage}
+PROJECTION_JSON: dict[Stage, ResultJson] = {stage: _projection(stage) for stage in Stage}
 """A result of a search: as that of the list, in one of the projections, with someProperty and ``hasStagedChanges``."""

@@ -21,7 +21,7 @@ from app.resource.params import (
     VersionSchema,
 )
 from app.resource.reading import store
-from app.resource.reading.lanes import lane_of_list
+from app.resource.reading.lanes import lane_of_list, read_page
 from app.resource.schemas import OverwriteDraftSchema, ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.services import database, reading_database, worlds
@@ -71,10 +71,13 @@ class Collection(Endpoint):
         the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
         """
         return json_answer(
-            reading_database().read(
-                lambda reader: store.flat_page(reader, project_key, query.selection, query.paging),
+            read_page(
+                reading_database(),
                 project_key,
                 lane_of_list(query.selection, query.paging),
+                lambda reader, may_be_large: store.flat_page(
+                    reader, project_key, query.selection, query.paging, may_be_large=may_be_large
+                ),
             )
         )
 
@@ -180,10 +183,13 @@ class SortedList(Endpoint):
         Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
         """
         return json_answer(
-            reading_database().read(
-                lambda reader: store.page(reader, project_key, query.selection, query.paging, query.expanded),
+            read_page(
+                reading_database(),
                 project_key,
                 lane_of_list(query.selection, query.paging),
+                lambda reader, may_be_large: store.page(
+                    reader, project_key, query.selection, query.paging, query.expanded, may_be_large=may_be_large
+                ),
             )
         )
 

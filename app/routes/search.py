@@ -8,7 +8,7 @@ from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
-from app.resource.reading.lanes import lane_of_search
+from app.resource.reading.lanes import lane_of_search, read_page
 from app.resource.searching.dictionary import index_texts
 from app.resource.searching.search import search
 from app.resource.searching.search_params import SearchSchema
@@ -20,9 +20,12 @@ FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the face
 ERROR_CODES = ("SearchFacetPathNotFound",)
 
 
-def _found(project_key: str, query: Search) -> str:
-    found = reading_database().read(
-        lambda reader: search(reader, project_key, query), project_key, lane_of_search(query)
+def _found(project_key: str, query: Search) -> bytes:
+    found = read_page(
+        reading_database(),
+        project_key,
+        lane_of_search(query),
+        lambda reader, may_be_large: search(reader, project_key, query, may_be_large=may_be_large),
     )
     if found.has_unindexed:
         # The process whose write left the text may have ended.

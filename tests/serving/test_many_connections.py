@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from app.http import clients
-from app.http.clients import GRACE_S, RATE_AT_LEAST, RESERVE, Client, Clients, Phase
+from app.http.clients import GRACE_S, RATE_AT_LEAST, RESERVE, UNSENT_AT_MOST, Client, Clients, Phase
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.waiting import wait_until
 
@@ -181,6 +181,54 @@ def test_strangers_make_room_first_while_they_are_more_than_half(clock: list[flo
     assert holders.make_room()
     assert _is_shut(strangers[0])
     assert not _is_shut(known)
+
+
+def _taking(holders: Clients, clock: list[float], taken: int, size: int = UNSENT_AT_MOST // 2) -> Client:
+    """A client that has taken some bytes of its answer, and for which the worker waits."""
+    client = _waiting(holders, clock, Phase.ANSWER)
+    holders.end_wait(client)
+    client._moved = taken
+    holders.hold(client, size)
+    holders.begin_wait(client)
+    return client
+
+
+def test_the_slowest_reader_is_given_up_if_answers_have_too_many_bytes(clock: list[float]) -> None:
+    holders = Clients(900)
+    quick = _taking(holders, clock, 10_000_000)
+    slow = _taking(holders, clock, 1_000_000)
+    assert not _is_shut(slow)
+    idle = _waiting(holders, clock, Phase.HEAD)
+    another = _taking(holders, clock, 2_000_000)
+    assert [_is_shut(one) for one in (quick, slow, idle, another)] == [False, True, False, False]
+    holders.release(quick)
+    assert not _is_shut(_taking(holders, clock, 1))
+    assert not _is_shut(another)
+
+
+def test_an_answer_that_is_larger_than_all_may_be_is_held_alone(clock: list[float]) -> None:
+    holders = Clients(900)
+    slow = _taking(holders, clock, 1)
+    huge = _taking(holders, clock, 1, 2 * UNSENT_AT_MOST)
+    assert _is_shut(slow)
+    assert not _is_shut(huge)
+
+
+def test_readers_that_take_nothing_hold_a_bounded_number_of_bytes(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn()
+    (worker,) = server.workers
+    size = UNSENT_AT_MOST // 4
+    request = f"GET /large?bytes={size} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    with contextlib.ExitStack() as opened:
+        before = worker.memory_info().rss
+        silent = [opened.enter_context(server.connect(request)) for _ in range(12)]
+        for connection in silent:
+            assert connection.recv(1)  # its answer has begun
+        # Beside the answers that are held there is the one that is made, as str and as bytes, and what malloc keeps.
+        wait_until(lambda: worker.memory_info().rss - before < UNSENT_AT_MOST + 3 * size)
+        # The last ones are served, those before them were given up.
+        received = [sum(map(len, iter(lambda one=one: one.recv(1 << 20), b""))) for one in silent[-3:]]
+        assert all(count > size for count in received)
 
 
 def test_requests_that_are_worked_on_are_not_given_up(clock: list[float]) -> None:

@@ -23,19 +23,29 @@ WITH
             CROSS JOIN (
                 SELECT
                     coalesce(sum(t.count), 0) AS sum,
-                    coalesce(
-                        string_agg(
-                            '{"term":' || to_json(t.value::text)::text || ',"count":' || t.count || '}', ','
-                            ORDER BY t.count DESC, t.value
-                        ),
-                        ''
-                    ) AS terms
+                    CASE
+                        WHEN max(t.bytes) > 2097152 THEN NULL
+                        ELSE coalesce(
+                            string_agg(
+                                CASE
+                                    WHEN t.bytes <= 2097152
+                                    THEN '{"term":' || to_json(t.value::text)::text || ',"count":' || t.count || '}'
+                                END,
+                                ','
+                                ORDER BY t.count DESC, t.value
+                            ),
+                            ''
+                        )
+                    END AS terms
                 FROM (
-                    SELECT c.value, c.count
-                    FROM counted c
-                    WHERE c.value IS NOT NULL
-                    ORDER BY c.count DESC, c.value
-                    LIMIT 200
+                    SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes
+                    FROM (
+                        SELECT c.value, c.count
+                        FROM counted c
+                        WHERE c.value IS NOT NULL
+                        ORDER BY c.count DESC, c.value
+                        LIMIT 200
+                    ) l
                 ) t
             ) listed
     ),
@@ -94,36 +104,50 @@ WITH
                 ) t
             ) listed
     )
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-            FROM (
-                SELECT coalesce(
-                    (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                    (
-                        SELECT count(*)
-                        FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+                FROM (
+                    SELECT coalesce(
+                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                        (
+                            SELECT count(*)
+                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+                        )
                     )
-                )
-            ) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || '],"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || %(facet_1)s || (SELECT f.json FROM facet_1 f)
-    || '}}'
+                ) t (found)
+            )
+        || ',"results":[',
+    CASE WHEN count(p.json) = count(*) THEN coalesce(string_agg(p.json, ','), '') END,
+    CASE
+        WHEN count(p.json) = count(*)
+        THEN '],"facets":{'
+            || %(facet_0)s
+            || (SELECT f.json FROM facet_0 f)
+            || %(facet_1)s
+            || (SELECT f.json FROM facet_1 f)
+            || '}}'
+    END
 FROM (
-    SELECT '{"id":"' || r.id
-        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","hasStagedChanges":'
-            || (r.staged_object_type IS NOT NULL)
-            || coalesce(',"someProperty":' || to_json(r.some_property), '')
-            || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END AS json
+    SELECT CASE
+        WHEN (
+            octet_length(r.object_type) + coalesce(6 * octet_length(r.some_property), 0)
+        ) <= 4194304 / greatest(%(limit)s, 1)
+        THEN '{"id":"' || r.id
+            || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+            || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+            || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+            || '","hasStagedChanges":'
+                || (r.staged_object_type IS NOT NULL)
+                || coalesce(',"someProperty":' || to_json(r.some_property), '')
+                || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END
+    END AS json
     FROM (
         SELECT r.*
         FROM resource r

@@ -15,18 +15,20 @@ WITH
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT '{"limit":' || %(limit)s
-    || ',"offset":' || %(offset)s
-    || ',"count":'
-        || count(*)
-        || (
-            SELECT ',"total":'
-                || least(t.found, 10000)
-                || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-            FROM (SELECT found FROM counted) t (found)
-        )
-    || ',"results":[' || coalesce(string_agg(p.json, ','), '')
-    || ']}'
+SELECT
+    '{"limit":' || %(limit)s
+        || ',"offset":' || %(offset)s
+        || ',"count":'
+            || count(*)
+            || (
+                SELECT ',"total":'
+                    || least(t.found, 10000)
+                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+                FROM (SELECT found FROM counted) t (found)
+            )
+        || ',"results":[',
+    CASE WHEN count(p.json) = count(*) THEN coalesce(string_agg(p.json, ','), '') END,
+    CASE WHEN count(p.json) = count(*) THEN ']}' END
 FROM (
     SELECT j.json
     FROM (
@@ -64,27 +66,38 @@ FROM (
     ) r
         CROSS JOIN LATERAL (SELECT r.id) w (id)
         CROSS JOIN LATERAL (
-            SELECT '{"id":"' || r.id
-                || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-                || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '","lastModifiedAt":"'
-                    || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                || '","hasStagedChanges":'
-                    || (r.staged_object_type IS NOT NULL)
-                    || coalesce(
-                        ',"someProperty":'
-                            || to_json(
-                                CASE
-                                    WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-                                END
-                            ),
-                        ''
+            SELECT CASE
+                WHEN (
+                    octet_length(coalesce(r.staged_object_type, r.object_type)) + coalesce(
+                        6 * octet_length(
+                            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END
+                        ),
+                        0
                     )
-                    || CASE
-                        coalesce(r.staged_object_type, r.object_type)
-                        WHEN '{}' THEN '}'
-                        ELSE ',' || substr(coalesce(r.staged_object_type, r.object_type), 2)
-                    END AS json
+                ) <= 4194304 / greatest(%(limit)s, 1)
+                THEN '{"id":"' || r.id
+                    || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+                    || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                    || '","lastModifiedAt":"'
+                        || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                    || '","hasStagedChanges":'
+                        || (r.staged_object_type IS NOT NULL)
+                        || coalesce(
+                            ',"someProperty":'
+                                || to_json(
+                                    CASE
+                                        WHEN r.staged_object_type IS NULL THEN r.some_property
+                                        ELSE r.staged_some_property
+                                    END
+                                ),
+                            ''
+                        )
+                        || CASE
+                            coalesce(r.staged_object_type, r.object_type)
+                            WHEN '{}' THEN '}'
+                            ELSE ',' || substr(coalesce(r.staged_object_type, r.object_type), 2)
+                        END
+            END AS json
             FROM resource r
             WHERE r.project_key = %(project_key)s AND r.id = w.id
             LIMIT 1

@@ -41,6 +41,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/slow":
         time.sleep(float(parse_qs(environ["QUERY_STRING"])["seconds"][0]))
         body = "slow and done"
+    elif path == "/large":
+        body = "x" * int(parse_qs(environ["QUERY_STRING"])["bytes"][0])
     elif path == "/collects-garbage":
         body = str(gc.isenabled())
     elif path == "/compute":

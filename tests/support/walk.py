@@ -29,7 +29,7 @@ from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
 from app.resource.model import ById, ByKey, Selection, StoredResource, Target, Unnamed
-from app.resource.reading import store
+from app.resource.reading import listing, store
 from app.resource.searching.dictionary import index_texts
 from app.resource.writing.store import find
 from app.serving.embedded import EmbeddedPostgres
@@ -90,7 +90,9 @@ class _Walk:
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
         scopes = [
-            f"{scope}:{project}" for project in (PROJECT, "unnamed") for scope in ("manage_test", "view_products")
+            f"{scope}:{project}"
+            for project in (PROJECT, "unnamed", "large")
+            for scope in ("manage_test", "view_products")
         ]
         token = issued_tokens.issue_token(self.connection, Settings().issuer, "walker", tuple(scopes), 3600)
         api = Api(self.app, PROJECT, token)
@@ -102,6 +104,7 @@ class _Walk:
         self.overtaken()
         self.lists(api)
         self.searches(api)
+        self.large_pages(Api(self.app, "large", token))
         self.deletes(api)
         self.without_database(api)
         self.bulk()
@@ -344,6 +347,17 @@ class _Walk:
         for name, search in variants.STAGED_SEARCHES.items():
             with self.step(f"search_staged.{name}"):
                 assert api.post("/product-projection-search", data={**search, "staged": "true"}).status_code == 200
+
+    def large_pages(self, api: Api) -> None:
+        """Pages with a document that is larger than its share of a small page."""
+        resource = api.create({"arrayOfStringExample": ["x" * 10_000]})
+        api.update(resource, {"action": "changeSomeProperty", "someProperty": "x" * 5_000})
+        for step, path in (("list", ""), ("list_sorted", SORTED), ("search", "/searchApiPattern")):
+            with self.step(f"{step}.large"):
+                assert api.get(f"{path}?limit=500").status_code == 200
+        with self.step("list_sorted.large_if_escaped"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(listing, "PAGE_BYTES_AT_MOST", 20_000)
+            assert api.get(f"{SORTED}?limit=500").status_code == 200
 
     def without_database(self, api: Api) -> None:
         with self.step("description_with_urn_links"):

@@ -1,18 +1,39 @@
-"""The lane of a read: whether it may be slow, by what it asks and not by what it costs."""
+"""The lane of a read: whether it may be slow, by what it asks and not by what it costs; and by the size of its page."""
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from app.database.admission import Lane
+from app.database.connection import Connection
+from app.database.replica import ReadingDatabase
 from app.query.fields import FieldType
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
 from app.query.predicate.operators import OPERATORS, ArraySearch
-from app.resource.model import Paging, Search, Selection
+from app.resource.model import LargePage, Paging, Search, Selection
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
 
 _RANGES = tuple(OPERATORS[token] for token in ("<", "<=", ">", ">="))
+
+
+Result = TypeVar("Result")
+
+
+def read_page(
+    database: ReadingDatabase, project_key: str, lane: Lane, read: Callable[[Connection, bool], Result]
+) -> Result:
+    """Read a page. If it is large, it is read anew in the slow lane, so that a process has few of them at a time.
+
+    :param lane: what the read asks.
+    :param read: gets whether the page may be large; raises :class:`LargePage` if it is and may not.
+    """
+    if lane is Lane.FAST:
+        try:
+            return database.read(lambda connection: read(connection, False), project_key, lane)
+        except LargePage:
+            pass
+    return database.read(lambda connection: read(connection, True), project_key, Lane.SLOW)
 
 
 def lane_of_list(selection: Selection, paging: Paging | None = None) -> Lane:

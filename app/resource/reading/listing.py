@@ -5,19 +5,38 @@ of them, it sorts these and takes the page. If there are more, it reads the proj
 which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of their number:
 PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few matches among
 many resources would be found by reading all resources.
+
+A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
+so the statement makes JSON only of documents that have no more than their share of a small page. If one has more, a
+second one asks for the bytes of each, a page that is too large is refused, and a third one reads the documents.
+PostgreSQL then has one of them in memory at a time, and the connection needs no buffer for all, which it would keep.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import accumulate
 from typing import LiteralString
+
+from psycopg.pq.abc import PGresult
 
 from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, FieldType, Part, Stage
 from app.query.predicate.compiler import Clause
 from app.query.sql_text import Parameters, literal, numbered
-from app.resource.json_text import array_, concatenated, member, members
-from app.resource.model import TOTAL_AT_MOST, Paging, SortTerm
+from app.resource.json_text import concatenated, member, members
+from app.resource.model import (
+    FACET_BYTES_AT_MOST,
+    PAGE_BYTES_AT_MOST,
+    SMALL_PAGE_BYTES,
+    TOTAL_AT_MOST,
+    LargePage,
+    Paging,
+    SortTerm,
+)
+from app.resource.resource_json import ResultJson
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
 """A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to
@@ -115,7 +134,7 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 class Further:
     """What a page has beside the usual members, as SQL.
 
-    :param members: members of the page.
+    :param members: members of the page; NULL if they are too large.
     :param queries: parts of the statement's WITH, which the members refer to.
     """
 
@@ -123,37 +142,127 @@ class Further:
     queries: Sequence[LiteralString] = ()
 
 
-def page(
-    connection: Connection,
-    selected: Selected,
-    parameters: Parameters,
-    paging: Paging,
-    terms: Sequence[Term],
-    json: LiteralString,
-    further: Further = Further(),
-) -> str:
-    """A page as JSON text.
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that is to be read.
 
     :param parameters: ``project_key``, and those of ``terms`` and ``further``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
-    :param json: the JSON of one result, as SQL on ``r``.
     """
-    if selected.clauses:
-        found, results, total = _of_matches(selected, paging, terms, json)
-    else:
-        found, results, total = _of_all(selected, paging, terms, json)
-    queries: list[LiteralString] = [*found, *further.queries]
-    joined: LiteralString = ", ".join(queries)
-    with_: LiteralString = f"WITH {joined}" if queries else ""
-    statement = f"""
-        {with_}
-        SELECT {concatenated(_COUNTS, total, _RESULTS, further.members, "'}'")}
-        FROM ({results} ORDER BY {_order_of_columns(terms)}) p"""
-    page_of = {"limit": paging.limit, "offset": paging.offset}
-    row = connection.execute(statement, parameters | selected.parameters | page_of).fetchone()
-    if row is None:
-        errors.unreachable("an aggregate without GROUP BY has one row")
-    return row[0]
+
+    selected: Selected
+    parameters: Parameters
+    paging: Paging
+    terms: Sequence[Term]
+    result: ResultJson
+    further: Further = Further()
+
+    def read(self, connection: Connection, *, may_be_large: bool) -> bytes:
+        """The page as JSON text in UTF-8.
+
+        :param may_be_large: whether its documents may have more than :data:`SMALL_PAGE_BYTES`.
+        :raises LargePage: if they have more and may not.
+        :raises ApiError: 400 if they have more than :data:`PAGE_BYTES_AT_MOST`, or the facets too large terms.
+        """
+        share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
+        small = f"CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END"
+        beginning, results, end = self._execute(connection, small)
+        if results is not None:
+            return b"%b%b%b" % (beginning, results, _checked(end))
+        with connection.transaction():
+            # So that all statements see the same moment.
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            return self._read_large(connection, may_be_large=may_be_large)
+
+    def _execute(self, connection: Connection, json: LiteralString) -> tuple[bytes, bytes | None, bytes | None]:
+        """What stands before the results, the results, and what follows them.
+
+        :param json: the JSON of one result, as SQL on ``r``. If that of one is NULL, there are no results and no end.
+        """
+        paging, selected = self.paging, self.selected
+        found, results, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms, json)
+        queries: list[LiteralString] = [*found, *self.further.queries]
+        joined: LiteralString = ", ".join(queries)
+        with_: LiteralString = f"WITH {joined}" if queries else ""
+        end = concatenated("']'", self.further.members, "'}'")
+        statement = f"""
+            {with_}
+            SELECT {concatenated(_COUNTS, total, _RESULTS)},
+                CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
+                CASE WHEN {_ALL_MADE} THEN {end} END
+            FROM ({results} ORDER BY {_order_of_columns(self.terms)}) p"""
+        page_of = {"limit": paging.limit, "offset": paging.offset}
+        made = _result(connection, statement, self.parameters | selected.parameters | page_of)
+        return made.get_value(0, 0) or b"", made.get_value(0, 1), made.get_value(0, 2)
+
+    def _read_large(self, connection: Connection, *, may_be_large: bool) -> bytes:
+        result = self.result
+        size = concatenated("'[\"'", "r.id", "'\",'", result.stored_bytes, "','", result.bytes_at_most, "']'")
+        beginning, results, end = self._execute(connection, size)
+        sizes: list[tuple[str, int, int]] = json.loads(b"[%b]" % (results or b""))
+        if not may_be_large and sum(most for *_, most in sizes) > SMALL_PAGE_BYTES:
+            raise LargePage
+        fitting = self._fitting(connection, sizes)
+        if fitting < len(sizes):
+            raise errors.invalid_parameter(
+                "limit",
+                f"The documents of this page have more than {PAGE_BYTES_AT_MOST} bytes. A limit of {fitting} fits.",
+            )
+        page = BytesIO()
+        page.write(beginning)
+        documents = self._of_each(connection, [resource_id for resource_id, *_ in sizes], result.json)
+        for number, document in enumerate(documents):
+            page.write(b",%b" % document if number else document)
+        page.write(_checked(end))
+        return page.getvalue()
+
+    def _fitting(self, connection: Connection, sizes: Sequence[tuple[str, int, int]]) -> int:
+        """How many of the results fit into a page, from the first one; at least one."""
+        fitting = _fits(stored for _, stored, _ in sizes)
+        if sum(most for *_, most in sizes[:fitting]) > PAGE_BYTES_AT_MOST:
+            ids = [resource_id for resource_id, *_ in sizes[:fitting]]
+            fitting = _fits(map(int, self._of_each(connection, ids, self.result.answered_bytes)))
+        return max(1, fitting)
+
+    def _of_each(self, connection: Connection, ids: Sequence[str], expression: LiteralString) -> Generator[bytes]:
+        """The value of an expression on ``r`` for each of these resources, in this order."""
+        parameters = {"project_key": self.parameters["project_key"], "ids": list(ids)}
+        result = _result(connection, _OF_EACH.format(expression), parameters)
+        if result.ntuples < len(ids):
+            # Not all statements of a transaction see the same moment on Citus.
+            raise errors.over_capacity("A resource of the page was deleted meanwhile.")
+        for row in sorted(range(result.ntuples), key=lambda row: int(result.get_value(row, 0) or 0)):
+            yield result.get_value(row, 1) or b""
+
+
+_OF_EACH: LiteralString = """
+    SELECT w.place, {}
+    FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY w (id, place)
+        CROSS JOIN LATERAL (
+            SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
+
+
+def _result(connection: Connection, statement: LiteralString, parameters: Parameters) -> PGresult:
+    """The result of a query as it came: texts in UTF-8, which are answered as they are."""
+    result = connection.execute(statement, parameters).pgresult
+    if result is None:
+        errors.unreachable("a query has a result")
+    return result
+
+
+def _fits(sizes: Iterable[int]) -> int:
+    """How many documents of these sizes fit into a page, from the first one."""
+    return sum(total <= PAGE_BYTES_AT_MOST for total in accumulate(sizes))
+
+
+def _checked(end: bytes | None) -> bytes:
+    """The end of a page, with its facets.
+
+    :raises ApiError: 400 if it is NULL, since the terms of the facets are too large.
+    """
+    if end is None:
+        raise errors.invalid_parameter("facet", f"The terms of the facets have more than {FACET_BYTES_AT_MOST} bytes.")
+    return end
 
 
 _COUNTS = concatenated(
@@ -161,7 +270,10 @@ _COUNTS = concatenated(
 )
 """The beginning of a page."""
 
-_RESULTS = member("results", array_("p.json"))
+_RESULTS: LiteralString = "',\"results\":['"
+
+_ALL_MADE: LiteralString = "count(p.json) = count(*)"
+"""Whether the JSON of each result was made."""
 
 
 _PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]

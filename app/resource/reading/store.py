@@ -8,8 +8,8 @@ from app.query.predicate.compiler import compile_condition, compile_containment
 from app.query.sql_text import numbered
 from app.resource.model import Paging, Representation, Selection, is_id, is_key
 from app.resource.reading import listing
-from app.resource.reading.listing import Selected
-from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, representation_of_row
+from app.resource.reading.listing import Page, Selected
+from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, ResultJson, representation_of_row
 
 # Reads of one resource
 
@@ -58,9 +58,12 @@ def exists(connection: Connection, project_key: str, selection: Selection) -> bo
     return row is not None and row[0]
 
 
-def flat_page(connection: Connection, project_key: str, selection: Selection, paging: Paging) -> str:
-    """A page of flat ObjectTypes (interface 4.1) as JSON text."""
-    return _page(connection, project_key, selection, paging, FLAT_JSON)
+def flat_page(
+    connection: Connection, project_key: str, selection: Selection, paging: Paging, *, may_be_large: bool = True
+) -> bytes:
+    """A page of flat ObjectTypes (interface 4.1) as JSON text; see :meth:`app.resource.reading.listing.Page.read`."""
+    page = _page(project_key, selection, paging, FLAT_JSON)
+    return page.read(connection, may_be_large=may_be_large)
 
 
 def page(
@@ -69,17 +72,20 @@ def page(
     selection: Selection,
     paging: Paging,
     expanded: frozenset[str] = frozenset(),
-) -> str:
-    """A page of resources (interface 4.12) as JSON text.
+    *,
+    may_be_large: bool = True,
+) -> bytes:
+    """A page of resources (interface 4.12) as JSON text; see :meth:`app.resource.reading.listing.Page.read`.
 
     :param expanded: names of the references that contain their target.
     """
-    return _page(connection, project_key, selection, paging, RESULT_JSON[expanded])
+    page = _page(project_key, selection, paging, RESULT_JSON[expanded])
+    return page.read(connection, may_be_large=may_be_large)
 
 
-def _page(connection: Connection, project_key: str, selection: Selection, paging: Paging, json: LiteralString) -> str:
+def _page(project_key: str, selection: Selection, paging: Paging, result: ResultJson) -> Page:
     order = listing.terms_of(paging.sort, Stage.CURRENT)
-    return listing.page(connection, _selected(selection), {"project_key": project_key}, paging, order, json)
+    return Page(_selected(selection), {"project_key": project_key}, paging, order, result)
 
 
 def _selected(selection: Selection) -> Selected:

@@ -27,16 +27,22 @@ _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 
 
 def compile_facet(
-    facet: Facet, where: LiteralString, stage: Stage, prefix: LiteralString, parameters: Parameters
+    facet: Facet,
+    where: LiteralString,
+    stage: Stage,
+    prefix: LiteralString,
+    parameters: Parameters,
+    bytes_at_most: int,
 ) -> LiteralString:
     """The query of a facet, of one row with its ``json``.
 
     :param where: selects the resources ``r`` that are counted.
     :param prefix: begins the names of the parameters that are added to ``parameters``.
+    :param bytes_at_most: bytes of its terms; ``json`` is NULL if it has more.
     """
     match facet.groups:
         case None:
-            return _terms(facet, where, stage)
+            return _terms(facet, where, stage, literal(bytes_at_most))
         case tuple():
             return _ranges(facet, facet.groups, where, stage, prefix, parameters)
         case condition:
@@ -111,10 +117,21 @@ def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, L
 # The three sorts of facets
 
 
-def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
+def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: LiteralString) -> LiteralString:
+    field_type = facet.path.field.type
     # bigint is cast once for each term that is listed, since numeric takes longer to count.
     value: LiteralString = "t.value::numeric" if _is_number(facet.path.field) else "t.value"
-    data_type, term = _term(facet.path.field.type, value)
+    data_type, term = _term(field_type, value)
+    json = object_(member("term", term), _count(facet, "t.count"))
+    listed: LiteralString = f"""
+        SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
+        ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
+    terms = _joined(json)
+    if field_type in (FieldType.TEXT, FieldType.TEXTS):
+        # A text may have megabytes. If those that are listed have too many, none becomes JSON.
+        small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
+        listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
+        terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
     # The first 200 of many values are sorted several times faster than all, so the values are counted once, then read
     # twice.
     return f"""
@@ -129,15 +146,13 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage) -> LiteralString:
                     coalesce(sum(c.count) FILTER (WHERE c.value IS NOT NULL), 0) AS total
                 FROM counted c
             ) f CROSS JOIN (
-                SELECT
-                    coalesce(sum(t.count), 0) AS sum,
-                    coalesce(string_agg({object_(member("term", term), _count(facet, "t.count"))}, ','
-                        ORDER BY t.count DESC, t.value), '') AS terms
-                FROM (
-                    SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
-                    ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}
-                ) t
+                SELECT coalesce(sum(t.count), 0) AS sum, {terms} AS terms
+                FROM ({listed}) t
             ) listed"""
+
+
+def _joined(json: LiteralString) -> LiteralString:
+    return f"coalesce(string_agg({json}, ',' ORDER BY t.count DESC, t.value), '')"
 
 
 @cache

@@ -14,9 +14,8 @@ from app.query.filters.ast import Filter
 from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
-from app.resource.model import Search
-from app.resource.reading import listing
-from app.resource.reading.listing import BY_ID, Further, Selected, Term, terms_of
+from app.resource.model import FACET_BYTES_AT_MOST, Search
+from app.resource.reading.listing import BY_ID, Further, Page, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion, expand
@@ -27,18 +26,20 @@ from app.values.strict_json import encode
 class Found:
     """The result of a search.
 
-    :param json: a page of flat projections, with facets if the search has some.
+    :param json: a page of flat projections, in UTF-8, with facets if the search has some.
     :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
     """
 
-    json: str
+    json: bytes
     has_unindexed: bool
 
 
-def search(connection: Connection, project_key: str, query: Search) -> Found:
+def search(connection: Connection, project_key: str, query: Search, *, may_be_large: bool = True) -> Found:
     """Search.
 
-    :raises ApiError: 400 for texts that are too long, or that too many words match.
+    :raises LargePage: as :meth:`app.resource.reading.listing.Page.read` does.
+    :raises ApiError: 400 for texts that have too many words, or that too many words match, and for a page that is too
+        large.
     """
     narrowing = _clauses("query", query.query_filters, query.stage)
     parameters: Parameters = {"project_key": project_key}
@@ -46,8 +47,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
     if query.texts:
         texts = expand(connection, project_key, query.texts, query.fuzzy_level)
         narrowing.append(_matching(texts.tsquery, query.stage))
-    json = listing.page(
-        connection,
+    page = Page(
         Selected([*narrowing, *_clauses("filter", query.filters, query.stage)]),
         parameters,
         query.paging,
@@ -55,7 +55,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
         PROJECTION_JSON[query.stage],
         _facets(query, narrowing, parameters),
     )
-    return Found(json, texts.has_unindexed)
+    return Found(page.read(connection, may_be_large=may_be_large), texts.has_unindexed)
 
 
 _NO_TEXTS = Expansion((), has_unindexed=False)
@@ -109,6 +109,7 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         return Further()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
+    bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
     filters = list(zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.stage), strict=True))
     for number, facet in enumerate(query.facets):
         # A filter of facets does not apply to facets on its own field.
@@ -116,7 +117,7 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
-        facet_query = compile_facet(facet, narrowed.where, query.stage, name, parameters)
+        facet_query = compile_facet(facet, narrowed.where, query.stage, name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")

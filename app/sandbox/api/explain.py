@@ -124,7 +124,7 @@ def _explained(database: Database, project_key: str, operation_id: str, query: s
 
 def _answer_of(found: Any) -> Any:
     """A page; of the existence check, whether something was found."""
-    return json.loads(found) if isinstance(found, str) else found
+    return found if isinstance(found, bool) else json.loads(found)
 
 
 # Statements
