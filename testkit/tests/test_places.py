@@ -3,10 +3,10 @@
 from collections.abc import Collection
 
 import faults
+from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
 from planted import FAULTS
 from sample_resource_testkit.registry import load_checks
 
-from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
 from tests.specification.clauses import CLAUSES
 
 WITHOUT_A_FAULT = set(faults.WITHOUT_A_FAULT.split())
