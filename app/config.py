@@ -236,7 +236,7 @@ class Settings:
         None,
         "where spans are sent by OTLP over HTTP, as in http://collector:4318; needs the extra otel",
     )
-    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment that these were read from: an extension reads its own settings there."""
 
     def __post_init__(self) -> None:

@@ -1,8 +1,12 @@
 """Which extension the service has: with ``SANDBOX=on`` the sandbox, else none, and then nothing of it is imported."""
 
+from typing import TYPE_CHECKING
+
 from app.config import Settings
-from app.database.pool import Database
-from app.extension import Extension
+
+if TYPE_CHECKING:
+    from app.database.pool import Database
+    from app.extension import Extension
 
 
 def settled(settings: Settings) -> Settings:
@@ -29,12 +33,14 @@ def banner(settings: Settings) -> tuple[list[str], list[str]]:
     return [f"Sandbox        {settings.base_url}/sandbox"], ["", f"WARNING  {own.warning}"]
 
 
-def extension_of(settings: Settings, database: Database) -> Extension:
+def extension_of(settings: Settings, database: "Database") -> "Extension":
     """The extension of an application.
 
     :raises InvalidSetting: for settings that it cannot have, or if what it needs is not installed.
     """
-    if settled(settings).environment.get("SANDBOX") != "on":
+    from app.extension import Extension
+
+    if settings.environment.get("SANDBOX") != "on":
         return Extension()
     from app.sandbox.settings import check_installed
 

@@ -93,13 +93,6 @@ DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
 DELETE FROM resource_count"""
 
-# A shard is moved together with those of the other tables of its projects, by logical replication. That refuses
-# unlogged tables.
-_UNLOGGED: LiteralString = """
-SELECT c.relname FROM pg_class c
-WHERE c.relname = ANY (%(tables)s) AND c.relnamespace = current_schema()::regnamespace AND c.relpersistence = 'u'
-ORDER BY c.relname"""
-
 _LOCAL_SIZE: LiteralString = "SELECT pg_relation_size(%(table)s::regclass)"
 
 _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distributing_table(%(table)s)"
@@ -146,9 +139,6 @@ def distribute(connection: Connection, shards: int, others: Collection[str] = ()
         raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
     yield from _create_on_workers(connection)
-    for (table,) in connection.execute(_UNLOGGED, {"tables": list(DISTRIBUTED)}).fetchall():
-        connection.execute(sql.SQL("ALTER TABLE {} SET LOGGED").format(sql.Identifier(table)))
-        yield Step(table, "is logged now, so that its shards can be moved")
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.
     for table in REFERENCE:
         if table not in placements:

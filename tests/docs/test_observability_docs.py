@@ -11,10 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
+from app.sandbox.rules.rules import KINDS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import (
     REPLICA_READ_SOURCES,
-    SANDBOX_ORDER_KINDS,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     UNPARSED,
@@ -64,7 +64,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
         ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
         ("replica_reads_total", set(REPLICA_READ_SOURCES)),
-        ("sandbox_orders_total", set(SANDBOX_ORDER_KINDS)),
+        ("sandbox_orders_total", set(KINDS)),
         ("ready", {"database", "migrations", "pool", "signing_key"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),

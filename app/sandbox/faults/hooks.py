@@ -27,7 +27,8 @@ from app.sandbox.connections import ConnectionRecord, Connections, TooManyWaits,
 from app.sandbox.faults import answers, conflicts, noting, requests
 from app.sandbox.faults.decisions import Decision
 from app.sandbox.faults.preferences import read_preferences
-from app.sandbox.projects.lifecycle import Projects, removed
+from app.sandbox.projects.described import removed
+from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules.matching import Sent

@@ -5,7 +5,7 @@ A change is committed first, and then in force for every request that begins aft
 
 import json
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -29,6 +29,7 @@ from app.sandbox.analysis.runs import Runs
 from app.sandbox.journal.journal import Journal
 from app.sandbox.projects import store
 from app.sandbox.projects.clock import ProjectClock
+from app.sandbox.projects.described import describe, details_of, not_found, removed
 from app.sandbox.projects.ids import ids_made, seed_of, set_ids_made
 from app.sandbox.projects.lock import ProjectLock
 from app.sandbox.projects.model import SandboxProject
@@ -144,7 +145,7 @@ class Projects:
             self._database.connection(project_key) as connection,
             connection.transaction(),
         ):
-            yield project, connection, _details(connection, project)
+            yield project, connection, details_of(connection, project)
 
     # Making and removing
 
@@ -417,7 +418,7 @@ class Projects:
     def described(self) -> list[dict[str, Any]]:
         """All projects, oldest first."""
         with self._database.connection() as connection:
-            found = [_described(connection, each) for each in self.registry.all() if not each.is_removed]
+            found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
         return [each for each in found if each is not None]
 
     def described_one(self, project_key: str) -> dict[str, Any]:
@@ -427,20 +428,10 @@ class Projects:
         """
         project = self.get(project_key)
         with self._database.connection(project_key) as connection:
-            described = _described(connection, project)
-        if described is None:
+            found = describe(connection, project)
+        if found is None:
             raise not_found(project_key)
-        return described
-
-
-def not_found(project_key: str) -> errors.ApiError:
-    """404: the sandbox has made no project with this key, whatever the service holds of it."""
-    return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
-
-
-def removed(project_key: str) -> errors.ApiError:
-    """401, as for every token of a project that is gone."""
-    return errors.unauthorized(project_key, "invalid_token", token_given=True)
+        return found
 
 
 def _raise_if_too_large(connection: Connection, project_key: str) -> None:
@@ -450,33 +441,3 @@ def _raise_if_too_large(connection: Connection, project_key: str) -> None:
             f"The project '{project_key}' holds {resources} resources with {size} bytes. At most {COPIED_AT_MOST}"
             f" resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
         )
-
-
-def _details(connection: Connection, project: SandboxProject) -> store.Details:
-    found = store.details(connection, project.key, project.client_id)
-    if found is None:
-        raise not_found(project.key)
-    return found
-
-
-def _described(connection: Connection, project: SandboxProject) -> dict[str, Any] | None:
-    """What an answer says of a project; None if it is gone."""
-    details = store.details(connection, project.key, project.client_id)
-    if details is None:
-        return None
-    return {
-        "projectKey": project.key,
-        "createdAt": text_of(project.created_at),
-        "expiresAt": text_of(project.expires_at),
-        "run": project.run,
-        "resources": bulk_store.count(connection, project.key),
-        "requests": project.journal.total,
-        "tokenTtlSeconds": project.token_ttl_s or TOKEN_LIFETIME_S,
-        "clock": project.clock.described(),
-        "ids": details.ids,
-        "snapshots": _snapshots(details.snapshots),
-    }
-
-
-def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]
