@@ -78,13 +78,9 @@ export function Playground({ project }) {
       <section aria-label="Explanation">${found && html`
         <h3>Conditions</h3>
         ${found.conditions.length ? html`<ul class="conditions">${found.conditions.map(({ condition, index }) => html`<li>
-          <code>${said(condition)}</code><span class=${index ? "good" : "some"}>${index ? `index ${index}` : "no index: it looks at each resource"}</span></li>`)}</ul>`
+          <code>${said(condition)}</code><span class=${index ? "good" : "some"}>${index ? `index ${index}` : "no index: it reads the whole project"}</span></li>`)}</ul>`
           : html`<p class="soft">None: it finds all.</p>`}
-        ${found.tree && html`<details open><summary>Tree</summary><div class="tree"><${Tree} node=${found.tree} /></div></details>`}
-        ${found.statements.map((statement, index) => html`
-          <details><summary>SQL${found.statements.length > 1 ? ` ${index + 1}` : ""}</summary><pre tabindex="0" aria-label="SQL">${statement.sql}</pre>
-            <pre tabindex="0" aria-label="Parameters">${JSON.stringify(statement.parameters, null, 2)}</pre></details>
-          <details><summary>Plan: ${statement.plan["Node Type"]}, cost ${Math.round(statement.plan["Total Cost"])}</summary><div class="tree"><${Plan} node=${statement.plan} /></div></details>`)}`}
+        ${found.tree && html`<details open><summary>Tree</summary><div class="tree"><${Tree} node=${found.tree} /></div></details>`}`}
       </section>
     </div>`;
 }
@@ -117,8 +113,3 @@ function Tree({ node }) {
   return html`<code>${said(node)}</code>`;
 }
 
-function Plan({ node }) {
-  const about = [node["Index Name"], node["Relation Name"], node["CTE Name"]].filter(Boolean).join(" on ");
-  return html`<div><code>${node["Node Type"]}${about ? `: ${about}` : ""}</code> <span class="soft">cost ${Math.round(node["Total Cost"])}, ${node["Plan Rows"]} rows</span>
-    ${node.Plans && html`<ul>${node.Plans.map((each) => html`<li><${Plan} node=${each} /></li>`)}</ul>`}</div>`;
-}
