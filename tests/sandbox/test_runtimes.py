@@ -103,7 +103,9 @@ const mistakes = {
     await send("POST", resources, { body: create }).catch(() => {});
     await send("POST", resources, { body: create, bearer: await granted() });
   },
-  async numberAsText() { await send("POST", resources, { body: { objectTypeProperty: { arrayOfIntExample: ["2"] } } }); },
+  async numberAsText() {
+    await send("POST", resources, { body: { objectTypeProperty: { arrayOfIntExample: ["2"] } } });
+  },
   async doubleEncoding() { await send("GET", `${resources}/key=my%252Dkey`); },
 };
 await mistakes[mistake]();
