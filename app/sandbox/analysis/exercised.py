@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from app.query.filters.ast import Presence, Subtree, Values
-from app.query.filters.parser import parse_facet, parse_filter
-from app.query.language import InvalidExpression
+from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
+from app.query.language import InvalidExpression, Terms
 from app.query.predicate.ast import And, Atom, Nested, Not, Or, Parsed
 from app.query.predicate.operators import NEGATIONS, OPERATORS
-from app.query.predicate.parser import parse
+from app.query.predicate.parser import parse, terms_of_request
 from app.sandbox.analysis.look import LISTS, TOKEN_OPERATION, TROUBLES, Look
 
 KINDS = ("operations", "parameters", "notations", "statuses", "errors", "operators", "recoveries")
@@ -20,7 +20,7 @@ Names = Mapping[str, Sequence[str]]
 """By kind."""
 
 _OF_FILTERS = ("value", "subtree()", "range()", "exists", "missing")
-_FILTER_PARAMETERS: Mapping[str, Callable[[str], Any]] = {
+_FILTER_PARAMETERS: Mapping[str, Callable[[str, Terms], Any]] = {
     "filter": parse_filter, "filter.query": parse_filter, "filter.facets": parse_filter, "facet": parse_facet,
 }  # fmt: skip
 
@@ -116,9 +116,9 @@ def _operators_in(name: str, value: str) -> tuple[str, ...]:
     """The operators in a parameter that was accepted."""
     with suppress(InvalidExpression):
         if name == "where":
-            return tuple(set(_of_predicate(parse(value))))
+            return tuple(set(_of_predicate(parse(value, terms_of_request()))))
         if name in _FILTER_PARAMETERS:
-            return tuple(set(_of_filter(_FILTER_PARAMETERS[name](value).expression)))
+            return tuple(set(_of_filter(_FILTER_PARAMETERS[name](value, terms_of_parameter()).expression)))
     return ()
 
 
