@@ -13,6 +13,7 @@ from app.database.connection import check_conninfo
 from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
+from app.extensions import extension_of, settled
 from app.http import request_log
 from app.http.failures import install_error_answers
 from app.http.hangups import client_is_gone
@@ -20,12 +21,10 @@ from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
-from app.resource.world import ONE_WORLD
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
-    from app.sandbox.service import Sandbox
     from app.telemetry.tracing import Tracing
 
 
@@ -40,7 +39,7 @@ class _NoSessions(SessionInterface):
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Make it; see :func:`app.create_app`."""
-    settings = settings or Settings.from_environment()
+    settings = settled(settings or Settings.from_environment())
     if settings.database_url is None:
         raise InvalidSetting(
             "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
@@ -64,8 +63,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
     read_url = settings.database_read_url
     replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
-    sandbox = _sandbox(settings, database)
-    worlds = ONE_WORLD if sandbox is None else sandbox.worlds
+    extension = extension_of(settings, database)
+    database.around_writes = extension.writing
+    worlds = extension.worlds
     authorization_server = AuthorizationServer(settings, database, worlds)
     app.extensions |= {
         "database": database,
@@ -77,6 +77,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         "authorization_server": authorization_server,
         "worlds": worlds,
         "settings": settings,
+        "extension": extension,
     }
 
     tracing = _tracing(settings, app)
@@ -87,7 +88,6 @@ def create_app(settings: Settings | None = None) -> Flask:
             if each is not None:
                 each.note_admission = tracing.note_admission
 
-    sandbox_hooks = () if sandbox is None else _install_sandbox(app, database, sandbox)
     host_check = () if settings.base_domain is None else (HostCheck(settings).check,)
     # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
     before_the_view: tuple[_Hook, ...] = (
@@ -95,16 +95,16 @@ def create_app(settings: Settings | None = None) -> Flask:
         *tracing_hooks,  # which span the request is, for its log line and its statements
         *host_check,  # a host that is not served learns nothing else
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
-        *sandbox_hooks[:1],  # what the tester of a client has ordered, for those who had the right to the request
+        extension.before,  # for those who had the right to the request
     )
     after_the_view: tuple[_AfterHook, ...] = (
-        *sandbox_hooks[1:],  # changes the answer on order, and notes it
+        extension.after,
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
     )
     app.before_request(_one_hook(before_the_view))
     app.after_request(_one_after_hook(after_the_view))
 
-    request_log.announce_labels()
+    request_log.announce_labels(extension)
     install_routes(app, settings)
     install_error_answers(app)  # after flask-smorest, whose handler of HTTP errors has a body of its own
     app.wsgi_app = _middleware(app, settings)
@@ -131,24 +131,6 @@ def _take_part_in_span(tracing: "Tracing", _request: Request) -> None:
     trace = tracing.current()
     if trace is not None:
         request_log.take_part_in(trace)
-
-
-def _sandbox(settings: Settings, database: Database) -> "Sandbox | None":
-    """The sandbox, if it is switched on; otherwise nothing of it is imported."""
-    if not settings.sandbox_is_on:
-        return None
-    from app.sandbox.service import Sandbox
-
-    return Sandbox(settings, database)
-
-
-def _install_sandbox(app: Flask, database: Database, sandbox: "Sandbox") -> tuple[Any, Any]:
-    """Its hooks: before the view and after it."""
-    from app.sandbox.faults.hooks import Hooks
-
-    app.extensions |= {"sandbox": sandbox, "connections": sandbox.connections}
-    hooks = Hooks(app, database, sandbox.registry, sandbox.projects, sandbox.journal, sandbox.connections)
-    return hooks.before, hooks.after
 
 
 _Hook = Callable[[Request], Any]

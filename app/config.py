@@ -6,10 +6,10 @@ A test compares the table in ``docs/reference.md`` with these fields.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from app.setting_values import (
@@ -55,7 +55,7 @@ class OutsideIssuerSettings:
     """The URL of its key set (RFC 7517)."""
 
 
-def _setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
+def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
     """Declare a setting.
 
     :param secret: whether to hide the value in messages and in ``repr``.
@@ -100,90 +100,90 @@ def _default_workers() -> int:
 class Settings:
     """All settings; a default of None means unset."""
 
-    port: int = _setting("PORT", integer(1, 65535), 8000, "TCP port that gunicorn listens on")
-    bind: str = _setting("BIND", text, "127.0.0.1", "address that gunicorn listens on")
-    data_dir: Path = _setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
-    database_url: str | None = _setting(
+    port: int = setting("PORT", integer(1, 65535), 8000, "TCP port that gunicorn listens on")
+    bind: str = setting("BIND", text, "127.0.0.1", "address that gunicorn listens on")
+    data_dir: Path = setting("DATA_DIR", Path, Path(".data"), "folder of the embedded PostgreSQL")
+    database_url: str | None = setting(
         "DATABASE_URL", text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
-    database_read_url: str | None = _setting(
+    database_read_url: str | None = setting(
         "DATABASE_READ_URL",
         text,
         None,
         "a replica of the database that lists, existence checks and searches read",
         secret=True,
     )
-    database_pooler: str | None = _setting(
+    database_pooler: str | None = setting(
         "DATABASE_POOLER",
         one_of("transaction"),
         None,
         "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
         " account's then",
     )
-    prepared_statements: str = _setting(
+    prepared_statements: str = setting(
         "PREPARED_STATEMENTS",
         one_of("auto", "yes", "no"),
         "auto",
         "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
     )
-    workers: int = _setting(
+    workers: int = setting(
         "WORKERS", integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
     )
-    threads: int = _setting("THREADS", integer(1, 256), 8, "requests that use the database at once, in each process")
-    pool_size: int | None = _setting(
+    threads: int = setting("THREADS", integer(1, 256), 8, "requests that use the database at once, in each process")
+    pool_size: int | None = setting(
         "POOL_SIZE",
         integer(1, 1024),
         None,
         "database connections of each process; default: THREADS",
     )
-    slow_connections: int | None = _setting(
+    slow_connections: int | None = setting(
         "SLOW_CONNECTIONS",
         integer(1, 1024),
         None,
         "database connections of each process that searches and other slow reads may hold at once; default: an eighth",
     )
-    pool_timeout_ms: int = _setting(
+    pool_timeout_ms: int = setting(
         "POOL_TIMEOUT_MS",
         integer(1, 60_000),
         500,
         "longest wait for a connection while the database is away, then 503",
     )
-    queue_timeout_ms: int = _setting(
+    queue_timeout_ms: int = setting(
         "QUEUE_TIMEOUT_MS",
         integer(1, 60_000),
         5_000,
         "longest wait for a connection that others use while the database answers, then 503",
     )
-    connect_timeout_s: int = _setting(
+    connect_timeout_s: int = setting(
         "CONNECT_TIMEOUT_S", integer(1, 60), 3, "longest wait for a new connection to the database"
     )
-    statement_timeout_ms: int = _setting(
+    statement_timeout_ms: int = setting(
         "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest SQL statement, then 503"
     )
-    lock_timeout_ms: int = _setting(
+    lock_timeout_ms: int = setting(
         "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
     )
-    max_body_bytes: int = _setting(
+    max_body_bytes: int = setting(
         "MAX_BODY_BYTES", integer(1, 1 << 30), 2 * 1024 * 1024, "largest request body, then 413"
     )
-    base_domain: str | None = _setting(
+    base_domain: str | None = setting(
         "BASE_DOMAIN",
         domain,
         None,
         "serve only the hosts api.{region}.{cloudProvider}.<BASE_DOMAIN>, and those of the service's own addresses;"
         " unset: every host",
     )
-    public_url: str | None = _setting(
+    public_url: str | None = setting(
         "PUBLIC_URL",
         public_url,
         None,
         "the URL at which clients reach the service, behind a proxy the proxy's: https, or http in a private network;"
         " default: the address that gunicorn listens on",
     )
-    token_issuer: str | None = _setting(
+    token_issuer: str | None = setting(
         "TOKEN_ISSUER", text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
     )
-    key_encryption_key: str | None = _setting(
+    key_encryption_key: str | None = setting(
         "KEY_ENCRYPTION_KEY",
         encryption_keys,
         None,
@@ -191,71 +191,53 @@ class Settings:
         " first encrypts, all decrypt; unset: the keys are stored as they are",
         secret=True,
     )
-    auth_issuer: str | None = _setting(
+    auth_issuer: str | None = setting(
         "AUTH_ISSUER", text, None, "the iss claim of an outside issuer whose tokens are accepted too"
     )
-    auth_audience: str | None = _setting(
+    auth_audience: str | None = setting(
         "AUTH_AUDIENCE", text, None, "what the aud claim of an outside issuer's tokens has to contain"
     )
-    auth_jwks_url: str | None = _setting(
+    auth_jwks_url: str | None = setting(
         "AUTH_JWKS_URL", jwks_url, None, "where the outside issuer publishes its keys: https, or http on loopback"
     )
-    trusted_proxies: int = _setting(
+    trusted_proxies: int = setting(
         "TRUSTED_PROXIES",
         integer(0, 16),
         0,
         "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
-    trusted_hosts: str | None = _setting(
+    trusted_hosts: str | None = setting(
         "TRUSTED_HOSTS",
         hosts,
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
-    health_bind: str | None = _setting(
+    health_bind: str | None = setting(
         "HEALTH_BIND",
         address,
         None,
         "host:port that answers /health/live and /health/ready, apart from the public port and whatever holds that up",
     )
-    metrics_bind: str | None = _setting(
+    metrics_bind: str | None = setting(
         "METRICS_BIND",
         address,
         None,
         "host:port that serves /metrics to whoever reaches it, apart from the public port",
     )
-    metrics_token: str | None = _setting(
+    metrics_token: str | None = setting(
         "METRICS_TOKEN", fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
     )
-    log_format: str = _setting(
+    log_format: str = setting(
         "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
     )
-    otlp_endpoint: str | None = _setting(
+    otlp_endpoint: str | None = setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         http_url,
         None,
         "where spans are sent by OTLP over HTTP, as in http://collector:4318; needs the extra otel",
     )
-    sandbox: str = _setting(
-        "SANDBOX",
-        one_of("off", "on"),
-        "off",
-        "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients",
-    )
-    sandbox_run_ttl_s: int = _setting(
-        "SANDBOX_RUN_TTL_S",
-        integer(60, 2_592_000),
-        86_400,
-        "how long a run of the sandbox is kept once the last of its projects is gone",
-    )
-    sandbox_token: str | None = _setting(
-        "SANDBOX_TOKEN",
-        fixed_token,
-        None,
-        "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
-        " address, and there may be no TRUSTED_PROXIES, no BASE_DOMAIN and no PUBLIC_URL of another machine",
-        secret=True,
-    )
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    """The environment that these were read from: an extension reads its own settings there."""
 
     def __post_init__(self) -> None:
         outside = {
@@ -271,42 +253,6 @@ class Settings:
         for variable, private in self.private_addresses.items():
             if private[1] == self.port and self.listen_host in (private[0], *EVERY_ADDRESS):
                 raise InvalidSetting(variable, address_of(*private), "is the public port: it needs another one")
-        if self.sandbox_is_on and self.sandbox_token is None and not is_loopback(self.listen_host):
-            raise InvalidSetting(
-                "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since BIND={self.bind} is no loopback address"
-            )
-        # Whatever address it listens on: behind a proxy, every request comes from this machine.
-        if self.sandbox_is_on and self.sandbox_token is None:
-            for variable, value in self._signs_of_a_proxy():
-                raise InvalidSetting(
-                    "SANDBOX", self.sandbox, f"needs SANDBOX_TOKEN, since {variable}={value} lets others reach it"
-                )
-        if self.sandbox_is_on and self.database_pooler is not None:
-            raise InvalidSetting(
-                "SANDBOX", self.sandbox, "needs a direct connection to the database: a pooler keeps no LISTEN"
-            )
-
-    def _signs_of_a_proxy(self) -> Iterator[tuple[str, str]]:
-        """The settings that say that requests come from elsewhere."""
-        if self.public_url is not None and not is_loopback(urlsplit(self.public_url).hostname or ""):
-            yield "PUBLIC_URL", self.public_url
-        if self.trusted_proxies:
-            yield "TRUSTED_PROXIES", str(self.trusted_proxies)
-        if self.base_domain is not None:
-            yield "BASE_DOMAIN", self.base_domain
-
-    @property
-    def sandbox_is_on(self) -> bool:
-        """Whether the sandbox is there at all."""
-        return self.sandbox == "on"
-
-    @property
-    def sandbox_warning(self) -> str | None:
-        """What those who start the service have to know if the sandbox is on; None if it is off."""
-        if not self.sandbox_is_on:
-            return None
-        who = "whoever has SANDBOX_TOKEN" if self.sandbox_token else "everybody on this machine, without a token,"
-        return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
 
     @property
     def listen_host(self) -> str:
@@ -398,17 +344,30 @@ class Settings:
         :param environment: ``os.environ`` by default.
         :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
         """
-        source = os.environ if environment is None else environment
-        given: dict[str, Any] = {}
-        for item in fields(cls):
-            variable: str = item.metadata["variable"]
-            text = source.get(variable, "")
-            if item.metadata["secret"]:
-                text = _secret(source, variable)
-            if not text:
-                continue
-            try:
-                given[item.name] = item.metadata["parse"](text)
-            except ValueError as error:
-                raise InvalidSetting(variable, None if item.metadata["secret"] else text, str(error)) from None
-        return cls(**given)
+        source = dict(os.environ if environment is None else environment)
+        return read_settings(cls, source, environment=source)
+
+
+AnySettings = TypeVar("AnySettings")
+
+
+def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: Any) -> AnySettings:
+    """Read the settings that a class declares; an empty variable counts as unset.
+
+    :param others: what else the class is made with.
+    :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
+    """
+    for item in fields(cast("Any", cls)):
+        variable: str | None = item.metadata.get("variable")
+        if variable is None:
+            continue
+        text = source.get(variable, "")
+        if item.metadata["secret"]:
+            text = _secret(source, variable)
+        if not text:
+            continue
+        try:
+            others[item.name] = item.metadata["parse"](text)
+        except ValueError as error:
+            raise InvalidSetting(variable, None if item.metadata["secret"] else text, str(error)) from None
+    return cls(**others)

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import click
 
+from app import extensions
 from app.config import InvalidSetting, Settings, file_variable
 
 
 class _Elsewhere(NamedTuple):
-    """A command of another module of this package, in its ``COMMANDS``."""
+    """A command of another module, in its ``COMMANDS``; a name without a dot is that of a module of this package."""
 
     module: str
     summary: str | None
@@ -33,7 +34,7 @@ _COMMANDS: Mapping[str, _Elsewhere] = {
     "key": _Elsewhere("identity_commands", "Keys that sign access tokens."),
     "openapi": _Elsewhere("commands", "Print the document of /openapi.json."),
     "prepare": _Elsewhere("preparation", None),
-    "report": _Elsewhere("sandbox_commands", "Print what the client of a sandbox project has exercised."),
+    "report": _Elsewhere("app.sandbox.commands", "Print what the client of a sandbox project has exercised."),
     "revoke-token": _Elsewhere("identity_commands", "Revoke the access token on standard input."),
     "seed": _Elsewhere("data_commands", "Load generated resources."),
     "token": _Elsewhere("identity_commands", "Print one access token, and nothing else."),
@@ -52,7 +53,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = super().get_command(ctx, cmd_name)
         if found is None and cmd_name in _COMMANDS:
-            module = import_module(f"app.cli.{_COMMANDS[cmd_name].module}")
+            name = _COMMANDS[cmd_name].module
+            module = import_module(name if "." in name else f"app.cli.{name}")
             found = next(command for command in module.COMMANDS if command.name == cmd_name)
         return found
 
@@ -70,7 +72,7 @@ class _LazyGroup(click.Group):
 def main(context: click.Context) -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
     try:
-        context.obj = Settings.from_environment()
+        context.obj = extensions.settled(Settings.from_environment())
     except InvalidSetting as error:
         click.echo(f"error: {error}", err=True)  # as gunicorn without this command says it
         context.exit(1)

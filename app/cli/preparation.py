@@ -2,6 +2,7 @@
 
 import click
 
+from app import extensions
 from app.cli.common import database_url, errors_in_one_line
 from app.config import Settings
 from app.database import migrate
@@ -57,13 +58,14 @@ def prepare(url: str, settings: Settings) -> str:
         token = issued_tokens.issue_token(
             connection, settings.issuer, client_id, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
         )
+    addresses, warnings = extensions.banner(settings)
     return "\n".join(
         (
             f"Serving        {settings.base_url}",
             f"Documentation  {settings.base_url}/docs",
-            *([f"Sandbox        {settings.base_url}/sandbox"] if settings.sandbox_is_on else []),
+            *addresses,
             *demo_client,
-            *(["", f"WARNING  {settings.sandbox_warning}"] if settings.sandbox_is_on else []),
+            *warnings,
             "",
             "Try it:",
             "",

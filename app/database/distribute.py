@@ -5,7 +5,7 @@ Tables of the service itself become reference tables, which Citus copies to all 
 therefore finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
 """
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -20,11 +20,6 @@ DISTRIBUTED = (
     "unindexed_text",
     "resource_count",
     "resource_copy",
-    "sandbox_ids",
-    "sandbox_rule_count",
-    "sandbox_request_count",
-    "sandbox_request",
-    "sandbox_entry",
 )
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 
@@ -33,9 +28,6 @@ REFERENCE = (
     "signing_key",
     "revoked_token",
     "removed_client",
-    "sandbox_project",
-    "sandbox_run",
-    "sandbox_run_count",
     "_yoyo_migration",
 )
 """Tables of the service, and the list of applied migrations, which each machine is asked for by readiness probes."""
@@ -101,13 +93,6 @@ DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
 DELETE FROM resource_count"""
 
-# A shard is moved together with those of the other tables of its projects, by logical replication. That refuses
-# unlogged tables.
-_UNLOGGED: LiteralString = """
-SELECT c.relname FROM pg_class c
-WHERE c.relname = ANY (%(tables)s) AND c.relnamespace = current_schema()::regnamespace AND c.relpersistence = 'u'
-ORDER BY c.relname"""
-
 _LOCAL_SIZE: LiteralString = "SELECT pg_relation_size(%(table)s::regclass)"
 
 _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distributing_table(%(table)s)"
@@ -135,7 +120,7 @@ class _Placement:
     """The same for tables whose rows are on the same machines."""
 
 
-def distribute(connection: Connection, shards: int) -> Generator[Step]:
+def distribute(connection: Connection, shards: int, others: Collection[str] = ()) -> Generator[Step]:
     """Distribute the tables that are not distributed yet, one by one.
 
     It is safe to repeat, and to resume after an interruption. Writes to a table wait while its rows are copied.
@@ -143,19 +128,17 @@ def distribute(connection: Connection, shards: int) -> Generator[Step]:
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: into how many parts the tables of projects are split.
+    :param others: further tables, which stay as they are.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or
         if one is distributed in another way already.
     """
     _raise_if_not_prepared(connection)
     tables = service_tables(connection)
-    unknown = tables - {*DISTRIBUTED, *REFERENCE, *LOCAL}
+    unknown = tables - {*DISTRIBUTED, *REFERENCE, *LOCAL, *others}
     if unknown:
         raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
     yield from _create_on_workers(connection)
-    for (table,) in connection.execute(_UNLOGGED, {"tables": list(DISTRIBUTED)}).fetchall():
-        connection.execute(sql.SQL("ALTER TABLE {} SET LOGGED").format(sql.Identifier(table)))
-        yield Step(table, "is logged now, so that its shards can be moved")
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.
     for table in REFERENCE:
         if table not in placements:

@@ -43,6 +43,10 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 """After this time a connection is replaced. Only so does a host that was away get its share of them back."""
 
 
+def _no_care(_project: str, _lane: Lane) -> None:
+    """All projects are written alike."""
+
+
 class Database:
     """A pool of connections to one database, opened by the process that first asks for a connection.
 
@@ -85,8 +89,8 @@ class Database:
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Told how long each request waited for a connection that others used, in which lane, and what refused it."""
-        self.fence: Callable[[str, Lane], AbstractContextManager[Connection]] | None = None
-        """Gives connections for writes, if some projects have to be written with care."""
+        self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
+        """Gives connections for writes to the projects that have to be written with care, and None for others."""
         self.leisure = Leisure(self._connection_at_leisure)
         """What requests leave to be done after them."""
         _databases.add(self)
@@ -99,8 +103,8 @@ class Database:
         return Checkout(self, self._opened(), project, lane)
 
     def writing(self, project: str, lane: Lane = Lane.FAST) -> AbstractContextManager[Connection]:
-        """A connection for writes to a project: behind its :attr:`fence`, if there is one."""
-        return self.connection(project, lane) if self.fence is None else self.fence(project, lane)
+        """A connection for writes to a project, as :attr:`around_writes` gives it."""
+        return self.around_writes(project, lane) or self.connection(project, lane)
 
     def _connection_at_leisure(self, project: str) -> AbstractContextManager[Connection]:
         return self.writing(project, Lane.SLOW)

@@ -17,12 +17,12 @@ from app.database.admission import Lane
 from app.database.failures import UNAVAILABLE_REASONS
 from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
+from app.extension import Extension
 from app.telemetry.logs import REQUESTS, write_request_line
 from app.telemetry.metrics import (
     CONNECTION_ENDS,
     LASTING_THREADS,
     REPLICA_READ_SOURCES,
-    SANDBOX_ORDER_KINDS,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     metrics,
@@ -65,16 +65,18 @@ def correlation_fields() -> dict[str, str]:
     return {"correlation_id": record.correlation_id}
 
 
-def announce_labels() -> None:
+def announce_labels(extension: Extension) -> None:
     """Let every series of the counters exist from the start: one that begins with its first event shows no increase."""
+    for name, (meaning, label, values) in extension.counted.items():
+        for value in values:
+            metrics.counter_of(name, meaning, label).labels(value)
     for counter, labels in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.connections_ended, CONNECTION_ENDS),
-        (metrics.thread_failures, LASTING_THREADS),
+        (metrics.thread_failures, [*LASTING_THREADS, *extension.threads]),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
-        (metrics.sandbox_orders, SANDBOX_ORDER_KINDS),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:

@@ -1,7 +1,6 @@
 """What all pages share: the header, the style sheet, and how they and their files are answered.
 
-Files are served as they are written, without a build; ``sandbox/preact.js`` is the only one that others have written.
-Only the guide is built, from the documents of the repository.
+Files are served as they are written, without a build. Only the guide is built, from the documents of the repository.
 No page loads anything from another host.
 """
 
@@ -12,25 +11,17 @@ from flask import Response, current_app, request, send_from_directory
 from markupsafe import Markup, escape
 from werkzeug.exceptions import NotFound
 
+from app.extension import DocumentPage, Extension
 from app.http.answers import html_answer
 
 _FOLDER = Path(__file__).parent
 SITE = _FOLDER / "site"
-SANDBOX = _FOLDER / "sandbox"
 GUIDE = _FOLDER / "guide"
 """Made by ``make docs``, and part of every wheel; a checkout may lack it."""
 
-SANDBOX_API = "/docs?document=sandbox"
 GUIDE_ROOT = "/docs/guide"
 
-_LINKS = (
-    ("/sandbox", "Sandbox"),
-    ("/docs/specification", "Specification"),
-    (GUIDE_ROOT, "Guide"),
-    ("/docs", "Resource API"),
-    (SANDBOX_API, "Sandbox API"),
-)
-_ONLY_WITH_SANDBOX = ("/sandbox", SANDBOX_API)
+_LINKS = (("/docs/specification", "Specification"), (GUIDE_ROOT, "Guide"), ("/docs", "Resource API"))
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
@@ -44,19 +35,24 @@ def style_of(*names: str) -> str:
     return "\n".join((SITE / name).read_text("utf-8") for name in ("site.css", *names))
 
 
-def header(root: str, current: str | None, *, has_sandbox: bool) -> Markup:
+def header(root: str, current: str | None, extension: Extension) -> Markup:
     """The header of every page.
 
     :param root: what the paths of the service follow.
     :param current: the path of the page that has it.
-    :param has_sandbox: whether the service has the sandbox, so that there is something to link to.
+    :param extension: whose page and document are linked too.
     """
+    document = extension.document
+    pages = [
+        *([] if extension.page is None else [extension.page]),
+        *_LINKS,
+        *([] if document is None else [(document_page(document), document.title)]),
+    ]
     links = Markup("").join(
         Markup('<a href="{}{}"{}>{}</a>\n').format(
             root, path, Markup(' aria-current="page"') if path == current else "", title
         )
-        for path, title in _LINKS
-        if has_sandbox or path not in _ONLY_WITH_SANDBOX
+        for path, title in pages
     )
     return Markup(
         '<header class="site">\n<a class="skip" href="#main">Skip to the content</a>\n'
@@ -64,22 +60,27 @@ def header(root: str, current: str | None, *, has_sandbox: bool) -> Markup:
     ).format(root, Markup(' aria-current="page"') if current == "/" else "", links)
 
 
-def has_sandbox() -> bool:
-    """Whether the current application has it."""
-    return "sandbox" in current_app.extensions
+def document_page(document: DocumentPage) -> str:
+    """The address of the page that shows a further document."""
+    return f"/docs?document={document.name}"
+
+
+def extension() -> Extension:
+    """That of the current application."""
+    return current_app.extensions["extension"]
 
 
 def page(text: str, current: str, policy: str = POLICY) -> Response:
     """Answer a page: its text with the header and the root of the service in place of ``{header}`` and ``{root}``."""
     root = request.script_root
-    head = header(root, current, has_sandbox=has_sandbox())
+    head = header(root, current, extension())
     return html_answer(text.replace("{header}", head).replace("{root}", escape(root)), policy)
 
 
 def guide_page(name: str) -> Response:
     """Answer a page of the guide. It loads what is beside it, and has a mark where the header belongs."""
     text = (GUIDE / name).read_text("utf-8")
-    head = header(request.script_root, GUIDE_ROOT, has_sandbox=has_sandbox())
+    head = header(request.script_root, GUIDE_ROOT, extension())
     return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
 
 

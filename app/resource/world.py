@@ -1,7 +1,7 @@
 """Times and ids: where a request takes them from.
 
 The service asks a :class:`World` for every time that it compares or stores and for every id that it makes, so that
-tests of clients can run with another clock. :class:`RealWorld` is what all requests get unless the sandbox is on.
+tests of clients can run with another clock. :class:`RealWorld` is what requests get, unless an extension has others.
 """
 
 import re
@@ -42,7 +42,7 @@ class World(Protocol):
         ...
 
     def token_lifetime_s(self, usual: int) -> int:
-        """How long a new token is good, in seconds; ``usual`` outside of the sandbox."""
+        """How long a new token is good, in seconds; ``usual`` in the real world."""
         ...
 
     def kept_until(self, expires_at: float) -> float:
@@ -66,7 +66,7 @@ _PROJECT_TOKEN_ID = re.compile("e[0-9]{1,18}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9
 
 
 def project_token_id(epoch: int) -> str:
-    """A random id for a token of a sandbox project, which no other token can have.
+    """A random id for a token of a project with a world of its own, which no other token can have.
 
     Such a token counts in the world of its project only. So it stays refused after the project was removed, however far
     ahead its clock was.
@@ -96,7 +96,7 @@ class RealWorld:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Every token but those of sandbox projects: when their project is gone, its clock is too."""
+        """Every token but those of projects with a world of their own: when their project is gone, its clock is too."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def token_lifetime_s(self, usual: int) -> int:

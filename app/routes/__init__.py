@@ -4,6 +4,7 @@ from flask import Flask
 from flask_smorest import Api
 
 from app.config import Settings
+from app.extension import Extension
 from app.openapi.document import describe_fields, document
 from app.routes import docs, echo, health, oauth, resource, search
 
@@ -27,8 +28,5 @@ def install_routes(app: Flask, settings: Settings) -> None:
         app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)
-    if settings.sandbox_is_on:
-        from app.routes import sandbox
-        from app.sandbox.api.guard import Guard
-
-        sandbox.install(app, Guard(settings.sandbox_token))
+    extension: Extension = app.extensions["extension"]
+    extension.install(app)

@@ -42,13 +42,13 @@ def _text_of(name: str) -> str:
 
 
 def _front(word: str) -> str:
-    """The page at the root with what it has ``with`` or ``without`` the sandbox."""
-    parts = re.compile(r"\{(with|without) sandbox\}\n(.*?)\{end\}\n", re.DOTALL)
+    """The page at the root with what it has ``with`` or ``without`` an extension."""
+    parts = re.compile(r"\{(with|without) extension\}\n(.*?)\{end\}\n", re.DOTALL)
     return parts.sub(lambda part: part.group(2) if part.group(1) == word else "", _text_of("front.html"))
 
 
 _FRONT = {True: _front("with"), False: _front("without")}
-"""By whether the service has the sandbox."""
+"""By whether the service has an extension with a page."""
 
 _DOCS = _text_of("docs.html")
 _NO_GUIDE = _text_of("guide.html")
@@ -61,7 +61,6 @@ _OF_RESOURCES = {
         " the page to its end: the id and the version of the last answer go into the next request.</section>"
     ),
 }
-_OF_SANDBOX = {"name": "Sandbox API", "document": "/sandbox/openapi.json", "note": ""}
 """What stands at the places of the page that shows a document."""
 
 _SPECIFICATION = _text_of("specification.html")
@@ -84,7 +83,7 @@ def front() -> Response:
         error = errors.unknown_url(path_of_request())
         error.headers["Vary"] = "Accept"
         raise error
-    answer = frame.page(_FRONT[frame.has_sandbox()], "/")
+    answer = frame.page(_FRONT[frame.extension().page is not None], "/")
     answer.headers["Vary"] = "Accept"
     return answer
 
@@ -116,12 +115,14 @@ class Docs(Endpoint):
     @public
     def get(self) -> Response:
         """Answer the documentation page."""
-        of_sandbox = frame.has_sandbox() and request.args.get("document") == "sandbox"
-        shown = _OF_SANDBOX if of_sandbox else _OF_RESOURCES
+        other = frame.extension().document
+        shown, current = _OF_RESOURCES, "/docs"
+        if other is not None and request.args.get("document") == other.name:
+            shown, current = {"name": other.title, "document": other.path, "note": ""}, frame.document_page(other)
         text = _DOCS
         for place, value in shown.items():
             text = text.replace(f"{{{place}}}", value)
-        return frame.page(text, frame.SANDBOX_API if of_sandbox else "/docs", _DOCS_POLICY)
+        return frame.page(text, current, _DOCS_POLICY)
 
 
 @blueprint.route("/docs/specification")

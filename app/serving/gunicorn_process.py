@@ -175,6 +175,8 @@ def _environment(settings: Settings, url: str) -> dict[str, str]:
         environment = {name: value for name, value in environment.items() if not name.startswith("PG")}
     for item in fields(settings):
         metadata: Mapping[str, str] = item.metadata
+        if not metadata:
+            continue  # no setting, but the environment of all
         # The value is handed on itself, and a value and a file together would be refused.
         environment.pop(file_variable(metadata["variable"]), None)
         value = getattr(settings, item.name)

@@ -17,12 +17,13 @@ from app.serving import patching
 # First of all, since modules take their locks and sockets when they are imported.
 patching.patch_all()
 
+from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.serving import private_ports  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
-    _settings = Settings.from_environment()
+    _settings = extensions.settled(Settings.from_environment())
 except InvalidSetting as invalid:
     # Any other exception would be shown by gunicorn with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
@@ -126,9 +127,8 @@ forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
 
-# Python's parser and not the one in C, even if that is installed: the sandbox keeps the headers as it was given them.
-if _settings.sandbox_is_on:
-    http_parser = "python"
+# Python's parser and not the one in C, even if that is installed: the worker overrides it (app/serving/worker.py).
+http_parser = "python"
 
 # A header with an underscore in its name is dropped: `X_Forwarded_For` and `X-Forwarded-For` are the same in WSGI.
 header_map = "drop"
@@ -189,14 +189,15 @@ def post_fork(_server: Any, worker: Any) -> None:
 
 
 def when_ready(_server: Any) -> None:
-    """Say in the log that the sandbox is on; exclude from garbage collection what is loaded, which is never freed.
+    """Say in the log what an extension warns of; exclude from garbage collection what is loaded, which is never freed.
 
     Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
     that the workers share with the master. Nothing is collected before: loading leaves three thousand objects of
     garbage, and to find them takes 60 ms of the start.
     """
-    if _settings.sandbox_warning is not None:
-        logging.getLogger("app.serving").warning(_settings.sandbox_warning)
+    extension = getattr(_server.app.wsgi(), "extensions", {}).get("extension")
+    if extension is not None and extension.warning is not None:
+        logging.getLogger("app.serving").warning(extension.warning)
     gc.freeze()
 
 
@@ -208,8 +209,8 @@ def post_worker_init(worker: Any) -> None:
     if "database" in extensions:
         extensions["database"].open_ahead()
         extensions["authorization_server"].load_ahead()
-    if "sandbox" in extensions:
-        extensions["sandbox"].start()
+    if "extension" in extensions:
+        extensions["extension"].start()
     # As in the master: what the worker made at its start is used until its end.
     gc.collect()
     gc.freeze()
@@ -232,8 +233,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     for server in getattr(worker, "private_servers", ()):
         server.stop(timeout=1)  # requests under way end themselves; readiness takes at most half a second
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
-    if "sandbox" in extensions:
-        extensions["sandbox"].stop()
+    if "extension" in extensions:
+        extensions["extension"].stop()
     metrics.sample_pools()
     for name in ("reading_database", "database"):
         if name in extensions:

@@ -30,6 +30,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
+from app.extension import NotedConnections
 from app.http.clients import STALLED_S, Client, Clients, Phase
 from app.http.hangups import has_hung_up
 from app.telemetry.metrics import metrics
@@ -100,7 +101,7 @@ class Worker(GeventWorker):
         self._clients = Clients(self.worker_connections)
         self._served: dict[Any, Client] = {}
         """By greenlet."""
-        self._connections: Any = None
+        self._connections: NotedConnections | None = None
         super().init_process()
 
     def patch(self) -> None:
@@ -116,9 +117,10 @@ class Worker(GeventWorker):
 
     def run(self) -> None:
         """Serve until told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
-        self._connections = getattr(self.wsgi, "extensions", {}).get("connections")
+        self._connections = getattr(getattr(self.wsgi, "extensions", {}).get("extension"), "connections", None)
         if self._connections is not None:
             RequestParser.mesg_class = RecordedRequest
+            self._connections.listen(self.sockets)
         servers = [
             StreamServer(listener, handle=partial(self.handle, listener), spawn=Pool(self.worker_connections))
             for listener in self.sockets
@@ -245,7 +247,7 @@ class Worker(GeventWorker):
 class RecordedRequest(Request):
     """gunicorn's request, with its headers as they were sent: gunicorn itself keeps their names in capital letters.
 
-    Only with the sandbox, whose journal shows them.
+    Only for an extension that notes connections.
     """
 
     head = b""

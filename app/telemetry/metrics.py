@@ -27,31 +27,13 @@ CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """Remembered as valid, verified by its signature, or not valid."""
 
-LASTING_THREADS = ("pool-metrics", "replica", "sandbox-bus", "sandbox-journal", "sandbox-removal")
+LASTING_THREADS = ("pool-metrics", "replica")
 """Threads that live as long as their process."""
 
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
 """The client had hung up; it sent a body or took an answer too slowly; it made room for others; all others worked."""
 
 REPLICA_READ_SOURCES = ("replica", "primary")
-
-SANDBOX_ORDER_KINDS = (
-    "prefer",
-    "delay",
-    "status",
-    "limit",
-    "expireTokens",
-    "conflict",
-    "headers",
-    "body",
-    "close",
-    "reset",
-    "truncate",
-    "stall",
-    "drip",
-    "garbage",
-)
-"""What the sandbox does to answers on order: as the request itself asked, or what a rule says."""
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Instead of a route: no endpoint has the URL; gunicorn could not parse the request."""
@@ -124,9 +106,7 @@ class Metrics:
             buckets=_SECONDS,
             **common,
         )
-        self.sandbox_orders = Counter(
-            "sandbox_orders", "Answers that the sandbox changed on order.", ("kind",), **common
-        )
+        self._of_extensions: dict[str, Counter] = {}
         self.connections_ended = Counter(
             "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
         )
@@ -158,6 +138,14 @@ class Metrics:
         }
 
     # Requests and tokens
+
+    def counter_of(self, name: str, meaning: str, label: str) -> Counter:
+        """The counter of an extension."""
+        if name not in self._of_extensions:
+            self._of_extensions[name] = Counter(
+                name, meaning, (label,), namespace="sample_resource", registry=self.registry
+            )
+        return self._of_extensions[name]
 
     def count_request(
         self, method: str, route: str, status: int, seconds: float, sql_seconds: float | None = None

@@ -17,6 +17,7 @@ export class SandboxProject {
   #server;
   #path;
   #isRemoved = false;
+  #toldBefore = "";
 
   /**
    * @param {import("./server.js").SandboxServer} server
@@ -91,6 +92,7 @@ export class SandboxProject {
    * @param {{ keep?: ("rules" | "requests")[] }} [options] `keep`: what stays
    */
   async reset({ keep = [] } = {}) {
+    if (!keep.includes("requests")) this.#toldBefore += `${told((await this.journal()).reverse()) || "none"}\n(reset)\n`;
     await this.#order("POST", "/reset", { keep });
   }
 
@@ -143,11 +145,15 @@ export class SandboxProject {
   }
 
   /**
-   * The journal as text, for a test that failed: requests, errors that were answered, and findings.
+   * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
+   * findings, and the rules that have not acted.
    * @returns {Promise<string>}
    */
   async told() {
-    return `requests to ${this.url}\n${told((await this.journal()).reverse()) || "none"}`;
+    const { rules } = await this.#order("GET", "/rules");
+    const idle = rules.flatMap((/** @type {any} */ rule, /** @type {number} */ number) => rule.acted ? [] : [
+      `\nrule ${rule.name ?? number} never acted, and matched ${rule.matched} requests.${rule.neverActs ? ` ${rule.neverActs}` : ""}`]);
+    return `requests to ${this.url}\n${this.#toldBefore}${told((await this.journal()).reverse()) || "none"}${idle.join("")}`;
   }
 
   /**
@@ -175,7 +181,7 @@ export class SandboxProject {
   }
 
   /**
-   * What a query does: its tree, its SQL, its plan, and the indexes that serve it.
+   * What a query does: its tree, and the indexes that serve it.
    * @param {string} operationId
    * @param {string} query as in a URL, percent-encoded
    * @returns {Promise<any>}

@@ -89,7 +89,8 @@
  * @typedef {object} Report
  * @property {Finding[]} findings
  * @property {{ total: number }} requests
- * @property {{ profiles: { profile: string, exercised: number, observable: number, percent: number | null }[] }} specification
+ * @property {number} percent of all that can be exercised
+ * @property {Record<string, { percent: number, met: { name: string, times: number }[], notMet: string[] }>} exercised by kind
  */
 
 export {};

@@ -6,7 +6,6 @@ import faults
 from planted import FAULTS
 from sample_resource_testkit.registry import load_checks
 
-from app.sandbox.analysis.coverage import CONDITIONS, NOT_OBSERVABLE
 from tests.specification.clauses import CLAUSES
 
 WITHOUT_A_FAULT = set(faults.WITHOUT_A_FAULT.split())
@@ -15,7 +14,6 @@ PLACES: dict[str, Collection[str]] = {
     "a check in testkit/src/sample_resource_testkit/checks/": {check.clause for check in load_checks()},
     "a fault in testkit/tests/faults/": {number for fault in FAULTS.values() for number in fault.clauses}
     | WITHOUT_A_FAULT,
-    "in app/sandbox/clauses/ a condition, or the reason why no journal shows it": {*CONDITIONS, *NOT_OBSERVABLE},
 }
 """What a clause of ``docs/specification.md`` needs beside its text, and which clauses have it."""
 

@@ -61,7 +61,7 @@ def test_the_example_of_readme_passes(
     result = inner("-q", *line.split())
     result.assert_outcomes(passed=1)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; core * %, *exercised"])
+    result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; operations * %, *exercised"])
     assert "Report on pytest-" in (pytester.path / "report.html").read_text()
 
 
@@ -189,16 +189,16 @@ def test_a_session_is_one_run_that_is_judged(
     )
     monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
     run = f"judged-{time.time_ns()}"
-    options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-profile=core,http"]
+    options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
     result = inner("-q", "-p", "xdist", "-n", "2", f"--sample-run={run}", "--sample-no-findings", *options)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
             "*sample-resource*",
-            f"run {run}: 7 requests; core * %, *exercised",
+            f"run {run}: 7 requests; operations * %, *exercised",
             "report: *reports/all.json",
-            "too little: * of * clauses of core, http, * %; at least 90 % were wanted",
+            "too little: * of * of operations, 409, * %; at least 90 % were wanted; missing: *",
             "finding booleanInOtherCase, 1 times: A boolean spelt as in Python (4-7, 4-8)",
             "  GET /*/resource?withTotal=True: withTotal=True [[]*::test_reads[[]3[]][]]",
             "  Send `true` or `false`.",

@@ -75,6 +75,8 @@ def test_orders_are_those_of_the_documented_routes(stub: Stub, project: SandboxP
         ("PUT", "/clock", {"offsetSeconds": 60}),
         ("PUT", "/clock", {}),
         ("PUT", "/ids", {"seed": 7}),
+        ("GET", "/requests?limit=500&offset=0", None),
+        ("GET", "/requests?limit=500&offset=500", None),
         ("POST", "/reset", {"keep": ["rules"]}),
         ("PUT", "/snapshots/a", None),
         ("POST", "/snapshots/a/restore", None),

@@ -305,8 +305,6 @@ await checkAccessibility(page, "playground, fault");
 await expression.fill('key = "walk" and version >= 1');
 await page.getByText("index resource_key_unique").waitFor();
 await page.getByText("index resource_version").waitFor();
-await page.getByText(/^SQL/).click();
-await page.getByText(/^WITH/).waitFor();
 await page.getByRole("button", { name: "Run it" }).click();
 await page.getByRole("heading", { name: "1 found" }).waitFor();
 await checkAccessibility(page, "playground");

@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "sandbox.md").read_text()
 TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 IN_PIPELINES = re.findall(
-    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--profile.*)?)$",
+    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--of.*)?)$",
     (ROOT / "docs/ci.md").read_text(),
     re.MULTILINE,
 )

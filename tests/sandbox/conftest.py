@@ -1,6 +1,5 @@
-"""A service with the sandbox and two workers, for all tests of a process."""
+"""A service with the sandbox, for all tests of a process."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,10 +11,7 @@ from tests.support.server import measured
 
 @pytest.fixture(scope="session")
 def sandbox_server(database_url: str) -> Iterator[Gunicorn]:
-    if os.environ.get("TEST_POOLER_URL"):
-        pytest.skip("the sandbox needs a direct connection")
-    settings = {"DATABASE_URL": database_url, "SANDBOX": "on", "WORKERS": "2", "THREADS": "4"}
-    server = Gunicorn("wsgi:app", **settings, **measured())
+    server = Gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on", THREADS="4", **measured())
     yield server
     assert server.stop() == 0
 

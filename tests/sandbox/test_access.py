@@ -15,8 +15,11 @@ from werkzeug.test import EnvironBuilder
 from app import create_app
 from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
+from app.extension import Extension
+from app.extensions import settled
 from app.sandbox.api.addresses import base_url_of
-from tests.support.applications import open_app
+from app.sandbox.settings import SandboxSettings
+from tests.support.applications import open_app, with_sandbox
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.sandbox import Project, Service
 
@@ -52,17 +55,21 @@ def test_a_project_that_is_called_sandbox_keeps_its_resources(sandbox: Service) 
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 -- a setting, which nothing listens on
 
 
+def switched_on(token: str | None = None, **changes: Any) -> Settings:
+    """The settings that a service with the sandbox runs with."""
+    return settled(with_sandbox(Settings(**changes), token))
+
+
 @pytest.mark.parametrize("bind", [EVERY_ADDRESS, "192.168.1.5", "::", "example"])
 def test_another_address_needs_a_token(bind: str) -> None:
     with pytest.raises(InvalidSetting, match=f"SANDBOX_TOKEN, since BIND={bind} is no loopback address"):
-        Settings(sandbox="on", bind=bind)
-    assert Settings(sandbox="on", bind=bind, sandbox_token=TOKEN).sandbox_is_on
-    assert not Settings(sandbox="off", bind=bind).sandbox_is_on
+        switched_on(bind=bind)
+    assert switched_on(TOKEN, bind=bind).bind == bind
 
 
 @pytest.mark.parametrize("bind", ["127.0.0.1", "localhost", "::1", "[::1]"])
 def test_a_loopback_address_needs_none(bind: str) -> None:
-    assert Settings(sandbox="on", bind=bind).sandbox_is_on
+    assert switched_on(bind=bind).workers == 1
 
 
 @pytest.mark.parametrize(
@@ -76,9 +83,9 @@ def test_a_loopback_address_needs_none(bind: str) -> None:
 )
 def test_behind_a_proxy_it_needs_a_token(variable: str, changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidSetting, match=f"needs SANDBOX_TOKEN, since {variable} lets others reach it"):
-        Settings(sandbox="on", **changes)
-    assert Settings(sandbox="on", sandbox_token=TOKEN, **changes).sandbox_is_on
-    assert Settings(sandbox="on", public_url="http://127.0.0.1:9000").sandbox_is_on
+        switched_on(**changes)
+    assert switched_on(TOKEN, **changes).workers == 1
+    assert switched_on(public_url="http://127.0.0.1:9000").workers == 1
 
 
 FORWARDING = {
@@ -102,28 +109,36 @@ def test_without_a_token_no_proxy_is_answered(throwaway: Project, name: str) -> 
 
 
 def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
-    with open_app(settings, sandbox="on") as app:
+    with open_app(with_sandbox(settings)) as app:
         for peer, status in (("127.0.0.1", 200), ("127.8.0.1", 200), ("::1", 200), ("10.0.0.8", 403), ("junk", 403)):
             answer = app.test_client().get("/sandbox", environ_overrides={"REMOTE_ADDR": peer})
             assert (peer, answer.status_code) == (peer, status)
 
 
 def test_with_a_token_a_proxy_may_be_there(settings: Settings) -> None:
-    with open_app(settings, sandbox="on", sandbox_token=TOKEN) as app:
+    with open_app(with_sandbox(settings, TOKEN)) as app:
         headers = {**FORWARDING, "Authorization": f"Bearer {TOKEN}"}
         peer = {"REMOTE_ADDR": "10.0.0.8"}
         assert app.test_client().get("/sandbox/projects", headers=headers, environ_overrides=peer).status_code == 200
 
 
-def test_a_pooler_is_refused() -> None:
-    with pytest.raises(InvalidSetting, match="pooler"):
-        Settings(sandbox="on", database_pooler="transaction")
+def test_it_runs_in_one_worker() -> None:
+    assert settled(Settings.from_environment({"SANDBOX": "on"})).workers == 1
+    assert settled(Settings.from_environment({"SANDBOX": "off", "WORKERS": "3"})).workers == 3
+    with pytest.raises(InvalidSetting, match="WORKERS='2': with SANDBOX=on one process serves all"):
+        settled(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
+
+
+def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.sandbox.settings.find_spec", lambda _: None)
+    with pytest.raises(InvalidSetting, match="SANDBOX='on': needs the extra 'sandbox'"):
+        create_app(with_sandbox(Settings(database_url="dbname=none")))
 
 
 @pytest.mark.parametrize("text", ["short", "with a blank in it", "fifteen-letters"])
 def test_a_token_has_sixteen_characters(text: str) -> None:
     with pytest.raises(InvalidSetting, match="SANDBOX_TOKEN"):
-        Settings.from_environment({"SANDBOX_TOKEN": text})
+        SandboxSettings.of_environment({"SANDBOX_TOKEN": text})
 
 
 @pytest.mark.parametrize(
@@ -171,7 +186,7 @@ def test_a_body_has_to_be_json(sandbox: Service) -> None:
 
 
 def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
-    with open_app(settings, sandbox="on", sandbox_token=TOKEN, bind=EVERY_ADDRESS) as app:
+    with open_app(with_sandbox(settings, TOKEN), bind=EVERY_ADDRESS) as app:
         client = app.test_client()
         paths = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/sandbox")]
         assert len(paths) > 12
@@ -210,14 +225,15 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
 
 
 def test_the_settings_are_what_the_application_is_made_of(settings: Settings) -> None:
-    assert "sandbox" not in create_app(replace(settings, database_url="dbname=none")).extensions
+    app = create_app(replace(settings, database_url="dbname=none"))
+    assert type(app.extensions["extension"]) is Extension
 
 
 @pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
 def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
     database_url: str, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
 ) -> None:
-    settings = Settings(database_url=database_url, sandbox="on", sandbox_token=token or None)
+    settings = with_sandbox(Settings(database_url=database_url), token or None)
     assert f"WARNING  SANDBOX=on: {who}" in prepare(database_url, settings)
     assert "SANDBOX" not in prepare(database_url, Settings(database_url=database_url))
     log = tmp_path / "log"

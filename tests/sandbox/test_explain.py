@@ -42,10 +42,6 @@ def where(text: str) -> str:
 def test_each_condition_has_its_index(throwaway: Project, condition: str, indexes: list[str | None]) -> None:
     found = explained(throwaway, "listResourcesSorted", where(condition))
     assert [each["index"] for each in found["conditions"]] == indexes
-    (statement,) = found["statements"]
-    assert statement["sql"].startswith("WITH")
-    assert statement["parameters"]["project_key"] == throwaway.key
-    assert statement["plan"]["Node Type"]
 
 
 def test_the_tree_is_what_was_parsed(throwaway: Project) -> None:
@@ -66,11 +62,8 @@ def test_the_tree_is_what_was_parsed(throwaway: Project) -> None:
     assert explained(throwaway, "checkResources", "")["tree"] is None
 
 
-def test_a_search_is_explained_with_the_lookup_of_its_words(throwaway: Project) -> None:
-    throwaway.create(objectTypeProperty={"arrayOfStringExample": ["dogs"]})
+def test_a_search_is_explained_too(throwaway: Project) -> None:
     found = explained(throwaway, "searchResources", "text.en=dog&staged=true&filter=" + quote('key:"a"'))
-    assert len(found["statements"]) == 2
-    assert found["statements"][1]["parameters"]["tsquery"] == "('dogs')"
     assert [each["index"] for each in found["conditions"]] == ["resource_staged_words", "resource_key_unique"]
 
 
@@ -131,11 +124,6 @@ def test_an_existence_check_is_executed_too(throwaway: Project) -> None:
     assert throwaway.order("POST", "/explain", order).json["answer"] is False
 
 
-def test_nothing_is_executed(throwaway: Project) -> None:
-    plan = explained(throwaway, "listResources", "")["statements"][0]["plan"]
-    assert "Actual Rows" not in str(plan)
-
-
 def test_the_indexes_that_it_names_are_there(connection: Connection) -> None:
     rows = connection.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'resource'").fetchall()
     named = {*explain.INDEX_OF_FIELD.values(), *explain.DOCUMENT_INDEX.values(), *explain.WORDS_INDEX.values()}
@@ -169,5 +157,4 @@ def test_what_is_executed_is_admitted_as_the_read_itself(
     monkeypatch.setattr(database, "connection", noted)
     found = explain.explain(database, project, operation_id, query, execute=True)
     assert "answer" in found
-    assert lanes[-1] is lane
-    assert len(lanes) == 2
+    assert lanes == [lane]

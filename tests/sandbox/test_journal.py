@@ -8,17 +8,14 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from app.database.connection import Connection
-from app.database.pool import Database
 from app.errors import ApiError
-from app.http.connections import Connections
-from app.sandbox.journal import store as journal_store
+from app.sandbox.connections import Connections
+from app.sandbox.journal.entry import Message
+from app.sandbox.journal.journal import KEPT, Journal, Shelf
 from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
-from app.sandbox.journal.store import BYTES_KEPT, KEPT, Row
-from app.sandbox.projects import store as project_store
-from app.sandbox.reading.stream import STREAMS_AT_MOST, Streams
+from app.sandbox.journal.stream import STREAMS_AT_MOST, STREAMS_OF_A_PROJECT, Streams
+from tests.support.journals import an_entry
 from tests.support.sandbox import Project, Service
 from tests.support.secrecy import Secrecy
 from tests.support.steady_client import steady_client
@@ -403,44 +400,47 @@ def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
 
 def test_a_text_without_secrets_stays_as_it_is() -> None:
     text = '{"key": "' + "a" * 300 + '", "tokens": 5, "eyJ": "x"}'
-    assert redacted(text, Secrets(b"\0" * 32)) == text
+    assert redacted(text, Secrets("a-secret-of-sixteen")) == text
 
 
-def test_no_more_streams_are_opened_than_may_be_whatever_the_order(app: Flask) -> None:
-    database: Database = app.extensions["database"]
-    streams = Streams(database, Connections())
-    opened = [streams.events("p", 0, lambda: False, lambda: True) for _ in range(STREAMS_AT_MOST)]
+def test_no_more_streams_are_opened_than_may_be_whatever_the_order() -> None:
+    streams = Streams(Connections())
+    journals = [Journal(Shelf(2**20), Secrets()) for _ in range(STREAMS_AT_MOST // STREAMS_OF_A_PROJECT + 1)]
+
+    def opened(at: int) -> Any:
+        return streams.events(journals[at], None, lambda: False, lambda: True)
+
+    # None of them is begun to be sent.
+    open_ = [opened(at // STREAMS_OF_A_PROJECT) for at in range(STREAMS_OF_A_PROJECT)]
+    with pytest.raises(ApiError, match=f"{STREAMS_OF_A_PROJECT} of a project"):
+        opened(0)
+    open_ += [opened(at // STREAMS_OF_A_PROJECT) for at in range(STREAMS_OF_A_PROJECT, STREAMS_AT_MOST)]
     for _ in range(2):
-        # None of them has begun to be sent.
         with pytest.raises(ApiError) as refused:
-            streams.events("p", 0, lambda: False, lambda: True)
+            opened(-1)
         assert refused.value.status == 503
-        assert f"At most {STREAMS_AT_MOST} streams" in refused.value.faults[0].message
-        for each in opened[:1] * 2:
+        for each in open_[:1] * 2:
             each.close()
-        opened[0] = streams.events("p", 0, lambda: False, lambda: True)
-    for each in opened:
+        open_[0] = opened(0)
+    for each in open_:
         each.close()
 
 
-def test_a_journal_is_bounded_by_bytes(throwaway: Project, connection: Connection) -> None:
-    entries = [row(number, "x" * (BYTES_KEPT // 4)) for number in range(6)]
-    client = throwaway.made["clientId"]
-    with connection.transaction():
-        assert project_store.keep(connection, throwaway.key, client)
-        journal_store.add(connection, throwaway.key, entries, len(entries))
-    assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [3, 4, 5, 6]
-    assert [kept.number for kept in journal_store.after(connection, throwaway.key, 0, 10)] == [3, 4, 5, 6]
-    assert throwaway.order("GET", "/requests?limit=0").json["total"] == 4
-    journal_store.forget(connection, throwaway.key)
-    stored = connection.execute(
-        "SELECT count(*) FROM sandbox_entry WHERE project_key = %s", (throwaway.key,)
-    ).fetchone()
-    assert stored == (4,)
-    with connection.transaction():
-        journal_store.add(connection, throwaway.key, [row(7, "y" * (BYTES_KEPT + 1))], 1)
-    assert [kept.number for kept in journal_store.listed(connection, throwaway.key)] == [7]
+def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() -> None:
+    shelf = Shelf(100_000)
+    old, young = (shelf.begin(Secrets()) for _ in range(2))
 
+    def add(journal: Journal) -> None:
+        entry = an_entry(request=Message((), b"x" * 20_000, 20_000))
+        journal.begin(entry)
+        journal.end(entry)
 
-def row(number: int, entry: str) -> Row:
-    return Row(number, 0, number, 200, None, "GET", entry)
+    for _ in range(3):
+        add(young)
+    for _ in range(3):
+        add(old)
+    assert ([each.number for each in old.after(0)], [each.number for each in young.after(0)]) == ([3], [1, 2, 3])
+    assert shelf.bytes <= shelf.bytes_at_most
+    assert (old.total, old.get(2), old.page()[1]) == (3, None, 1)
+    shelf.end(young)
+    assert shelf.bytes == sum(entry.bytes for entry in old.after(0))

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
-from tests.support.applications import open_app
+from tests.support.applications import open_app, with_sandbox
 from tests.support.sandbox import Service
 
 TOKEN = "a-token-of-the-sandbox"
@@ -59,7 +59,7 @@ def test_a_foreign_host_does_not_get_it(sandbox: Service) -> None:
 
 
 def test_with_a_token_its_files_are_public_and_it_asks_for_the_token(settings: Settings) -> None:
-    with open_app(settings, sandbox="on", sandbox_token=TOKEN) as app:
+    with open_app(with_sandbox(settings, TOKEN)) as app:
         client = app.test_client()
         page = client.get("/sandbox", headers={"Host": "sandbox.example.com"})
         assert page.status_code == 200
@@ -71,7 +71,7 @@ def test_with_a_token_its_files_are_public_and_it_asks_for_the_token(settings: S
 
 
 def test_below_a_path_prefix_it_uses_that_prefix(settings: Settings) -> None:
-    with open_app(settings, sandbox="on") as app:
+    with open_app(with_sandbox(settings)) as app:
         page = app.test_client().get("/sandbox", base_url="http://localhost/pre&fix/")
         assert 'data-root="/pre&amp;fix"' in page.text
         assert 'src="/pre&amp;fix/sandbox/page/main.js"' in page.text

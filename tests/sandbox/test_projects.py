@@ -7,20 +7,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from app.config import Settings
 from app.database.connection import Connection
 from app.identity import clients
+from app.sandbox.projects.orders import NewProject
+from tests.support.applications import open_app, with_sandbox
 from tests.support.sandbox import Answer, Project, Service, wait_for
 
-TABLES = (
-    "resource",
-    "resource_count",
-    "resource_copy",
-    "sandbox_project",
-    "sandbox_ids",
-    "sandbox_rule_count",
-    "sandbox_request_count",
-    "sandbox_entry",
-)
+TABLES = ("resource", "resource_copy", "resource_count", "sandbox_ids", "sandbox_project")
 
 
 def details(answer: Answer) -> list[str]:
@@ -159,8 +153,7 @@ def test_nothing_is_left_of_a_removed_project(sandbox: Service, connection: Conn
     assert all(rows_of(connection, project).values()), rows_of(connection, project)
     assert project.order("DELETE").status == 204
     assert not any(rows_of(connection, project).values()), rows_of(connection, project)
-    # On both workers, at once.
-    for _ in range(6):
+    for _ in range(2):
         refused = project.send("GET")
         assert refused.status == 401
         assert refused.json["errors"][0]["code"] == "invalid_token"
@@ -175,14 +168,33 @@ def test_nothing_is_left_of_a_removed_project(sandbox: Service, connection: Conn
     assert again.send("GET", "/searchApiPattern?text.en=word").json["total"] == 4
 
 
-def test_an_expired_project_is_removed(sandbox: Service, throwaway: Project, connection: Connection) -> None:
-    throwaway.create()
-    connection.execute(
-        "UPDATE sandbox_project SET expires_at = now() WHERE project_key = %(project_key)s",
-        {"project_key": throwaway.key},
-    )
-    assert wait_for(lambda: throwaway.order("GET").status == 404, within_s=60)
-    assert wait_for(lambda: not any(rows_of(connection, throwaway).values()))
+def test_an_expired_project_is_removed(settings: Settings, connection: Connection) -> None:
+    with open_app(with_sandbox(settings)) as app:
+        projects = app.extensions["extension"].projects
+        old, young = (projects.make(NewProject(resources=1, ttl_s=ttl_s))["projectKey"] for ttl_s in (0, 60))
+        projects.remove_expired()
+        assert [each.key for each in projects.registry.all() if each.key in (old, young)] == [young]
+        row = connection.execute("SELECT count(*) FROM resource WHERE project_key = %s", (old,)).fetchone()
+        assert row == (0,)
+        projects.remove(young)
+
+
+def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> None:
+    with open_app(with_sandbox(settings)) as app:
+        before = app.extensions["extension"].projects
+        order = NewProject(resources=2, run="kept", ids={"seed": 3}, clock={"offsetSeconds": 3600})
+        key = before.make(order)["projectKey"]
+        before.save(key, "one")
+        before.expire_tokens(before.get(key))
+        kept = before.described_one(key)
+    with open_app(with_sandbox(settings)) as app:
+        after = app.extensions["extension"].projects
+        found = after.get(key)
+        assert (found.token_epoch, found.seed, found.run) == (1, 3, "kept")
+        assert {**after.described_one(key), "clock": None} == {**kept, "clock": None}
+        after.remove(key)
+    with open_app(with_sandbox(settings)) as app:
+        assert app.extensions["extension"].projects.registry.find(key) is None
 
 
 def test_a_reset_brings_back_the_beginning(sandbox: Service) -> None:

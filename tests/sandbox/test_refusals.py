@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app import errors
-from app.sandbox.clauses.refusals import REFUSALS, with_clauses
+from app.sandbox.analysis.refusals import REFUSALS, with_clauses
 from tests.specification.clauses import CLAUSES
 from tests.support.api import Api
 from tests.support.sandbox import Project, Service

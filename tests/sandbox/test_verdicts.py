@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from app.sandbox.analysis.findings import FINDINGS
-from app.sandbox.journal.exchange import Exchange
-from tests.support.journals import BEGAN, findings_of, recovery_of, sent
+from app.sandbox.journal.entry import Entry
+from tests.support.journals import BEGAN, findings_of, recovery_of, replayed, sent
 
 ONE = "018cc251-f400-7000-8000-000000000001"
 TWO = "018cc251-f400-7000-8000-000000000002"
@@ -22,14 +22,14 @@ KEYED: dict[str, Any] = {"key": "one", **CREATE}
 PAGE = {"results": [{"id": ONE}, {"id": TWO}]}
 WHOLE = "GET /sorted-query-parameters?limit=500"
 
-Scene = Sequence[Exchange]
+Scene = Sequence[Entry]
 
 
 def version(number: int) -> dict[str, Any]:
     return {"version": number, "actions": [{"action": "doSomeThing"}]}
 
 
-def proxied(scene: Scene) -> list[Exchange]:
+def proxied(scene: Scene) -> list[Entry]:
     """The scene behind a proxy that closes its connection after each request."""
     for number, each in enumerate(scene, 100):
         each.connection = (number, 0)
@@ -39,7 +39,7 @@ def proxied(scene: Scene) -> list[Exchange]:
     return list(scene)
 
 
-def old(scene: Scene) -> list[Exchange]:
+def old(scene: Scene) -> list[Entry]:
     """The scene in HTTP/1.0: a connection for each request."""
     for number, each in enumerate(scene, 200):
         each.connection = (number, 0)
@@ -47,8 +47,8 @@ def old(scene: Scene) -> list[Exchange]:
     return list(scene)
 
 
-def two_programs(scene: Scene) -> list[Exchange]:
-    """The requests of a scene by two programs in turn, each with a connection and a token of its own."""
+def alternating(scene: Scene) -> list[Entry]:
+    """The requests of a scene by turns on two connections."""
     for number, each in enumerate(scene):
         if each.connection is not None:
             each.connection = (300 + number % 2, 0)
@@ -75,11 +75,12 @@ GUILTY: dict[str, tuple[Scene, list[int]]] = {
         [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body=version(1))],
         [2],
     ),
-    "refusedRequestRepeated": ([sent(0, "GET ?limit=-1", 400), sent(1, "GET ?limit=-1", 400)], [2]),
+    "refusedRequestRepeated": ([sent(at, "GET ?limit=-1", 400) for at in range(3)], [3]),
     "connectionForEachRequest": ([sent(at / 10, on=at) for at in range(1, 7)], [5, 6]),
     "numberAsText": ([sent(0, UPDATE, 400, body={"version": "3"})], [1]),
     "booleanInOtherCase": ([sent(0, "GET /sorted-query-parameters?withTotal=True")], [1]),
     "needlessEncoding": ([sent(0, "GET /key=%6Fne")], [1]),
+    "doubleEncoding": ([sent(0, "GET /key=my%252Dkey", 404)], [1]),
     "missingEncoding": ([sent(0, 'GET ?where=key="one"', 400)], [1]),
     "pageForOneResult": ([each for at in range(3) for each in one_page(at)], [7]),
     "offsetTooLarge": ([sent(0, "GET ?offset=10020", 400)], [1]),
@@ -115,9 +116,6 @@ INNOCENT: dict[str, Scene] = {
         *(sent(1 + at / 10, on=at, token=f"t{at}") for at in range(1, 4)),
         *(sent(2 + at / 10, on=at, token=f"t{at}") for at in range(1, 4)),
     ],
-    "token: a client for each test": [
-        sent(at, call, on=int(at) + 1, token=f"t{int(at)}") for at in (0, 1, 2, 3) for call in ("grant",)
-    ] + [sent(at + 0.5, on=at + 1, token=f"t{at}") for at in range(4)],
     "token: its answer was lost": [
         sent(0, "grant", None, on=1), sent(1, "grant", None, on=2), sent(2, "grant", on=3), sent(3, on=3),
     ],
@@ -135,11 +133,16 @@ INNOCENT: dict[str, Scene] = {
         sent(0, status=503, retry_after=1, took=0.4, answered_s=0.01), sent(1.02),
     ],
     "retry: two clients meet the same 503": [
-        sent(0, status=503, retry_after=2, on=1), sent(0.5, status=503, retry_after=2, on=2),
-        sent(2.01, on=1), sent(2.51, on=2),
+        sent(0, status=503, retry_after=2, on=1), sent(0.5, status=503, retry_after=2, on=2, program="other/2"),
+        sent(2.01, on=1), sent(2.51, on=2, program="other/2"),
     ],
     "retry: one of two clients meets a 503": [
-        sent(0, on=2), sent(0.1, status=503, retry_after=2, on=1), sent(0.5, on=2), sent(2.11, on=1),
+        sent(0, on=2, program="other/2"), sent(0.1, status=503, retry_after=2, on=1),
+        sent(0.5, on=2, program="other/2"), sent(2.11, on=1),
+    ],
+    "retry: a client with several threads, which just have not overlapped": [
+        sent(0, on=1, took=0.1), sent(0.05, on=2, took=0.1), sent(0.2, status=503, retry_after=2, on=1),
+        sent(0.3, on=2), sent(2.3, on=1),
     ],
     "retry: three in parallel, each with its timer": [
         *(sent(at / 1000, status=503, retry_after=1, on=at) for at in range(1, 4)),
@@ -168,10 +171,8 @@ INNOCENT: dict[str, Scene] = {
         sent(0.002, "POST ", 201, body=CREATE, on=3),
     ],
     "repetition: another client makes one as well": [
-        sent(0, on=2), sent(1, "POST ", None, body=CREATE, on=1), sent(2, "POST ", 201, body=CREATE, on=2),
-    ],
-    "repetition: a client with a token of its own makes one as well": [
-        sent(1, "POST ", None, body=CREATE, on=1), sent(2, "POST ", 201, body=CREATE, on=2, token="t2"),
+        sent(0, on=2, program="other/2"), sent(1, "POST ", None, body=CREATE, on=1),
+        sent(2, "POST ", 201, body=CREATE, on=2, program="other/2"),
     ],
     "repetition: a 503 before anything was carried out": [
         sent(0, "POST ", 503, body=CREATE, does=["status"], carried_out=False), sent(1, "POST ", 201, body=CREATE),
@@ -199,7 +200,12 @@ INNOCENT: dict[str, Scene] = {
     "version: brought back by a snapshot, and read": [
         sent(0, UPDATE, 409, body=version(1)), sent(1, f"GET /{ONE}"), sent(2, UPDATE, 200, body=version(1)),
     ],
+    "version: of another thread that has read it before": [
+        sent(0, UPDATE, 409, body=version(1), on=1),
+        sent(1, UPDATE, 409, body={**version(1), "actions": []}, on=2),
+    ],
     # Refused requests
+    "refused: asserted twice": [sent(at, "GET ?limit=-1", 400) for at in range(2)],
     "refused: mended": [sent(0, "GET ?limit=-1", 400), sent(1, "GET ?limit=1")],
     "refused: mended by a header": [
         sent(0, "POST ", 415, body=KEYED),
@@ -224,7 +230,7 @@ INNOCENT: dict[str, Scene] = {
     ],
     "connection: given up while it was idle": [sent(at * 5.0, on=at) for at in range(1, 9)],
     "connection: given up after errors": [sent(at / 10, status=404, on=at) for at in range(1, 9)],
-    "connection: two clients, each with its own": two_programs([sent(at / 10) for at in range(9)]),
+    "connection: by turns on two connections": alternating([sent(at / 10) for at in range(9)]),
     "connection: a pool that grows for requests that the service takes one after the other": [
         sent(at / 100, on=at, opened_at=BEGAN) for at in range(1, 9)
     ],
@@ -243,6 +249,9 @@ INNOCENT: dict[str, Scene] = {
         sent(0, "POST /artificially-complex/path/uri-parameter-one=a/key%3Db", body={}),
     ],
     "encoding: a segment of dots": [sent(0, "POST /artificially-complex/path/uri-parameter-one=a/%2E%2E", body={})],
+    "encoding: a text with a percent sign": [
+        sent(0, "GET ?arrayOfString=5%25ab"), sent(1, "GET ?arrayOfString=100%25%20of%20it"),
+    ],
     "encoding: all that needs none": [sent(0, "GET ?arrayOfString=a-._~!$'()*,;:@/?")],
     # Lists
     "page: all of it is used": [
@@ -273,15 +282,47 @@ def test_nothing_is_found_in_what_is_right(name: str) -> None:
     assert [each for each in recovery_of(scene) if each[2] == "madeWorse"] == []
 
 
-SEQUENCES = [id_ for id_, (scene, _) in GUILTY.items() if len(scene) > 1 and id_ != "unsafeRepetition"]
-"""What is found in sequences on one connection. After a lost answer, a repetition is always on another one."""
+SEQUENCES = [id_ for id_, (scene, _) in GUILTY.items() if len(scene) > 1 and id_ != "connectionForEachRequest"]
+"""What is found in several requests, over whatever connections."""
 
 
 @pytest.mark.parametrize("id_", SEQUENCES)
-@pytest.mark.parametrize("change", [proxied, old, two_programs])
-def test_a_sequence_of_which_nobody_knows_who_sent_it_is_no_finding(id_: str, change: Any) -> None:
-    """The same requests, but each may be that of another client."""
-    assert findings_of(change(deepcopy(GUILTY[id_][0]))) == []
+@pytest.mark.parametrize("change", [proxied, old, alternating])
+def test_a_sequence_is_found_over_whatever_connections(id_: str, change: Any) -> None:
+    scene, numbers = deepcopy(GUILTY[id_])
+    assert findings_of(change(scene)) == [(number, id_) for number in numbers]
+
+
+@pytest.mark.parametrize("id_", SEQUENCES)
+def test_a_sequence_beside_other_requests_of_the_client_is_no_finding(id_: str) -> None:
+    scene, _ = deepcopy(GUILTY[id_])
+    beside = sent(0.0001, "GET ?limit=0", on=9, took=10.0)
+    assert findings_of([*scene, beside]) == []
+
+
+def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
+    scene = [
+        sent(0, UPDATE, 409, body=version(1), on=1),
+        sent(0.1, f"GET /{ONE}", on=2),
+        sent(0.2, UPDATE, 409, body=version(1), on=3, token="t2"),
+    ]
+    assert findings_of(scene) == [(3, "staleVersionRepeated")]
+    assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
+
+
+def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None:
+    scene = [
+        sent(0, "POST ", None, body=CREATE, on=1),
+        sent(0.1, "grant", on=2),
+        sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
+    ]
+    assert findings_of(scene) == [(3, "unsafeRepetition")]
+
+
+def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
+    scene = [sent(0, status=503, retry_after=2, on=1), sent(0.01, on=2)]
+    journal, _ = replayed(scene, pending=({2: 1}, False))
+    assert [entry.findings for entry in journal.after(0)] == [[], []]
 
 
 # Recovery
@@ -303,7 +344,7 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
             sent(1, "grant"),
             *(sent(2 + at / 1000, on=at, token="t2") for at in range(1, 4)),
         ],
-        [("401", [1, 5], "recovered"), ("401", [2, 5], "recovered"), ("401", [3, 5], "recovered")],
+        [("401", [1, 2, 3, 5], "notJudged")],
     ),
     "409: another version": (
         [sent(0, UPDATE, 409, body=version(7)), sent(1, UPDATE, body=version(1))],
@@ -323,7 +364,7 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
             sent(0.001, UPDATE, 409, body=version(1), on=3),
             sent(1, UPDATE, body=version(2), on=3),
         ],
-        [("409", [1], "gaveUp"), ("409", [2, 3], "recovered")],
+        [("409", [1, 2, 3], "notJudged")],
     ),
     "409: the key in a body": (
         [
@@ -351,7 +392,7 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
     ),
     "503: six in parallel": (
         [*(sent(at / 1000, status=503, on=at, took=0.05) for at in range(6)), sent(2)],
-        [("503", [number, 7], "recovered") for number in range(1, 7)],
+        [("503", [1, 2, 3, 4, 5, 6, 7], "notJudged")],
     ),
     "503: two clients": (
         [sent(0, status=503, on=1), sent(0.5, status=503, on=2), sent(2, on=1), sent(2.5, on=2)],

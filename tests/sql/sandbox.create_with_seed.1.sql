@@ -1,14 +1,5 @@
-SELECT
-    p.project_key,
-    p.client_id,
-    c.secret_hash,
-    p.is_removed,
-    p.clock,
-    p.ids,
-    p.rules,
-    p.rules_generation,
-    p.token_epoch,
-    p.token_ttl_s,
-    p.run_id
-FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id
-WHERE p.client_id = %(client_id)s
+INSERT INTO sandbox_ids AS s (project_key, made)
+VALUES (%(project_key)s, 1)
+ON CONFLICT (project_key) DO UPDATE
+SET made = s.made + 1
+RETURNING made

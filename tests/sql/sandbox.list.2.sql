@@ -1,3 +1,3 @@
-SELECT requests
-FROM sandbox_request_count
-WHERE project_key = %(project_key)s
+SELECT count(*)
+FROM resource r
+WHERE r.project_key = %(project_key)s

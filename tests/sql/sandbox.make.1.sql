@@ -1,3 +1,13 @@
-SELECT count(*)
-FROM sandbox_project
-WHERE NOT is_removed
+SELECT
+    p.project_key,
+    p.client_id,
+    c.secret_hash,
+    p.created_at,
+    p.expires_at,
+    p.is_removed,
+    p.clock,
+    p.ids,
+    p.token_epoch,
+    p.token_ttl_s,
+    p.run
+FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id

@@ -1,3 +1,1 @@
-SELECT id
-FROM sandbox_run
-WHERE run = %(run)s
+SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)

@@ -1,2 +1,1 @@
-SELECT count(*)
-FROM sandbox_run
+SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)

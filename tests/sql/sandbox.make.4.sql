@@ -1,5 +1,1 @@
-INSERT INTO sandbox_run AS r (run, id, created_at, kept_until)
-VALUES (%(run)s, %(id)s, %(created_at)s, %(kept_until)s)
-ON CONFLICT (run) DO UPDATE
-SET kept_until = greatest(r.kept_until, excluded.kept_until)
-RETURNING id
+SELECT EXISTS (SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)

@@ -1,1 +1,17 @@
-SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)
+INSERT INTO sandbox_project (
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run
+)
+VALUES (
+    %(project_key)s,
+    %(client_id)s,
+    %(created_at)s,
+    %(expires_at)s,
+    %(clock)s,
+    %(ids)s,
+    %(initial_clock)s,
+    %(initial_ids)s,
+    %(token_ttl_s)s,
+    %(run)s
+)
+ON CONFLICT DO NOTHING
+RETURNING project_key

@@ -1,1 +1,2 @@
-SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)
+DELETE FROM resource_copy c
+WHERE c.project_key = %(project_key)s AND c.name = %(name)s

@@ -1,4 +1,3 @@
-SELECT project_key
-FROM sandbox_project
-WHERE expires_at <= now() OR is_removed
-ORDER BY expires_at
+UPDATE sandbox_project
+SET is_removed = true
+WHERE project_key = %(project_key)s

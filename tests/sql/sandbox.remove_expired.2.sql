@@ -1,3 +1,3 @@
-SELECT r.run
-FROM sandbox_run r
-WHERE r.kept_until <= now() AND NOT EXISTS (SELECT FROM sandbox_project p WHERE p.run_id = r.id)
+INSERT INTO removed_client (id, removed_at)
+VALUES (%(id)s, now())
+ON CONFLICT DO NOTHING

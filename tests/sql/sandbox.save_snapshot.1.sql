@@ -1,1 +1,3 @@
-SELECT pg_advisory_xact_lock(1181052515, hashtext(%(project_key)s))
+SELECT made
+FROM sandbox_ids
+WHERE project_key = %(project_key)s

@@ -1,3 +1,3 @@
-SELECT made
-FROM sandbox_ids
+UPDATE sandbox_project
+SET snapshots = %(snapshots)s
 WHERE project_key = %(project_key)s

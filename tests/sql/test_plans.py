@@ -23,9 +23,6 @@ PLANNED_ANEW = {
     "search.filter.1": "likewise",
     "exists.where_array_matches_ignore_case.1": "if the table is large: the value is folded once for all rows",
     "exists.where_some_property_matches_ignore_case.1": "likewise",
-    "sandbox.explain.2": "EXPLAIN of a statement whose plan is to be seen",
-    "sandbox.explain_text.2": "likewise",
-    "sandbox.explain_text.4": "likewise",
 }
 """Reads that PostgreSQL may plan for each request, and why. Planning takes as long as most reads."""
 

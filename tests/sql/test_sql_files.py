@@ -5,7 +5,6 @@ from difflib import unified_diff
 
 from tests.sql import files
 from tests.sql.layout import tokens
-from tests.support.sandbox_walk import BUS
 from tests.support.statements import APP, CURSOR_MODULE
 from tests.support.walk import Walked
 
@@ -14,9 +13,8 @@ ADMINISTRATION = {
     "database/distribute.py",  # needs Citus
     "database/migrate.py",
     "serving/embedded.py",
-    BUS,
 }
-"""Modules whose statements administer a database, or only let processes talk to one another."""
+"""Modules whose statements administer a database."""
 
 
 def test_the_files_are_what_is_sent(walked: Walked) -> None:

@@ -20,3 +20,13 @@ def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
     app = create_app(replace(settings, **changes))
     with closing(app.extensions["database"]):
         yield app
+
+
+def with_sandbox(settings: Settings, token: str | None = None, **others: str) -> Settings:
+    """The settings with the sandbox switched on.
+
+    :param token: SANDBOX_TOKEN.
+    :param others: further variables of the environment.
+    """
+    given = {"SANDBOX": "on", **({} if token is None else {"SANDBOX_TOKEN": token}), **others}
+    return replace(settings, environment={**settings.environment, **given})

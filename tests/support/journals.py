@@ -1,33 +1,31 @@
-"""Journals without a database."""
+"""Journals without a service: scenes of requests with times of their own."""
 
 import json
+import socket
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.identity.verification import Principal, VerifiedToken
-from app.sandbox.analysis.observer import observe
-from app.sandbox.analysis.recovery import episodes
-from app.sandbox.journal.entries import Entry
-from app.sandbox.journal.exchange import Exchange, HttpMessage
-from app.sandbox.journal.store import Kept
-from app.sandbox.journal.texts import row_of
-from app.sandbox.reading.lists import ReadEntry, Reading, beside_others
+from app.sandbox.analysis.exercised import KINDS
+from app.sandbox.analysis.observer import Observer
+from app.sandbox.analysis.tally import Tally
+from app.sandbox.journal.entry import Entry, Message
+from app.sandbox.journal.journal import Journal, Shelf
+from app.sandbox.journal.redaction import Secrets
 
 
-def exchange(**members: Any) -> Exchange:
+def an_entry(**members: Any) -> Entry:
     """A GET of a list, answered with 200 at once, but for some members."""
     values: dict[str, Any] = {
-        "project_key": "p",
-        "owner": "c",
-        "secret_hash": b"",
         "arrived_at": 0.0,
         "client_id": None,
-        "operation_id": "listResources",
+        "operation": "listResources",
         "method": "GET",
         "target": "/p/resource",
         "http_version": "HTTP/1.1",
-        "request": HttpMessage((), b"", 0),
+        "request": Message(()),
         "token": None,
         "connection": None,
         "correlation_id": "",
@@ -36,20 +34,7 @@ def exchange(**members: Any) -> Exchange:
         "ended_s": 0.0,
         "status": 200,
     }
-    return Exchange(**{**values, **members})
-
-
-def kept_entry(number: int, entry: str) -> Kept:
-    """An entry of a page."""
-    return Kept(number, (number, 0), number, len(entry), True, entry)
-
-
-def read_entries(kept: Sequence[Kept]) -> list[ReadEntry]:
-    """A whole journal as it is answered, oldest first."""
-    reading = Reading()
-    texts = {each.position: each.entry for each in kept if each.entry is not None}
-    reading.look(reading.unseen(kept), texts, beside_others(kept))
-    return reading.shown(kept)
+    return Entry(**{**values, **members})
 
 
 OPERATIONS = {
@@ -84,7 +69,7 @@ def sent(
     token: str = "t1",  # noqa: S107 -- an id
     program: str = "client/1",
     **members: Any,
-) -> Exchange:
+) -> Entry:
     """A request that arrived some seconds after the beginning of a scene.
 
     :param call: method and target below the resources of the project, or ``grant``: a request for a token.
@@ -111,21 +96,21 @@ def sent(
     values: dict[str, Any] = {
         "arrived_at": BEGAN + at,
         "client_id": "c",
-        "operation_id": operation,
+        "operation": operation,
         "method": method,
         "target": target,
-        "request": HttpMessage(tuple(headers), data, len(data)),
+        "request": Message(tuple(headers), data, len(data)),
         "token": None if call == "grant" else VerifiedToken(principal, _NO_ISSUER, None, token, BEGAN + 1e6),
         "connection": None if on is None else (on, 0),
         "answered_s": took,
         "ended_s": took,
         "status": status,
-        "answer": None if status is None else HttpMessage(tuple(told), said, len(said)),
+        "answer": None if status is None else Message(tuple(told), said, len(said)),
     }
     if does:
         replaced = None if not carried_out else 201 if method in ("POST", "PUT") and path == "" else 200
         values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced}
-    return exchange(**{**values, **members})
+    return an_entry(**{**values, **members})
 
 
 _NO_ISSUER: Any = None
@@ -134,28 +119,50 @@ BEGAN = 1_800_000_000.0
 """When a scene begins."""
 
 
-def entries_of_scene(scene: Sequence[Exchange]) -> list[Entry]:
-    """The journal of a scene: requests in the order of their arrival, and on their connections."""
+def replayed(scene: Sequence[Entry], pending: tuple[dict[int, int], bool] = ({}, False)) -> tuple[Journal, Tally]:
+    """The journal of a scene, and what it shows: requests arrive and end in the order of their times."""
+    journal = Journal(Shelf(2**30), Secrets())
+    known = {kind: frozenset[str]() for kind in KINDS}
+    observer = Observer("p", "c", journal, known, lambda _: pending)
     counts: Counter[int] = Counter()
-    entries: list[Entry] = []
-    for number, each in enumerate(sorted(scene, key=lambda one: one.arrived_at), 1):
+    events: list[tuple[float, int, Entry]] = []
+    sockets: list[socket.socket] = []
+    fresh = [replace(each, findings=[], is_judged=False, is_beside=False) for each in scene]
+    for each in sorted(fresh, key=lambda one: one.arrived_at):
         if each.connection is not None:
             counts[each.connection[0]] += 1
             each.connection = each.connection[0], counts[each.connection[0]]
-        row = row_of(each, ())
-        kept = Kept(number, (row.arrived_us, row.place), row.ended_us, len(row.entry), True, row.entry)
-        entries.append(Entry.read(kept, row.entry))
-    return entries
+        if each.client_gone:
+            each.client, other_end = socket.socketpair()
+            sockets.append(each.client)
+            other_end.close()
+        events.append((each.arrived_at, 1, each))
+        if each.ended_s is not None:
+            events.append((each.ended_at, 0, each))
+    for _, begins, each in sorted(events, key=lambda event: event[:2]):
+        if begins:
+            journal.begin(each)
+            observer.begin(each)
+        else:
+            observer.end(each)
+            journal.end(each)
+    tally = observer.tally()
+    for each in sockets:
+        each.close()
+    return journal, tally
 
 
-def findings_of(scene: Sequence[Exchange]) -> list[tuple[int, str]]:
+def findings_of(scene: Sequence[Entry]) -> list[tuple[int, str]]:
     """The numbers of the requests of a scene in which something is found, and what."""
-    found = observe(entries_of_scene(scene)).found
-    return [(number, each.finding.id) for number in sorted(found) for each in found[number]]
+    journal, _ = replayed(scene)
+    return [(entry.number, each.described()["id"]) for entry in journal.after(0) for each in entry.findings]
 
 
-def recovery_of(scene: Sequence[Exchange]) -> list[tuple[str, list[int], str]]:
+def recovery_of(scene: Sequence[Entry]) -> list[tuple[str, list[int], str]]:
     """The episodes of a scene: trouble, requests, outcome."""
-    entries = entries_of_scene(scene)
-    found = episodes(entries, observe(entries).again)
-    return [(each.trouble, each.requests, str(each.outcome)) for each in found]
+    _, tally = replayed(scene)
+    return [
+        (trouble, each["requests"], str(outcome))
+        for (trouble, outcome), examples in tally.episodes.items()
+        for each in examples
+    ]

@@ -1,7 +1,4 @@
-"""The part of the walk that goes through the sandbox: on the walk's database, in an application of its own.
-
-What workers say to one another is left out: it names no table, and how often it is sent depends on the time.
-"""
+"""The part of the walk that goes through the sandbox: on the walk's database, in an application of its own."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
@@ -14,13 +11,8 @@ from app import create_app
 from app.config import Settings
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.sandbox.journal import store as journal_store
-from app.sandbox.rules import counting
+from app.sandbox.projects import store as projects_store
 from tests.support.api import Api
-from tests.support.journals import exchange
-
-BUS = "sandbox/projects/bus.py"
-"""The module whose statements are left out."""
 
 PROJECT = "sandboxed"
 COPY = "sandboxed-copy"
@@ -34,17 +26,17 @@ def walk_sandbox(settings: Settings, connection: Connection, step: Step) -> None
 
     :param connection: for what a worker does beside requests.
     """
-    app = create_app(replace(settings, sandbox="on"))
+    app = create_app(replace(settings, environment={"SANDBOX": "on"}))
     with closing(app.extensions["database"]):
         _Walk(app, connection, step).walk()
-        app.extensions["sandbox"].stop()
+        app.extensions["extension"].stop()
 
 
 class _Walk:
     def __init__(self, app: Flask, connection: Connection, step: Step) -> None:
         self.client = app.test_client()
         self.app = app
-        self.sandbox = app.extensions["sandbox"]
+        self.sandbox = app.extensions["extension"]
         self.connection = connection
         self.step = step
 
@@ -87,24 +79,19 @@ class _Walk:
             },
         ).get_json()["access_token"]
         self.requests(Api(self.app, PROJECT, token))
-        self.journal()
         self.send("explain", "POST", f"{here}/explain", 200, {"operationId": "checkResources"})
         texts = {"operationId": "searchResources", "query": "text.en=dog"}
         self.send("explain_text", "POST", f"{here}/explain", 200, texts)
         self.send("reset", "POST", f"{here}/reset")
         with self.step("sandbox.expire_tokens"):
-            self.sandbox.projects.expire_tokens(PROJECT)
+            self.sandbox.projects.expire_tokens(self.sandbox.projects.get(PROJECT))
         with self.step("sandbox.load"):
-            self.sandbox.registry.load(self.connection)
-        with self.step("sandbox.remove"):
-            self.sandbox.projects.remove(COPY)
+            list(projects_store.all_rows(self.connection))
+        copy = self.sandbox.projects.get(COPY)
+        copy.expires_at = copy.created_at
         with self.step("sandbox.remove_expired"):
             self.sandbox.projects.remove_expired()
-        self.send("list_runs", "GET", "", 200, below="runs")
-        self.send("get_run_report", "GET", f"/{RUN}/report", 200, below="runs")
-        with self.step("sandbox.remove_of_run"):
-            self.sandbox.projects.remove(PROJECT)
-        self.send("remove_run", "DELETE", f"/{RUN}", 204, below="runs")
+        self.send("remove", "DELETE", f"/{PROJECT}")
 
     def requests(self, api: Api) -> None:
         with self.step("sandbox.create_with_seed"):
@@ -121,42 +108,3 @@ class _Walk:
         overwritten = {"key": "seeded", "version": 2, "objectTypeProperty": {}}
         with self.step("sandbox.another_writer"):
             assert api.patch(json=overwritten).status_code == 409
-
-    def journal(self) -> None:
-        """What is written beside requests, and what reads it."""
-        with self.step("sandbox.write_journal"):
-            self.sandbox.journal.flush()
-        known = exchange(project_key=PROJECT, owner=self.sandbox.registry.find(PROJECT).client_id, ended_s=None)
-        self.sandbox.journal.begin(known, 0.0)
-        self.sandbox.journal.flush()
-        with self.step("sandbox.write_journal_again"):
-            self.sandbox.journal.end(known)
-            self.sandbox.journal.flush()
-        with self.step("sandbox.forget_requests"):
-            journal_store.forget(self.connection, PROJECT)
-        self.send("list_requests", "GET", f"/{PROJECT}/requests", 200)
-        self.send("get_request", "GET", f"/{PROJECT}/requests/1", 200)
-        self.send("get_archive", "GET", f"/{PROJECT}/requests.har", 200)
-        self.send("get_report", "GET", f"/{PROJECT}/report", 200)
-        with self.step("sandbox.stream"):
-            stream = self.sandbox.streams.events(PROJECT, None, lambda: False, lambda: True)
-            events = iter(stream)
-            next(events)
-            self.sandbox.connections.stop()
-            assert list(events) == []
-            stream.close()
-        with self.step("sandbox.stream_from_the_first"):
-            journal_store.after(self.connection, PROJECT, 0, 0)
-        with self.step("sandbox.stream_what_was_under_way"):
-            journal_store.ended(self.connection, PROJECT, [(0, 0)], 0)
-        with self.step("sandbox.look_at_entries"):
-            journal_store.texts(self.connection, PROJECT, [(0, 0)])
-        # A crash of the server empties the counts.
-        project = self.sandbox.registry.find(PROJECT)
-        counting.begin_counts(self.connection, PROJECT, 2**62, 0)
-        with self.step("sandbox.count_after_a_crash"):
-            counting.count_match(self.connection, PROJECT, 2**62, project.rules[0])
-        counting.begin_counts(self.connection, PROJECT, 2**62 + 1, 0)
-        with self.step("sandbox.limit_after_a_crash"):
-            limit = project.rules[1].limit
-            counting.count_limited(self.connection, PROJECT, 2**62 + 1, project.rules[1], limit, 0.0)

@@ -36,7 +36,7 @@ from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.oauth import OAuthClient
-from tests.support.sandbox_walk import BUS, walk_sandbox
+from tests.support.sandbox_walk import walk_sandbox
 from tests.support.statements import Statement, recorded
 
 PROJECT = "walk"
@@ -118,11 +118,7 @@ class _Walk:
         assert name not in self.walked.steps, name
         before = len(self.statements)
         yield
-        self.walked.steps[name] = [
-            statement
-            for statement in self.statements[before:]
-            if statement.sender is not None and statement.sender.path != BUS
-        ]
+        self.walked.steps[name] = [statement for statement in self.statements[before:] if statement.sender is not None]
 
     # Identity
 

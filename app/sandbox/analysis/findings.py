@@ -1,7 +1,7 @@
 """Findings: what a client does that works, or nearly, and should not be so.
 
 :data:`FINDINGS` is the table: a row says what the finding is, how it is seen, and what to do instead.
-:mod:`app.sandbox.analysis.observer` looks through a journal with it; nothing of this happens while a request is served.
+:mod:`app.sandbox.analysis.observer` looks at each request with it when that has ended.
 """
 
 import json
@@ -9,17 +9,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import unquote_to_bytes
 
 from app.query.object_fields import OBJECT_FIELDS, TEXT
 from app.sandbox.analysis import repetitions
-from app.sandbox.analysis.history import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
-from app.sandbox.journal.entries import BODIES_OF_RESOURCES, LISTS, Entry, Past
+from app.sandbox.analysis.clients import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
+from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, Look, Past
+from app.values.strict_json import is_utf8
 
 _OFFSET_AT_MOST = 10_000
 NEW_CONNECTIONS = 5
 """New connections in a row from which on they are a finding."""
 
-Look = Callable[[Before, Entry], str | None]
+Finds = Callable[[Before, Look], str | None]
 """Says what was found in an entry, given what is certain of those before it; None: nothing."""
 
 
@@ -38,8 +40,8 @@ class Finding:
     seen: str
     instead: str
     clauses: tuple[str, ...]
-    look: Look | None
-    """None: the observer finds it itself, since it is about an earlier entry than the one that shows it."""
+    look: Finds | None
+    """None: the observer finds it itself, since it is about an earlier request than the one that shows it."""
 
     def described(self, detail: str) -> dict[str, Any]:
         """As an entry has it.
@@ -89,7 +91,7 @@ _LASTING_S = 3600.0
 """Tokens that are good for less are renewed early by careful clients."""
 
 
-def _token_per_request(before: Before, entry: Entry) -> str | None:
+def _token_per_request(before: Before, entry: Look) -> str | None:
     grants = before.grants[-(GRANTS_REMEMBERED - 1) :]
     if not is_grant(entry) or len(grants) < GRANTS_REMEMBERED - 1:
         return None
@@ -98,7 +100,7 @@ def _token_per_request(before: Before, entry: Entry) -> str | None:
     return None
 
 
-def _token_renewed_early(before: Before, entry: Entry) -> str | None:
+def _token_renewed_early(before: Before, entry: Look) -> str | None:
     if not is_grant(entry) or not before.grants:
         return None
     grant = before.grants[-1]
@@ -108,7 +110,7 @@ def _token_renewed_early(before: Before, entry: Entry) -> str | None:
     return f"The token before is valid for another {left / 3600:.0f} h."
 
 
-def _is_good(grant: Grant, entry: Entry) -> bool:
+def _is_good(grant: Grant, entry: Look) -> bool:
     return (
         not grant.was_refused
         and grant.lifetime_s >= _LASTING_S
@@ -120,18 +122,22 @@ def _is_good(grant: Grant, entry: Entry) -> bool:
 # Repetitions
 
 
-def _after_same(look: Callable[[Past, Entry], str | None]) -> Look:
+def _after_same(look: Callable[[Past, Look], str | None]) -> Finds:
     return lambda before, entry: None if before.same is None else look(before.same, entry)
 
 
-def _after_last(look: Callable[[Past, Entry], str | None]) -> Look:
+def _after_aim(look: Callable[[Past, Look], str | None]) -> Finds:
+    return lambda before, entry: None if before.aim is None else look(before.aim, entry)
+
+
+def _after_last(look: Callable[[Past, Look], str | None]) -> Finds:
     return lambda before, entry: None if before.last is None else look(before.last, entry)
 
 
 # Connections
 
 
-def _new_connection_each(before: Before, _: Entry) -> str | None:
+def _new_connection_each(before: Before, _: Look) -> str | None:
     if before.new_connections < NEW_CONNECTIONS:
         return None
     return f"It is new connection {before.new_connections} in a row, each for one request."
@@ -141,9 +147,9 @@ _AT_ONCE_S = 0.1
 """Who closes a connection sooner did not wait for the answer; who does it later has a time limit."""
 
 
-def _answer_not_read(_: Before, entry: Entry) -> str | None:
-    waited_s = entry.ended - entry.began
-    if not entry.client_gone or waited_s > _AT_ONCE_S:
+def _answer_not_read(_: Before, entry: Look) -> str | None:
+    waited_s = entry.entry.ended_at - entry.began
+    if not entry.entry.client_gone or entry.entry.is_under_way or waited_s > _AT_ONCE_S:
         return None
     return f"The client closed the connection {waited_s * 1000:.0f} ms after the request, before it was answered."
 
@@ -157,7 +163,7 @@ _WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
 """The operations whose bodies have typed numbers: the record of the sample endpoints takes any value."""
 
 
-def _number_as_text(_: Before, entry: Entry) -> str | None:
+def _number_as_text(_: Before, entry: Look) -> str | None:
     if entry.operation not in _WITH_NUMBERS or not isinstance(entry.json, dict):
         return None
     for path, value in _numbers_of(cast("dict[str, Any]", entry.json)):
@@ -186,7 +192,7 @@ def _listed(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _boolean_of_python(_: Before, entry: Entry) -> str | None:
+def _boolean_of_python(_: Before, entry: Look) -> str | None:
     for name, value in entry.parameters if entry.is_resource else ():
         if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
             return f"{name}={value}"
@@ -204,7 +210,7 @@ _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-
 """What no target may have: RFC 3986, appendix A."""
 
 
-def _needless_encoding(_: Before, entry: Entry) -> str | None:
+def _needless_encoding(_: Before, entry: Look) -> str | None:
     path, _question, query = entry.target.partition("?")
     encoded = [_NEEDLESS.search(segment) for segment in path.split("/") if _DOTS.fullmatch(segment) is None]
     encoded += [each for each in _NEEDLESS.finditer(query) if each[0].upper() not in _OF_FORMS]
@@ -216,7 +222,24 @@ def _needless_encoding(_: Before, entry: Entry) -> str | None:
     return None
 
 
-def _missing_encoding(_: Before, entry: Entry) -> str | None:
+_TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
+_ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*]|%[0-9A-Fa-f]{2})+")
+"""What an encoded component looks like."""
+
+
+def _double_encoding(_: Before, entry: Look) -> str | None:
+    """Text that is decoded once and looks encoded still. A text with a percent sign of its own mostly does not."""
+    if "%25" not in entry.target:
+        return None
+    for part in re.split("[/?&=]", entry.target):
+        found = _TRIPLET.search(part)
+        once = b"" if found is None else unquote_to_bytes(part)
+        if found is not None and _ENCODED.fullmatch(once) and is_utf8(unquote_to_bytes(once)):
+            return f"{found[0]} is %{found[0][3:]}, which was encoded again."
+    return None
+
+
+def _missing_encoding(_: Before, entry: Look) -> str | None:
     found = _UNENCODED.search(entry.target)
     return None if found is None else f"{json.dumps(found[0])} has to be percent-encoded in a target."
 
@@ -224,7 +247,7 @@ def _missing_encoding(_: Before, entry: Entry) -> str | None:
 # Lists
 
 
-def _deep_offset(_: Before, entry: Entry) -> str | None:
+def _deep_offset(_: Before, entry: Look) -> str | None:
     if entry.operation not in LISTS:
         return None
     for text in entry.values("offset"):
@@ -236,15 +259,15 @@ def _deep_offset(_: Before, entry: Entry) -> str | None:
 # Headers and bodies
 
 
-def _retired_header(_: Before, entry: Entry) -> str | None:
-    found = next((name for name, _ in entry.data["request"]["headers"] if name.lower().startswith("x-vrap-")), None)
+def _retired_header(_: Before, entry: Look) -> str | None:
+    found = next((name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-")), None)
     return None if found is None else f"{found} is not read any more."
 
 
-def _body_on_get(_: Before, entry: Entry) -> str | None:
-    if entry.method not in ("GET", "HEAD") or not entry.has_body:
+def _body_on_get(_: Before, entry: Look) -> str | None:
+    if entry.method not in ("GET", "HEAD"):
         return None
-    size = entry.data["request"]["body"]["size"]
+    size = entry.entry.request.size
     return f"{size} bytes, which nobody reads." if size else None
 
 
@@ -253,37 +276,37 @@ PAGE_FOR_ONE = "pageForOneResult"
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "tokenForEachRequest", "A token for each request",
-        "three tokens in a row on one connection, the first two used once each while they were valid",
+        "three tokens in a row, the first two used once each while they were valid",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), _token_per_request,
     ),
     Finding(
         "tokenRenewedEarly", "A token fetched long before the former one expires",
-        "a token for the scope of the former one, on its connection, when that has more than half of its hours left",
+        "a token for the scope of the former one when that has more than half of its hours left",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), _token_renewed_early,
     ),
     Finding(
         "retryBeforeRetryAfter", "A retry before Retry-After",
-        "the request of a 429 or 503 sent again on its connection before the seconds of its `Retry-After` are over",
+        "the request of a 429 or 503 sent again before the seconds of its `Retry-After` are over",
         "Wait as many seconds as `Retry-After` says.",
         ("E-26",), _after_same(repetitions.early),
     ),
     Finding(
         "unsafeRepetition", "A POST repeated that may make two resources",
-        "a POST without `id`, `key` and `version`, sent again after a lost answer, or after a 5xx on its connection",
+        "a POST without `id`, `key` and `version`, sent again after a lost answer or a 5xx, with whichever token",
         "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
         ("4.6-3", "4.6-4"), _after_same(repetitions.unsafe),
     ),
     Finding(
         "staleVersionRepeated", "A 409 answered by the same version",
-        "a write with the version that was refused with 409 just before, on the same connection",
+        "a write with the version that was refused with 409, also if the resource was read in between",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
-        ("9-5", "9-8"), _after_last(repetitions.stale),
+        ("9-5", "9-8"), _after_aim(repetitions.stale),
     ),
     Finding(
         "refusedRequestRepeated", "A refused request repeated as it was",
-        "a request that was 400, 403, 405, 413, 414 or 415, sent again at once on its connection, without a change",
+        "a request that was 400, 403, 405, 413, 414 or 415, sent three times in a row without a change",
         "Do not retry these: the same request gets the same answer.",
         (), _after_last(repetitions.refused),
     ),
@@ -310,6 +333,12 @@ FINDINGS: tuple[Finding, ...] = (
         "a letter, digit, `-`, `.`, `_` or `~` as a percent-encoding, or `key%3D` for `key=`",
         "Leave unreserved characters (RFC 3986, 2.3) as they are: caches may take the two for different URLs.",
         ("2.1-6", "2.1-7"), _needless_encoding,
+    ),
+    Finding(
+        "doubleEncoding", "A percent-encoding that was made twice",
+        "a part of a target that still looks encoded when it is decoded, such as `my%252Dkey`",
+        "Encode each part once: leave it to the HTTP library, or do it yourself.",
+        ("2.1-6", "4-12"), _double_encoding,
     ),
     Finding(
         "missingEncoding", "A percent-encoding that is missing",

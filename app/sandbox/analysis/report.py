@@ -1,152 +1,99 @@
-"""The report on a client: which clauses of the specification it has exercised, what it met, how it recovered."""
+"""The report on a client: what of the interface it has exercised, how it recovered from faults, what was found."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import partial
-from textwrap import fill, indent
+from collections.abc import Mapping
 from typing import Any
 
-from app.sandbox.analysis.coverage import Covered, State, covered
-from app.sandbox.analysis.findings import FINDINGS, Found
-from app.sandbox.analysis.notations import NOTATIONS
-from app.sandbox.analysis.observer import observe
-from app.sandbox.analysis.recovery import Episode, Outcome, episodes
-from app.sandbox.clauses.conditions import ENOUGH
-from app.sandbox.journal.entries import TROUBLES, Entry, tolerantly
+from app.sandbox.analysis.exercised import KINDS, Names
+from app.sandbox.analysis.findings import FINDINGS
+from app.sandbox.analysis.look import TROUBLES
+from app.sandbox.analysis.recovery import Outcome
+from app.sandbox.analysis.tally import Tally
+
+Report = dict[str, Any]
 
 
-def report(project_key: str, entries: Sequence[Entry], total: int) -> dict[str, Any]:
-    """The report of a project.
+def report(about: Mapping[str, Any], tally: Tally, known: Names) -> Report:
+    """The report on what requests have shown.
 
-    :param entries: the journal, in the order of its numbers.
-    :param total: how many requests there were, also those that are no longer kept.
+    :param about: whose requests: ``projectKey``, or ``run`` and ``projects``.
+    :param known: what can be exercised.
     """
-    observed = observe(entries)
+    counts = {**tally.counts, "recoveries": tally.recoveries()}
+    exercised = {kind: _exercised(counts.get(kind, Counter()), known[kind]) for kind in KINDS}
+    met = sum(len(set(counts.get(kind, ())) & set(known[kind])) for kind in KINDS)
     return {
-        "projectKey": project_key,
-        "requests": {"total": total, "kept": len(entries), "underWay": sum(entry.is_under_way for entry in entries)},
-        "specification": specification_part(covered(entries)),
-        "notations": _notations(entries),
-        "operations": counted_part("operationId", Counter(entry.operation or "none" for entry in entries)),
-        "statuses": counted_part("status", Counter(str(entry.status or "none") for entry in entries)),
-        "recovery": _recovery(episodes(entries, observed.again)),
-        "findings": _findings(observed.found),
-    }
-
-
-def specification_part(clauses: Sequence[Covered]) -> dict[str, Any]:
-    """How much of the specification was exercised: in all, by profile, and by clause."""
-    profiles = dict.fromkeys(each.clause.profile for each in clauses)
-    return {
-        **_share([each.state for each in clauses]),
-        "profiles": [
-            {"profile": profile, **_share([each.state for each in clauses if each.clause.profile == profile])}
-            for profile in profiles
-        ],
-        "clauses": [
-            {
-                "number": each.clause.number,
-                "level": each.clause.level,
-                "profile": each.clause.profile,
-                "text": each.clause.text,
-                "state": str(each.state),
-                "requests": list(each.requests),
-            }
-            for each in clauses
-        ],
-    }
-
-
-def _share(states: Sequence[State]) -> dict[str, int]:
-    exercised = states.count(State.EXERCISED)
-    observable = len(states) - states.count(State.NOT_OBSERVABLE)
-    return {
+        **about,
+        "requests": {"total": tally.requests},
+        "percent": percent_of(met, sum(len(known[kind]) for kind in KINDS)),
         "exercised": exercised,
-        "observable": observable,
-        "notObservable": len(states) - observable,
-        "percent": percent_of(exercised, observable),
+        "recovery": {trouble: _recovery(trouble, tally) for trouble in TROUBLES},
+        "findings": _findings(tally),
     }
 
 
-def percent_of(exercised: int, observable: int) -> int:
-    """The share of clauses that were exercised, cut, so that 100 means all of them."""
-    return 0 if not observable else exercised * 100 // observable
+def percent_of(met: int, known: int) -> int:
+    """The share, cut, so that 100 means all of them."""
+    return 100 if not known else met * 100 // known
 
 
-def _notations(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for notation in NOTATIONS:
-        numbers = [entry.number for entry in entries if tolerantly(partial(notation.is_in, entry), False, entry)]
-        found.append({"id": notation.id, "title": notation.title, "count": len(numbers), "requests": numbers[:ENOUGH]})
-    return found
+def _exercised(counts: Counter[str], known: Any) -> dict[str, Any]:
+    others = sorted(set(counts) - set(known))
+    return {
+        "percent": percent_of(sum(name in counts for name in known), len(known)),
+        "met": [{"name": name, "times": counts[name]} for name in (*known, *others) if name in counts],
+        "notMet": [name for name in known if name not in counts],
+    }
 
 
-def counted_part(name: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
-    """How often each was met."""
-    return [{name: key, "count": count} for key, count in sorted(counts.items())]
+def _recovery(trouble: str, tally: Tally) -> dict[str, Any]:
+    worst_first = (Outcome.MADE_WORSE, Outcome.NOT_JUDGED, Outcome.GAVE_UP, Outcome.RECOVERED)
+    return {
+        **{str(outcome): tally.outcomes[trouble, outcome] for outcome in Outcome},
+        "episodes": [each for outcome in worst_first for each in tally.episodes.get((trouble, outcome), ())],
+    }
 
 
-def _recovery(found: Sequence[Episode]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for trouble in TROUBLES:
-        of_it = [episode for episode in found if episode.trouble == trouble]
-        outcomes = Counter(episode.outcome for episode in of_it)
-        made[trouble] = {
-            **{str(outcome): outcomes[outcome] for outcome in Outcome},
-            "episodes": [episode.described() for episode in of_it[:ENOUGH]],
-        }
-    return made
-
-
-def _findings(found: Mapping[int, Sequence[Found]]) -> list[dict[str, Any]]:
+def _findings(tally: Tally) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for finding in FINDINGS:
-        numbers = sorted(number for number, each in found.items() if any(one.finding is finding for one in each))
-        if numbers:
-            details = [one.detail for one in found[numbers[0]] if one.finding is finding]
-            described = finding.described(details[0])
-            made.append({**described, "count": len(numbers), "requests": numbers[:ENOUGH]})
+        if tally.findings[finding.id]:
+            examples = tally.found[finding.id]
+            described = finding.described(examples[0]["detail"])
+            made.append({**described, "count": tally.findings[finding.id], "examples": examples})
     return made
 
 
 def as_text(made: Mapping[str, Any]) -> str:
     """The report for a terminal."""
-    requests, specification = made["requests"], made["specification"]
-    kept = "" if requests["total"] == requests["kept"] else f", of which the last {requests['kept']} are kept"
     about = f"Project {made['projectKey']}" if "projectKey" in made else f"Run {made['run']}"
     of = f" of {made['projects']} projects" if "projects" in made else ""
-    lines = [
-        f"{about}: {requests['total']} requests{of}{kept}.",
-        "",
-        f"Specification: {specification['exercised']} of {specification['observable']} clauses exercised,"
-        f" {specification['percent']} %. {specification['notObservable']} cannot be observed.",
-    ]
-    lines += [
-        f"  {each['percent']:>4} %  {each['profile']}: {each['exercised']} of {each['observable']}"
-        for each in specification["profiles"]
-        if each["observable"]
-    ]
-    missing = [each for each in specification["clauses"] if each["state"] == State.NOT_EXERCISED]
-    if missing:
-        numbers = fill(", ".join(each["number"] for each in missing), 100, break_on_hyphens=False)
-        lines += ["Not exercised (docs/specification.md):", indent(numbers, "  ")]
-    lines += ["", "Notations:"]
-    lines += [f"  {each['count']:>5}  {each['title']}" for each in made["notations"]]
-    lines += ["", "Recovery:               recovered  gave up  made it worse"]
+    lines = [f"{about}: {made['requests']['total']} requests{of}.", "", f"Exercised: {made['percent']} %."]
+    for kind, each in made["exercised"].items():
+        met = len(each["met"])
+        lines.append(f"  {each['percent']:>4} %  {kind}: {met} met, {len(each['notMet'])} not")
+    lines += ["", "Recovery:               recovered  gave up  made it worse  not judged"]
     for trouble, outcomes in made["recovery"].items():
         title = "answer lost" if trouble == "lost" else trouble
-        lines.append(f"  {title:<22}{outcomes['recovered']:>9}{outcomes['gaveUp']:>9}{outcomes['madeWorse']:>15}")
+        lines.append(
+            f"  {title:<22}{outcomes['recovered']:>9}{outcomes['gaveUp']:>9}{outcomes['madeWorse']:>15}"
+            f"{outcomes['notJudged']:>12}"
+        )
+    reasons = dict.fromkeys(
+        episode["reason"]
+        for outcomes in made["recovery"].values()
+        for episode in outcomes["episodes"]
+        if episode["outcome"] == Outcome.NOT_JUDGED
+    )
+    lines += [f"  Not judged: {reason}" for reason in reasons]
     lines += ["", f"Findings: {len(made['findings']) or 'none'}"]
     for each in made["findings"]:
         lines.append(
-            f"  {each['count']:>5}  {each['title']} ({each['id']}), first in {_first(each)}. {each['instead']}"
+            f"  {each['count']:>5}  {each['title']} ({each['id']}), first in {_place(each['examples'][0])}."
+            f" {each['instead']}"
         )
     return "\n".join(lines)
 
 
-def _first(finding: Mapping[str, Any]) -> str:
-    """Where a finding was made first."""
-    example = next(iter(finding.get("examples", ())), None)
-    if example is None:
-        return f"request {finding['requests'][0]}"
+def _place(example: Mapping[str, Any]) -> str:
     return f"request {example['request']} of {example['projectKey']}, {example['method']} {example['target']}"

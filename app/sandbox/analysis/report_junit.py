@@ -4,30 +4,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from app.sandbox.analysis.coverage import State
 from app.sandbox.analysis.findings import FINDINGS
-
-_WHY_SKIPPED = {
-    State.NOT_EXERCISED: "no request exercises it",
-    State.NOT_OBSERVABLE: "no journal can show it",
-}
 
 
 def as_junit(made: Mapping[str, Any]) -> str:
     """A report as JUnit XML.
 
-    A clause is a test that passes if it was exercised, and else is skipped. A finding, and a fault that the client has
-    made worse, are tests that fail.
+    What can be exercised is a test that passes if it was, and else is skipped. A finding, and a fault that the client
+    has made worse, are tests that fail; what could not be judged is skipped with the reason.
     """
     name = made.get("run") or made["projectKey"]
     suites = Element("testsuites", name=f"sample-resource report on {name}")
-    for profile in made["specification"]["profiles"]:
-        suite = SubElement(suites, "testsuite", name=f"specification.{profile['profile']}")
-        for clause in made["specification"]["clauses"]:
-            if clause["profile"] == profile["profile"]:
-                case = _case(suite, f"{clause['number']} {clause['text']}")
-                if clause["state"] != State.EXERCISED:
-                    SubElement(case, "skipped", message=_WHY_SKIPPED[State(clause["state"])])
+    for kind, exercised in made["exercised"].items():
+        suite = SubElement(suites, "testsuite", name=f"exercised.{kind}")
+        for each in exercised["met"]:
+            _case(suite, each["name"])
+        for each in exercised["notMet"]:
+            SubElement(_case(suite, each), "skipped", message="no request exercises it")
     suite = SubElement(suites, "testsuite", name="findings")
     found = {each["id"]: each for each in made["findings"]}
     for finding in FINDINGS:
@@ -37,14 +30,17 @@ def as_junit(made: Mapping[str, Any]) -> str:
     suite = SubElement(suites, "testsuite", name="recovery")
     for trouble, outcomes in made["recovery"].items():
         case = _case(suite, trouble)
+        told = {each["outcome"]: each["reason"] for each in outcomes["episodes"]}
         if outcomes["madeWorse"]:
-            told = [each["reason"] for each in outcomes["episodes"] if each["outcome"] == "madeWorse"]
-            _fail(case, f"made worse {outcomes['madeWorse']} times", told)
+            reasons = [each["reason"] for each in outcomes["episodes"] if each["outcome"] == "madeWorse"]
+            _fail(case, f"made worse {outcomes['madeWorse']} times", reasons)
+        elif outcomes["notJudged"]:
+            SubElement(case, "skipped", message=f"not judged: {told['notJudged']}")
         elif not outcomes["recovered"] and not outcomes["gaveUp"]:
             SubElement(case, "skipped", message="it did not happen")
     for suite in suites:
-        for name, tag in (("tests", "testcase"), ("failures", "testcase/failure"), ("skipped", "testcase/skipped")):
-            suite.set(name, str(len(suite.findall(tag))))
+        for count, tag in (("tests", "testcase"), ("failures", "testcase/failure"), ("skipped", "testcase/skipped")):
+            suite.set(count, str(len(suite.findall(tag))))
     return tostring(suites, "unicode", xml_declaration=True) + "\n"
 
 
@@ -57,10 +53,8 @@ def _fail(case: Element, message: str, lines: Iterable[str]) -> None:
 
 
 def _places(finding: Mapping[str, Any]) -> Iterable[str]:
-    for each in finding.get("examples", ()):
+    for each in finding["examples"]:
         yield f"{each['projectKey']} request {each['request']}: {each['method']} {each['target']}: {each['detail']}"
-    for number in finding["requests"]:
-        yield f"request {number}"
 
 
 def _clean(text: str) -> str:

@@ -3,13 +3,12 @@
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
 
+from app.extension import Extension
 from app.pages.frame import header, style_of
-from app.sandbox.analysis.coverage import State, clauses
 
 _STYLE = Markup(style_of("report.css"))  # noqa: S704 -- files of this package
 
@@ -36,28 +35,21 @@ _BEGIN = Markup(
 _END = Markup("</main>\n</body>\n</html>\n")
 
 
-def as_page(made: Mapping[str, Any], base_url: str | None = None) -> str:
+def as_page(made: Mapping[str, Any], base_url: str, extension: Extension) -> str:
     """A report as HTML.
 
     :param base_url: of the service that made it, to which its header and the numbers of clauses link.
     """
     title = f"Report on {made.get('run') or made['projectKey']}"
     sections = {
-        "Findings": _findings(made["findings"]),
+        "Findings": _findings(made["findings"], base_url),
         "Recovery": _recovery(made["recovery"]),
-        "Specification": _profiles(made["specification"]["profiles"])
-        + _clauses(made["specification"]["clauses"], base_url),
-        "Notations": _table(("notation", "requests"), _rows_of(made["notations"], "title"), "Notations"),
-        "Operations": _table(
-            ("operation", "requests"), _rows_of(made["operations"], "operationId", "(unknown URL)"), "Operations"
-        ),
-        "Statuses": _table(("status", "requests"), _rows_of(made["statuses"], "status", "no answer"), "Statuses"),
+        "Exercised": _exercised(made["exercised"]),
     }
-    head = "" if base_url is None else header(base_url, None, has_sandbox=True) + "\n"
     parts = [
-        _BEGIN.format(title=title, style=_STYLE, header=head),
+        _BEGIN.format(title=title, style=_STYLE, header=header(base_url, None, extension) + "\n"),
         Markup("<h1>{}</h1>\n").format(title),
-        _about(made["requests"]),
+        Markup('<p class="soft">From {} requests.</p>\n').format(made["requests"]["total"]),
         _summary(made),
         _contents(sections),
         *(Markup('<h2 id="{}">{}</h2>\n{}').format(name.lower(), name, section) for name, section in sections.items()),
@@ -71,22 +63,14 @@ def _contents(names: Iterable[str]) -> Markup:
     return Markup('<nav class="contents" aria-label="Contents">\n{}\n</nav>\n').format(links)
 
 
-def _about(requests: Mapping[str, int]) -> Markup:
-    if requests["total"] == requests["kept"]:
-        return Markup('<p class="soft">From all {} requests.</p>\n').format(requests["total"])
-    return Markup('<p class="soft">From the last {} of {} requests: older ones are not kept.</p>\n').format(
-        requests["kept"], requests["total"]
-    )
-
-
 def _summary(made: Mapping[str, Any]) -> Markup:
-    specification, recovery = made["specification"], made["recovery"]
-    worse = sum(outcomes["madeWorse"] for outcomes in recovery.values())
-    recovered = sum(outcomes["recovered"] for outcomes in recovery.values())
-    failed = recovered + worse + sum(outcomes["gaveUp"] for outcomes in recovery.values())
+    recovery = made["recovery"].values()
+    recovered, failed = (
+        sum(outcomes[name] for outcomes in recovery for name in names)
+        for names in (("recovered",), ("recovered", "gaveUp", "madeWorse", "notJudged"))
+    )
     boxes = (
-        ("Specification exercised", f"{specification['percent']} %"),
-        ("Clauses", f"{specification['exercised']} of {specification['observable']}"),
+        ("Exercised", f"{made['percent']} %"),
         ("Recovered", f"{recovered} of {failed}"),
         ("Kinds of findings", str(len(made["findings"]))),
     )
@@ -121,10 +105,6 @@ def _right(is_number: bool) -> Markup:
     return Markup(' class="n"') if is_number else Markup("")
 
 
-def _rows_of(counted: Iterable[Mapping[str, Any]], name: str, nothing: str = "") -> Iterable[tuple[Any, ...]]:
-    return [(nothing if each[name] == "none" else each[name], each["count"]) for each in counted]
-
-
 def _with_code(text: str) -> Markup:
     """Text of Markdown in which only code is marked."""
     parts = [
@@ -134,17 +114,17 @@ def _with_code(text: str) -> Markup:
     return Markup("").join(parts)
 
 
-def _numbers(numbers: Iterable[int]) -> str:
-    return ", ".join(str(number) for number in numbers)
+def _cut(numbers: list[int]) -> str:
+    return ", ".join(str(number) for number in numbers[:5]) + (", ..." if len(numbers) > 5 else "")
 
 
-def _findings(findings: Iterable[Mapping[str, Any]]) -> Markup:
+def _findings(findings: Iterable[Mapping[str, Any]], base_url: str) -> Markup:
     rows = [
         (
             Markup("<strong>{}</strong><br>{}<br><span class=soft>{}{}</span>").format(
-                each["title"], each["detail"], _with_code(each["instead"]), _links_to(each["clauses"])
+                each["title"], each["detail"], _with_code(each["instead"]), _links_to(each["clauses"], base_url)
             ),
-            _where(each),
+            _where(each["examples"]),
             each["count"],
         )
         for each in findings
@@ -152,105 +132,60 @@ def _findings(findings: Iterable[Mapping[str, Any]]) -> Markup:
     return _table(("what, and what to do instead", "in requests", "times"), rows, "Findings")
 
 
-def _links_to(numbers: Sequence[str]) -> Markup:
-    """Links to clauses, which stand on the page too."""
+def _links_to(numbers: Sequence[str], base_url: str) -> Markup:
     if not numbers:
         return Markup("")
-    links = Markup(", ").join(Markup('<a href="#{0}">{0}</a>').format(number) for number in numbers)
+    links = Markup(", ").join(
+        Markup('<a href="{0}/docs/specification#{1}">{1}</a>').format(base_url, number) for number in numbers
+    )
     return Markup(" Specification: {}.").format(links)
 
 
-def _where(finding: Mapping[str, Any]) -> str:
-    """The requests of a finding; in the report on a run with their projects."""
-    named = [f"{each['projectKey']}: {each['request']}" for each in finding.get("examples", ())]
-    return ", ".join(named[:5]) + (", ..." if len(named) > 5 else "") if named else _cut(finding["requests"])
-
-
-def _cut(numbers: list[int]) -> str:
-    return _numbers(numbers[:5]) + (", ..." if len(numbers) > 5 else "")
-
-
-def _recovery(recovery: Mapping[str, Any]) -> Markup:
-    rows = [
-        (_TROUBLES[trouble], outcomes["recovered"], outcomes["gaveUp"], outcomes["madeWorse"])
-        for trouble, outcomes in recovery.items()
-    ]
-    told = [
-        (
-            Markup("{}: <strong>{}</strong>").format(_TROUBLES[trouble], _OUTCOMES[each["outcome"]]),
-            each["reason"],
-            f"{each['projectKey']}: {_cut(each['requests'])}" if "projectKey" in each else _cut(each["requests"]),
-        )
-        for trouble, outcomes in recovery.items()
-        for each in outcomes["episodes"]
-    ]
-    table = _table(("what went wrong", "recovered", "gave up", "made it worse"), rows, "Recovery")
-    if not told:
-        return table
-    episodes = _table(("what went wrong", "how it went on", "requests"), told, "What it did")
-    return table + Markup("<h3>What it did</h3>\n{}").format(episodes)
+def _where(examples: Sequence[Mapping[str, Any]]) -> str:
+    named = [f"{each['projectKey']}: {each['request']}" for each in examples]
+    return ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
 
 
 _OUTCOMES = {
     "recovered": Markup('<span class="good">recovered</span>'),
     "gaveUp": Markup('<span class="some">gave up</span>'),
     "madeWorse": Markup('<span class="bad">made it worse</span>'),
+    "notJudged": Markup("not judged"),
 }
 
 
-def _profiles(profiles: Iterable[Mapping[str, Any]]) -> Markup:
-    rows = [(each["profile"], each["exercised"], each["observable"], each["percent"]) for each in profiles]
-    return _table(("profile", "exercised", "of", "percent"), rows, "Specification by profile")
-
-
-_FOLDS = {
-    State.EXERCISED: "exercised",
-    State.NOT_EXERCISED: "not exercised",
-    State.NOT_OBSERVABLE: "not observable: no journal can show it",
-}
-
-
-def _clauses(listed: Iterable[Mapping[str, Any]], base_url: str | None) -> Markup:
-    """The clauses by theme and state, each state folded: a browser opens the fold that a link leads into."""
-    headings = {clause.number: clause.heading for clause in clauses()}
-    page = "" if base_url is None else f"{base_url}/docs/specification"
-    themes = [
-        _theme(theme, list(of_it), headings, page) for theme, of_it in groupby(listed, lambda each: _theme_of(each))
+def _recovery(recovery: Mapping[str, Any]) -> Markup:
+    rows = [
+        (_TROUBLES[trouble], *(outcomes[outcome] for outcome in _OUTCOMES)) for trouble, outcomes in recovery.items()
     ]
-    return Markup("").join(themes)
-
-
-def _theme_of(clause: Mapping[str, Any]) -> str:
-    return clause["number"].rpartition("-")[0]
-
-
-def _theme(theme: str, of_it: Sequence[Mapping[str, Any]], headings: Mapping[str, str], page: str) -> Markup:
-    counted = [each for each in of_it if each["state"] != State.NOT_OBSERVABLE]
-    exercised = sum(each["state"] == State.EXERCISED for each in counted)
-    folds = Markup("").join(
-        _fold(title, [each for each in of_it if each["state"] == state], page) for state, title in _FOLDS.items()
-    )
-    heading = headings.get(of_it[0]["number"], "")
-    said = f"{theme}: {exercised} of {len(counted)}" if counted else theme
-    return Markup("<h3>{} <span>{}</span></h3>\n{}").format(heading, said, folds)
-
-
-def _fold(title: str, of_it: Sequence[Mapping[str, Any]], page: str) -> Markup:
-    if not of_it:
-        return Markup("")
-    items = Markup("").join(
-        Markup(
-            '<li id="{0}"><a href="{1}#{0}">{0}</a> <div>{2} <span class=soft>{3}, {4}{5}</span></div></li>\n'
-        ).format(
-            each["number"],
-            page,
-            _with_code(each["text"]),
-            each["level"],
-            each["profile"],
-            f"; requests {_cut(each['requests'])}" if each["requests"] else "",
+    told = [
+        (
+            Markup("{}: <strong>{}</strong>").format(_TROUBLES[trouble], _OUTCOMES[each["outcome"]]),
+            each["reason"],
+            f"{each['projectKey']}: {_cut(each['requests'])}",
         )
-        for each in of_it
-    )
-    return Markup('<details><summary>{} {}</summary>\n<ul class="clauses">\n{}</ul>\n</details>\n').format(
-        len(of_it), title, items
-    )
+        for trouble, outcomes in recovery.items()
+        for each in outcomes["episodes"]
+    ]
+    table = _table(("what went wrong", "recovered", "gave up", "made it worse", "not judged"), rows, "Recovery")
+    if not told:
+        return table
+    episodes = _table(("what went wrong", "how it went on", "requests"), told, "What it did")
+    return table + Markup("<h3>What it did</h3>\n{}").format(episodes)
+
+
+def _exercised(exercised: Mapping[str, Any]) -> Markup:
+    """Each kind with what was met, and folded what was not."""
+    parts: list[Markup] = []
+    for kind, each in exercised.items():
+        rows = [(one["name"], one["times"]) for one in each["met"]]
+        parts.append(Markup("<h3>{} <span>{} %</span></h3>\n").format(kind.capitalize(), each["percent"]))
+        parts.append(_table(("name", "times"), rows, kind.capitalize()))
+        if each["notMet"]:
+            items = Markup("").join(Markup("<li>{}</li>\n").format(name) for name in each["notMet"])
+            parts.append(
+                Markup('<details><summary>{} not met</summary>\n<ul class="clauses">\n{}</ul>\n</details>\n').format(
+                    len(each["notMet"]), items
+                )
+            )
+    return Markup("").join(parts)

@@ -1,21 +1,17 @@
-"""Explains a read: the tree that was parsed from its query, its SQL, PostgreSQL's plan, and which index serves what.
+"""Explains a read: the tree that was parsed from its query, and which index serves each condition.
 
-The read takes the way of any request, but with a connection that plans the statement in place of executing it. If that
-is asked for, it is executed afterwards, and the journal does not show it.
+If that is asked for, it is executed too, and the journal does not show it.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, LiteralString, NoReturn, cast
+from typing import Any
 from urllib.parse import parse_qsl
 
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.query.fields import FieldType, Stage
@@ -61,6 +57,9 @@ DOCUMENT_INDEX = {Stage.CURRENT: "resource_object", Stage.STAGED: "resource_stag
 WORDS_INDEX = {Stage.CURRENT: "resource_words", Stage.STAGED: "resource_staged_words"}
 
 
+_Read = Callable[[Connection], object]
+
+
 def explain(
     database: Database, project_key: str, operation_id: str, query: str, *, execute: bool = False
 ) -> dict[str, Any]:
@@ -95,81 +94,22 @@ def _explained(database: Database, project_key: str, operation_id: str, query: s
     except ValueError:
         raise errors.invalid_parameter("query", "A query string in UTF-8 is expected.") from None
     if operation_id in _LISTS:
-        schema, read = _LISTS[operation_id]
+        schema, list_ = _LISTS[operation_id]
         loaded: ListQuery = schema.load(pairs)
         tree, conditions = _of_selection(loaded.selection)
-        paging = None if operation_id == "checkResources" else loaded.paging
-        with database.connection(project_key) as connection:
-            statements = _planned(connection, 0, lambda planning: read(planning, project_key, loaded))
-        answer = None
-        if execute:
-            with database.connection(project_key, lane_of_list(loaded.selection, paging)) as connection:
-                answer = _answer_of(read(connection, project_key, loaded))
+        lane = lane_of_list(loaded.selection, None if operation_id == "checkResources" else loaded.paging)
+        read: _Read = lambda connection: list_(connection, project_key, loaded)  # noqa: E731 -- a name for its type
     else:
         asked: Search = _SEARCH_SCHEMA.load(pairs)
-        # The words of texts are looked up by a statement of its own, on whose result the other one depends.
-        lane = lane_of_search(asked)
-        with database.connection(project_key, lane if asked.texts else Lane.FAST) as connection:
-            statements = _planned(
-                connection, 1 if asked.texts else 0, lambda planning: search(planning, project_key, asked)
-            )
         tree, conditions = _of_search(asked)
-        answer = None
-        if execute:
-            with database.connection(project_key, lane) as connection:
-                answer = json.loads(search(connection, project_key, asked).json)
-    explained = {"operationId": operation_id, "tree": tree, "statements": statements, "conditions": conditions}
-    return {**explained, "answer": answer} if execute else explained
-
-
-def _answer_of(found: Any) -> Any:
-    """A page; of the existence check, whether something was found."""
-    return found if isinstance(found, bool) else json.loads(found)
-
-
-# Statements
-
-
-class _Planned(Exception):
-    """The statement was planned, so there is no result."""
-
-
-@dataclass(slots=True)
-class _PlanningConnection:
-    """Executes some statements and plans the next one.
-
-    :param executed: how many.
-    """
-
-    connection: Connection
-    executed: int
-    statements: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-
-    def execute(self, statement: LiteralString, parameters: Mapping[str, Any]) -> Any:
-        row = self.connection.execute(f"EXPLAIN (FORMAT JSON) {statement}", parameters).fetchone()
-        used = {name: _shown(value) for name, value in parameters.items() if f"%({name})s" in statement}
-        plan: Any = None if row is None else row[0][0]["Plan"]
-        self.statements.append({"sql": statement.strip(), "parameters": used, "plan": plan})
-        if self.executed:
-            self.executed -= 1
-            return self.connection.execute(statement, parameters)
-        return self._end()
-
-    def _end(self) -> NoReturn:
-        raise _Planned
-
-
-def _planned(connection: Connection, executed: int, read: Callable[[Connection], object]) -> list[dict[str, Any]]:
-    planning = _PlanningConnection(connection, executed)
-    with suppress(_Planned):
-        read(cast("Connection", planning))
-    return planning.statements
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_shown(each) for each in cast("list[Any]", value)]
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+        lane = lane_of_search(asked)
+        read = lambda connection: search(connection, project_key, asked).json  # noqa: E731 -- likewise
+    explained: dict[str, Any] = {"operationId": operation_id, "tree": tree, "conditions": conditions}
+    if execute:
+        with database.connection(project_key, lane) as connection:
+            found = read(connection)
+        explained["answer"] = json.loads(found) if isinstance(found, str | bytes) else found
+    return explained
 
 
 # Conditions
@@ -235,6 +175,6 @@ def _tree(condition: Condition) -> dict[str, Any]:
             return {
                 "field": condition.field.name,
                 "operator": condition.operator.token,
-                "values": [_shown(value) for value in condition.values],
+                "values": [value if isinstance(value, str | int | float) else str(value) for value in condition.values],
                 **({"negated": True} if condition.negated else {}),
             }

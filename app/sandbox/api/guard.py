@@ -38,7 +38,7 @@ class Guard:
 
         :param is_public: whether it needs no token.
 
-        :raises ApiError: 403 for a foreign Host or Origin, 401 without the token.
+        :raises ApiError: 403 for a foreign Host, Origin or site, 401 without the token.
         """
         if self._token is None:
             if not is_loopback_host(request):
@@ -51,6 +51,8 @@ class Guard:
         origin = request.headers.get("Origin")
         if origin is not None and not _is_own(origin, request):
             raise _refused("The sandbox answers to no page of another origin.")
+        if request.headers.get("Sec-Fetch-Site") == "cross-site":
+            raise _refused("The sandbox answers to no page of another site.")
         if self._token is not None and not is_public:
             raise_unless_bearer(self._token, _REALM)
 

@@ -10,7 +10,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from app import errors
 from app.http.answers import json_answer
-from app.http.connections import ConnectionRecord, end, reset, send_raw
+from app.sandbox.connections import ConnectionRecord, end, reset, send_raw
 from app.sandbox.rules.rules import OwnBody, Rule
 
 _CODES = {
@@ -133,11 +133,12 @@ def _with_unknown_fields(body: bytes) -> bytes:
     """The body with members that no client knows, in the object itself and in each result of a page."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
     if not isinstance(value, dict):
         return body
-    for each in (value, *(value.get("results") or ())):
+    results = value.get("results")
+    for each in (value, *(results if isinstance(results, list) else ())):
         if isinstance(each, dict):
             each.update(_UNKNOWN)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
@@ -147,7 +148,7 @@ class OrderedAnswer(Response):
     """An answer whose connection fails while it is sent.
 
     :param answer: what would be sent otherwise.
-    :param send: gives the parts of the body, and raises :func:`app.http.connections.end` to end the connection.
+    :param send: gives the parts of the body, and raises :func:`app.sandbox.connections.end` to end the connection.
     """
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:

@@ -11,8 +11,8 @@ from app.database.pool import Database
 from app.resource.model import ById, ByKey, Caller, Target, Unnamed, canonical_id
 from app.resource.world import World
 from app.resource.writing import store
+from app.sandbox.analysis.look import BODIES_OF_RESOURCES, WRITES_BY_ID
 from app.sandbox.faults import requests
-from app.sandbox.journal.entries import BODIES_OF_RESOURCES, WRITES_BY_ID
 
 OTHER_WRITER = "sandbox-other-writer"
 """The id of the client that the other writer seems to be, as ``lastModifiedBy`` has it."""

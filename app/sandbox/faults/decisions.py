@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.sandbox.faults.noting import Note
 from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
-from app.sandbox.journal.exchange import Exchange
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import Rule
 
@@ -15,7 +15,7 @@ class Decision:
     """What is done to the current request; ``g.sandbox`` has it from :meth:`Hooks.before` on."""
 
     project: SandboxProject
-    exchange: Exchange
+    note: Note
     client: Any = None
     """The socket of the client; None without a worker."""
     preferences: Preferences = NO_PREFERENCES
@@ -41,7 +41,7 @@ class Decision:
 
     @property
     def kinds(self) -> list[str]:
-        """What is done, each once, in words of :data:`app.telemetry.metrics.SANDBOX_ORDER_KINDS`."""
+        """What is done, each once, in words of :data:`app.sandbox.rules.rules.KINDS`."""
         kinds = [kind for rule in self.acting for kind in rule.kinds]
         return list(dict.fromkeys([*(["prefer"] if self.preferences.applied else []), *kinds]))
 

@@ -8,6 +8,7 @@ sent. Neither does anything for a project that the sandbox has not made.
 import hmac
 import random
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 
@@ -15,50 +16,47 @@ from flask import Flask, Request, Response, g
 
 from app import errors
 from app.database.pool import Database
-from app.http.connections import ConnectionRecord, Connections, TooManyWaits, Waited
 from app.http.failures import error_answered
 from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
 from app.identity.verification import Principal
 from app.openapi.marks import operation_of
-from app.sandbox.clauses.refusals import with_clauses
-from app.sandbox.faults import answers, conflicts, requests
+from app.sandbox.analysis.refusals import with_clauses
+from app.sandbox.connections import ConnectionRecord, Connections, TooManyWaits, Waited
+from app.sandbox.faults import answers, conflicts, noting, requests
 from app.sandbox.faults.decisions import Decision
-from app.sandbox.faults.noting import Noter
 from app.sandbox.faults.preferences import read_preferences
-from app.sandbox.journal.journal import Journal
-from app.sandbox.projects import fence
+from app.sandbox.projects.described import removed
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.model import SandboxProject
-from app.sandbox.projects.registry import Registry
 from app.sandbox.projects.world import ProjectWorld
-from app.sandbox.rules import counting
 from app.sandbox.rules.matching import Sent
 from app.sandbox.rules.rules import Rule
-from app.telemetry.metrics import metrics
 
 RULE_HEADER = "X-Sandbox-Rule"
 
 
 class Hooks:
-    """The hooks of one application."""
+    """The hooks of one application.
+
+    :param count_order: counts what is done on order, by a word of :data:`app.sandbox.rules.rules.KINDS`.
+    """
 
     def __init__(
         self,
         app: Flask,
         database: Database,
-        registry: Registry,
         projects: Projects,
-        journal: Journal,
         connections: Connections,
+        count_order: Callable[[str], object],
     ) -> None:
         self._operation_of = cache(partial(_find_operation, app))
         self._database = database
-        self._registry = registry
+        self._registry = projects.registry
         self._projects = projects
         self._connections = connections
-        self._noter = Noter(journal, connections)
+        self._count_order = count_order
 
     # Before the view
 
@@ -70,10 +68,9 @@ class Hooks:
         project = self._project_before(request)
         if project is None:
             return None
-        fence.pin(project)
         operation_id, own_codes = self._operation(request)
-        exchange = self._noter.begin(request, project, operation_id)
-        decision = g.sandbox = Decision(project, exchange, request.environ.get("gunicorn.socket"))
+        note = noting.begin(request, project, operation_id, self._connections)
+        decision = g.sandbox = Decision(project, note, request.environ.get("gunicorn.socket"))
         if request.path != requests.TOKEN_PATH:
             decision.preferences = read_preferences(request.headers.get("Prefer"), own_codes)
             if decision.preferences.delay_ms and not self._wait(decision, decision.preferences.delay_ms / 1000):
@@ -91,7 +88,7 @@ class Hooks:
         project = self._registry.find(arguments["project_key"])
         principal: Principal | None = g.get("principal")
         if principal is not None and self._registry.is_removed(principal.client_id):
-            raise fence.removed(arguments["project_key"])  # since the gate has looked
+            raise removed(arguments["project_key"])  # since the gate has looked
         return project
 
     def _project_of_grant(self, request: Request) -> SandboxProject | None:
@@ -100,35 +97,39 @@ class Hooks:
         project = None if credentials is None else self._registry.find_by_client(credentials.client_id)
         if credentials is None or project is None or project.is_removed:
             return None
-        return project if hmac.compare_digest(hash_secret(credentials.secret), project.secret_hash) else None
+        if not hmac.compare_digest(hash_secret(credentials.secret), project.secret_hash):
+            return None
+        project.journal.secrets.add(credentials.secret)
+        return project
 
     def _obey(self, decision: Decision, request: Request) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
-        project = decision.project
-        exchange = decision.exchange
-        path = request.path if request.path == requests.TOKEN_PATH else requests.path_below(exchange.target)
+        entry = decision.note.entry
+        path = request.path if request.path == requests.TOKEN_PATH else requests.path_below(entry.target)
         sent = Sent(
-            exchange.operation_id,
-            exchange.method,
+            entry.operation,
+            entry.method,
             path,
-            exchange.client_id,
-            query=exchange.target.partition("?")[2],
+            entry.client_id,
+            query=entry.target.partition("?")[2],
             headers=request.headers,
             read=partial(requests.read_whole, request),
         )
-        for rule in project.rules:
+        project = decision.project
+        for counted in project.rules:
+            rule = counted.rule
             if rule.connection is not None and decision.connection_rule is not None:
                 continue  # there is one connection
             if not rule.matches(sent):
                 continue
             if rule.conflict and not conflicts.expects_version(request, sent.operation_id):
                 continue
-            retry_after_s = self._due(project, rule)
+            retry_after_s = counted.count()
             if retry_after_s is None:
                 continue
             decision.acting.append(rule)
             if rule.conflict:
-                world = ProjectWorld(project)
+                world = ProjectWorld.of(project)
                 conflicts.write_before(self._database, world, project.key, request, sent.operation_id or "")
             if rule.phase == "after":
                 if rule.answers_itself:
@@ -141,19 +142,9 @@ class Hooks:
                 return self._own_answer(decision, request, rule, retry_after_s)
         return None
 
-    def _due(self, project: SandboxProject, rule: Rule) -> float | None:
-        """Count a match: None if the rule does not act, else the seconds after which its limit lets requests pass."""
-        with self._database.writing(project.key) as connection:
-            if rule.limit is not None:
-                return counting.count_limited(
-                    connection, project.key, project.rules_generation, rule, rule.limit, time.time()
-                )
-            is_due = counting.count_match(connection, project.key, project.rules_generation, rule)
-        return 0.0 if is_due else None
-
     def _own_answer(self, decision: Decision, request: Request, rule: Rule, retry_after_s: float) -> Response:
         if rule.expire_tokens:
-            self._projects.expire_tokens(decision.project.key)
+            self._projects.expire_tokens(decision.project)
             return answers.expired_token_answer(decision.project.key)
         if rule.limit is not None:
             message = rule.message or f"More than {rule.limit.requests} requests in {rule.limit.per_seconds:g} s."
@@ -203,7 +194,7 @@ class Hooks:
         decision.waited_s += time.monotonic() - began
         decision.client_gone = waited is Waited.GONE
         if self._registry.is_removed(project.client_id):
-            raise fence.removed(project.key)
+            raise removed(project.key)
         return not decision.client_gone
 
     # After the view
@@ -212,16 +203,16 @@ class Hooks:
         """Change the answer as the rules say, and note the request."""
         decision: Decision | None = g.get("sandbox")
         if decision is not None:
-            exchange = decision.exchange
-            self._name_clauses(answer, exchange.operation_id)
+            note = decision.note
+            self._name_clauses(answer, note.entry.operation)
             answer = self._changed(decision, request, answer)
         else:
             project = self._project_of(request)
             if project is None:
                 return answer
-            exchange = self._noter.begin(request, project, self._operation(request)[0])
-            self._name_clauses(answer, exchange.operation_id)
-        self._noter.decide(request, exchange, decision, answer)
+            note = noting.begin(request, project, self._operation(request)[0], self._connections)
+            self._name_clauses(answer, note.entry.operation)
+        note.decide(request, decision, answer)
         return answer
 
     @staticmethod
@@ -237,7 +228,7 @@ class Hooks:
                 [*answer.headers.getlist("Preference-Applied"), decision.preferences.applied]
             )
         for kind in decision.kinds:
-            metrics.sandbox_orders.labels(kind).inc()
+            self._count_order(kind)
         if not decision.acting:
             return answer
         decision.replaced_status = answer.status_code if decision.is_carried_out else None
@@ -260,7 +251,7 @@ class Hooks:
     def _wait_after(self, decision: Decision, request: Request, answer: Response, rule: Rule) -> None:
         """Wait with an answer that is decided; the journal has it meanwhile."""
         if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not decision.client_gone:
-            self._noter.show(request, decision, answer)
+            decision.note.show(request, decision, answer)
             with suppress(errors.ApiError):
                 self._wait_as_ruled(decision, rule)
 

@@ -8,9 +8,9 @@ from gunicorn.http.errors import ParseException
 
 from app import errors
 from app.http.bodies import read_body
-from app.http.connections import ConnectionRecord
 from app.identity.server import Credentials, read_credentials, read_parameters
-from app.sandbox.journal.exchange import BODY_BYTES_NOTED, HttpMessage
+from app.sandbox.connections import ConnectionRecord
+from app.sandbox.journal.entry import BODY_BYTES_NOTED, Message
 from app.values import strict_json
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
@@ -30,9 +30,9 @@ def path_below(target: str) -> str:
     return "/" + path[1:].partition("/")[2]
 
 
-def head_of(request: Request, connection: ConnectionRecord | None) -> HttpMessage:
+def head_of(request: Request, connection: ConnectionRecord | None) -> Message:
     """A request whose body has not been read."""
-    return HttpMessage(tuple(request.headers) if connection is None or not connection.head else connection.head, b"", 0)
+    return Message(tuple(request.headers) if connection is None or not connection.head else connection.head)
 
 
 def read_whole(request: Request) -> bytes | None:
@@ -43,7 +43,7 @@ def read_whole(request: Request) -> bytes | None:
         return None
 
 
-def note_body(request: Request, message: HttpMessage) -> None:
+def note_body(request: Request, message: Message) -> None:
     """Read what is left of the body, and note it."""
     if request.content_length or "Transfer-Encoding" in request.headers:
         body = read_whole(request)

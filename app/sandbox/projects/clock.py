@@ -9,7 +9,6 @@ from typing import Any
 from marshmallow import ValidationError
 
 from app.values import timestamps
-from app.values.json_fields import check_boolean, check_number, check_text, object_check, refuse_value
 
 _EARLIEST = datetime(1980, 1, 1, tzinfo=UTC).timestamp()
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
@@ -78,27 +77,3 @@ class ProjectClock:
 
 def _text(seconds: float) -> str:
     return timestamps.text_of(datetime.fromtimestamp(seconds, UTC))
-
-
-def _check_time(value: Any) -> str:
-    text = check_text(value)
-    try:
-        timestamps.parse(text)
-    except (timestamps.NoDateTime, timestamps.NoSuchDateTime):
-        refuse_value(text, "A date-time is expected, as in 2030-01-01T00:00:00.000Z.")
-    return text
-
-
-_members = object_check({"now": _check_time, "runs": check_boolean, "offsetSeconds": check_number})
-
-
-def check_clock(value: Any) -> dict[str, Any]:
-    """An order to a clock: ``now`` or ``offsetSeconds`` or neither, and ``runs``.
-
-    :raises ValidationError: for anything else.
-    """
-    order: dict[str, Any] = _members(value)
-    if "now" in order and "offsetSeconds" in order:
-        raise ValidationError({"offsetSeconds": ["Either now or offsetSeconds is expected, not both."]})
-    ProjectClock().changed(order)
-    return order

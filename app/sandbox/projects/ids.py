@@ -7,7 +7,6 @@ from uuid import UUID
 
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.values.json_fields import check_int64, object_check
 
 _FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
 """The time in the first id, after those of generated resources; each id has the next millisecond."""
@@ -21,9 +20,6 @@ _MADE: LiteralString = "SELECT made FROM sandbox_ids WHERE project_key = %(proje
 _SET: LiteralString = """
 INSERT INTO sandbox_ids (project_key, made) VALUES (%(project_key)s, %(made)s)
 ON CONFLICT (project_key) DO UPDATE SET made = excluded.made"""
-
-check_ids = object_check({"seed": check_int64})
-"""An order to the source of ids: ``{"seed": 7}``, or ``{}`` for chance."""
 
 
 def seeded_id(seed: int, number: int) -> UUID:

@@ -1,23 +1,22 @@
 """Making, resetting and removing projects, their snapshots, clocks, ids and rules: what is done, in which order.
 
-A change is one transaction, whose last part notifies the workers; its answer waits for them
-(:mod:`app.sandbox.projects.bus`).
+A change is committed first, and then in force for every request that begins after its answer.
 """
 
+import json
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
-from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
 from app import errors
 from app.bulk import seed
 from app.config import Settings
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, issued_tokens
@@ -25,17 +24,20 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import StoredResource
-from app.sandbox.journal import store as journal_store
-from app.sandbox.projects import fence, runs
-from app.sandbox.projects import store as project_store
-from app.sandbox.projects.bus import Bus, Message, Notice
+from app.sandbox.analysis.observer import Observer
+from app.sandbox.analysis.runs import Runs
+from app.sandbox.journal.journal import Journal
+from app.sandbox.projects import store
 from app.sandbox.projects.clock import ProjectClock
+from app.sandbox.projects.described import describe, details_of, not_found, removed
 from app.sandbox.projects.ids import ids_made, seed_of, set_ids_made
+from app.sandbox.projects.lock import ProjectLock
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.orders import NewProject, drafted, new_key
+from app.sandbox.projects.registry import Registry
 from app.sandbox.projects.world import ProjectWorld
-from app.sandbox.rules import counting
-from app.sandbox.rules.rules import Rule, read_rules
+from app.sandbox.rules.counting import counted
+from app.sandbox.rules.rules import Rule
 from app.values.timestamps import text_of
 
 CLIENT_NAME = "sandbox"
@@ -61,42 +63,135 @@ COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 class Projects:
     """The sandbox projects of a database.
 
-    :param judge: counts for the run of a project what the journal shows that is going to be deleted.
+    :param begin_journal: makes the journal of a project, given its key and its client, and what judges it.
+    :param end_journal: called with the journal of a project that is gone.
     """
 
-    def __init__(self, database: Database, settings: Settings, bus: Bus, judge: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        runs: Runs,
+        begin_journal: Callable[[str, str], tuple[Journal, Observer]],
+        end_journal: Callable[[Journal], None],
+    ) -> None:
         self._database = database
         self._settings = settings
-        self._bus = bus
-        self._judge = judge
+        self._runs = runs
+        self._begin_journal = begin_journal
+        self._end_journal = end_journal
         self._encryption = KeyEncryption(settings.key_encryption_keys)
+        self._making = 0
+        self.registry = Registry(database.own_connection, self._load)
+
+    def _load(self, connection: Connection) -> Generator[SandboxProject]:
+        for row in sorted(store.all_rows(connection), key=lambda each: each.created_at):
+            yield self._live(
+                row.project_key, row.client_id, bytes(row.secret_hash or b""), row.created_at, row.expires_at,
+                ProjectClock.read(row.clock), ids=row.ids, token_ttl_s=row.token_ttl_s, run=row.run,
+                token_epoch=row.token_epoch, is_removed=row.is_removed,
+            )  # fmt: skip
+
+    def _live(
+        self,
+        project_key: str,
+        client_id: str,
+        secret_hash: bytes,
+        created_at: datetime,
+        expires_at: datetime,
+        clock: ProjectClock,
+        *,
+        ids: str | dict[str, Any],
+        token_ttl_s: int | None,
+        run: str | None,
+        token_epoch: int = 0,
+        is_removed: bool = False,
+    ) -> SandboxProject:
+        journal, observer = self._begin_journal(project_key, client_id)
+        if run is not None and not is_removed:
+            self._runs.join(run, observer)
+        return SandboxProject(
+            key=project_key, client_id=client_id, secret_hash=secret_hash, created_at=created_at,
+            expires_at=expires_at, is_removed=is_removed, clock=clock,
+            seed=seed_of(json.loads(ids) if isinstance(ids, str) else ids), token_epoch=token_epoch,
+            token_ttl_s=token_ttl_s, run=run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
+            journal=journal, observer=observer,
+        )  # fmt: skip
+
+    # Writing
+
+    @contextmanager
+    def writing(self, project: SandboxProject, lane: Lane = Lane.FAST) -> Generator[Connection]:
+        """A connection for writes to a project.
+
+        :raises ApiError: 401 if the project has been removed, 503 if it is being replaced for too long.
+        """
+        with project.lock.shared():
+            if project.is_removed:
+                raise removed(project.key)
+            with self._database.connection(project.key, lane) as connection:
+                yield connection
+
+    @contextmanager
+    def _replacing(self, project_key: str) -> Generator[tuple[SandboxProject, Connection, store.Details]]:
+        """A transaction that concerns all resources of a project at once.
+
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with (
+            project.lock.alone(),
+            project.changing,
+            self._database.connection(project_key) as connection,
+            connection.transaction(),
+        ):
+            yield project, connection, details_of(connection, project)
 
     # Making and removing
+
+    def get(self, project_key: str) -> SandboxProject:
+        """The project with this key.
+
+        :raises ApiError: 404 if the sandbox has not made it.
+        """
+        found = self.registry.find(project_key)
+        if found is None or found.is_removed:
+            raise not_found(project_key)
+        return found
 
     def make(self, order: NewProject, token_url: str = "") -> dict[str, Any]:
         """Make a project with a client and a token, and return what its tester needs.
 
         :param token_url: under which the tester reaches the token endpoint.
         :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
-            or is too large, or if there are :data:`PROJECTS_AT_MOST` or :data:`runs.RUNS_AT_MOST`.
+            or is too large, or if there are :data:`PROJECTS_AT_MOST` or as many runs as may be.
         """
-        with self._database.connection() as connection:
-            _raise_if_too_many(connection, one_more=True)
-            run_id = None if order.run is None else self._begun_run(connection, order.run)
+        if len(self.registry.all()) + self._making >= PROJECTS_AT_MOST:
+            raise errors.invalid_input(
+                f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
+            )
+        if order.run is not None:
+            self._runs.check_room(order.run)
+        self._making += 1
+        try:
+            return self._made(order, token_url)
+        finally:
+            self._making -= 1
+
+    def _made(self, order: NewProject, token_url: str) -> dict[str, Any]:
         copied = self._copied(order)
         project_key = order.project_key or new_key()
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
         scopes = tuple(f"{name}:{project_key}" for name in order.scopes)
-        with self._change(project_key) as change:
-            connection = change.connection
-            if order.project_key is not None and project_store.is_used(connection, project_key):
+        with self._database.connection(project_key) as connection, connection.transaction():
+            if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
-            if not project_store.insert(
+            if not store.insert(
                 connection, project_key, client.client_id, created_at, expires_at, clock, order.clock, order.ids,
-                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s, run_id=run_id,
+                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s, run=order.run,
             ):  # fmt: skip
                 raise errors.duplicate_field("projectKey", project_key)
             if order.drafts:
@@ -109,21 +204,17 @@ class Projects:
                 except UniqueViolation:  # somebody imports into the project that is just being made
                     raise errors.duplicate_field("projectKey", project_key) from None
                 bulk_store.save_copy(connection, project_key, _INITIAL)
-            world = ProjectWorld(
-                SandboxProject(
-                    project_key, client.client_id, b"", is_removed=False, clock=clock, seed=seed_of(order.ids),
-                    rules=(), rules_generation=0, token_epoch=0, token_ttl_s=order.token_ttl_s,
-                )
-            )  # fmt: skip
+            world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
             lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
             token = issued_tokens.issue_token(
                 connection, self._settings.issuer, client.client_id, scopes, lifetime_s, self._encryption, world
             )
-            change.kind, change.client_id = "made", client.client_id
-            self._bus.begin_last_part(connection)  # one after the other, so that they see each other
-            _raise_if_too_many(connection)
-            if run_id is not None:
-                runs.add(connection, run_id, {("project", ""): runs.Count(1, [])})
+        project = self._live(
+            project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at, clock,
+            ids=order.ids, token_ttl_s=order.token_ttl_s, run=order.run,
+        )  # fmt: skip
+        project.journal.secrets.add(client.client_secret)
+        self.registry.add(project)
         return {
             "projectKey": project_key,
             "clientId": client.client_id,
@@ -136,10 +227,10 @@ class Projects:
 
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
-        world = ProjectWorld(project)
+        world = ProjectWorld.of(project)
         lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
         with self._database.connection(project.key) as connection:
-            scopes = project_store.scopes(connection, project.key)
+            scopes = store.scopes(connection, project.client_id)
             token = issued_tokens.issue_token(
                 connection, self._settings.issuer, project.client_id, scopes, lifetime_s, self._encryption, world
             )
@@ -150,13 +241,6 @@ class Projects:
             "tokenUrl": token_url,
             "expiresIn": lifetime_s,
         }
-
-    def _begun_run(self, connection: Connection, run: str) -> UUID:
-        if runs.find_id(connection, run) is None and runs.how_many(connection) >= runs.RUNS_AT_MOST:
-            raise errors.invalid_input(
-                f"The sandbox has at most {runs.RUNS_AT_MOST} runs. Remove those that are not needed any more."
-            )
-        return runs.begin(connection, run, datetime.now(UTC), self._settings.sandbox_run_ttl_s)
 
     def _copied(self, order: NewProject) -> list[StoredResource]:
         """The resources of the new project. They are generated before a connection is held."""
@@ -170,12 +254,13 @@ class Projects:
         return made
 
     def _exported(self, project_key: str) -> list[StoredResource]:
-        """What a project holds. Its fence keeps it there until all of it is read."""
-        with self._database.writing(project_key) as connection:
-            if not project_store.details(connection, project_key):
-                raise errors.ApiError(
-                    [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
-                )
+        """What a project holds. Its lock keeps it there until all of it is read."""
+        project = self.registry.find(project_key)
+        if project is None or project.is_removed:
+            raise errors.ApiError(
+                [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
+            )
+        with self.writing(project) as connection:
             _raise_if_too_large(connection, project_key)
             return list(bulk_store.export(connection, project_key))
 
@@ -184,49 +269,39 @@ class Projects:
 
         :raises ApiError: 404 if the sandbox has no such project.
         """
-        run_id = self._count_for_run(project_key)
-        with self._change(project_key, replaces=True) as change:
-            client_id = project_store.mark_removed(change.connection, project_key)
-            if client_id is None:
-                raise not_found(project_key)
-            clients.remove_client(change.connection, client_id)
-        # From here on no write passes the fence, so whatever is deleted stays so.
+        project = self.registry.find(project_key)
+        if project is None:
+            raise not_found(project_key)
+        with project.lock.alone():
+            with self._database.connection(project_key) as connection, connection.transaction():
+                store.mark_removed(connection, project_key)
+                clients.remove_client(connection, project.client_id)
+            project.is_removed = True
+        # From here on nobody writes, so whatever is deleted stays so.
+        if project.run is not None:
+            self._runs.leave(project.run, project.observer)
         with self._database.connection(project_key) as connection:
             bulk_store.delete_in_parts(connection, project_key)
-        with self._change(project_key, kind="gone", client_id=client_id) as change:
-            project_store.delete(change.connection, project_key)  # first: it waits for journals that are being written
-            bulk_store.delete_all(change.connection, project_key)
-            counting.begin_counts(change.connection, project_key, 2**62, 0)
-            journal_store.delete_all(change.connection, project_key)
-            if run_id is not None:
-                runs.prolong(change.connection, run_id, datetime.now(UTC), self._settings.sandbox_run_ttl_s)
-
-    def _count_for_run(self, project_key: str) -> UUID | None:
-        """Have the run of a project count what its journal shows; the run's id."""
-        with self._database.connection(project_key) as connection:
-            judged = runs.judged(connection, project_key)
-        if judged is None:
-            return None
-        self.flush(project_key)
-        self._judge(project_key)
-        return judged.run_id
+            with connection.transaction():
+                store.delete(connection, project_key)
+                bulk_store.delete_all(connection, project_key)
+        self._end_journal(project.journal)
+        self.registry.remove(project)
 
     def remove_expired(self) -> None:
         """Remove the projects and the runs whose time is over.
 
         :raises ApiError: 503 if some of them could not be removed.
         """
-        with self._database.connection() as connection, connection.transaction():
-            keys = project_store.expired(connection)
-            for run in runs.expired(connection):
-                runs.remove(connection, run)
+        self._runs.remove_expired()
+        now = datetime.now(UTC)
         failed: errors.ApiError | None = None
-        for project_key in keys:
-            try:
-                self.remove(project_key)
-            except errors.ApiError as error:
-                if error.status != 404:  # 404: another worker was faster
-                    failed = error
+        for project in self.registry.all():
+            if project.is_removed or project.expires_at <= now:
+                try:
+                    self.remove(project.key)
+                except errors.ApiError as error:
+                    failed = error if error.status != 404 else failed  # 404: somebody else was faster
         if failed is not None:
             raise failed
 
@@ -237,21 +312,29 @@ class Projects:
 
         :raises ApiError: 404.
         """
-        if not keep_requests and self._count_for_run(project_key) is None:
-            self.flush(project_key)
-        with self._change(project_key, replaces=True) as change:
-            connection = change.connection
-            _, _, _, clock_order, ids_order = _locked(connection, project_key)
+        with self._replacing(project_key) as (project, connection, details):
             bulk_store.restore_copy(connection, project_key, _INITIAL)
-            project_store.set_clock(connection, project_key, ProjectClock().changed(clock_order))
-            made = ids_order.pop("made", 0)
-            project_store.set_ids(connection, project_key, ids_order)
+            clock = ProjectClock().changed(details.initial_clock)
+            store.set_clock(connection, project_key, clock)
+            made = details.initial_ids.pop("made", 0)
+            store.set_ids(connection, project_key, details.initial_ids)
             set_ids_made(connection, project_key, made)
-            if not keep_rules:
-                generation = project_store.set_rules(connection, project_key, "[]")
-                counting.begin_counts(connection, project_key, generation, 0)
-            if not keep_requests:
-                journal_store.delete_all(connection, project_key)
+        project.clock, project.seed = clock, seed_of(details.initial_ids)
+        if not keep_rules:
+            project.rules = ()
+        if not keep_requests:
+            self._forget_requests(project)
+
+    def _forget_requests(self, project: SandboxProject) -> None:
+        """Begin the journal of a project anew; its run keeps what the requests have shown."""
+        if project.run is not None:
+            self._runs.leave(project.run, project.observer)
+        self._end_journal(project.journal)
+        secrets = project.journal.secrets
+        project.journal, project.observer = self._begin_journal(project.key, project.client_id)
+        project.journal.secrets = secrets
+        if project.run is not None:
+            self._runs.join(project.run, project.observer, is_new=False)
 
     # Snapshots
 
@@ -260,35 +343,35 @@ class Projects:
 
         :raises ApiError: 404; 400 if it has :data:`SNAPSHOTS_AT_MOST` others, or holds too much.
         """
-        with self._change(project_key, replaces=True) as change:
-            _, ids, snapshots, *_ = _locked(change.connection, project_key)
+        with self._replacing(project_key) as (_, connection, details):
+            snapshots = details.snapshots
             if name not in snapshots and len(snapshots) >= SNAPSHOTS_AT_MOST:
                 raise errors.invalid_input(
                     f"A project has at most {SNAPSHOTS_AT_MOST} snapshots. One with a name that it has is replaced."
                 )
-            _raise_if_too_large(change.connection, project_key)
-            bulk_store.save_copy(change.connection, project_key, name)
+            _raise_if_too_large(connection, project_key)
+            bulk_store.save_copy(connection, project_key, name)
             snapshots[name] = {
                 "createdAt": text_of(datetime.now(UTC)),
-                "seed": seed_of(ids),
-                "made": ids_made(change.connection, project_key),
+                "seed": seed_of(details.ids),
+                "made": ids_made(connection, project_key),
             }
-            project_store.set_snapshots(change.connection, project_key, snapshots)
+            store.set_snapshots(connection, project_key, snapshots)
 
     def restore(self, project_key: str, name: str) -> None:
         """Let the project hold what it held at the snapshot; a seed goes on as it did after it.
 
         :raises ApiError: 404.
         """
-        with self._change(project_key, replaces=True) as change:
-            _, ids, snapshots, *_ = _locked(change.connection, project_key)
-            if name not in snapshots:
+        with self._replacing(project_key) as (_, connection, details):
+            if name not in details.snapshots:
                 raise errors.ApiError(
                     [errors.Fault("ResourceNotFound", f"The project '{project_key}' has no snapshot '{name}'.")]
                 )
-            bulk_store.restore_copy(change.connection, project_key, name)
-            if seed_of(ids) is not None and seed_of(ids) == snapshots[name]["seed"]:
-                set_ids_made(change.connection, project_key, snapshots[name]["made"])
+            bulk_store.restore_copy(connection, project_key, name)
+            seed_ = seed_of(details.ids)
+            if seed_ is not None and seed_ == details.snapshots[name]["seed"]:
+                set_ids_made(connection, project_key, details.snapshots[name]["made"])
 
     # Clock, ids, rules, tokens
 
@@ -297,108 +380,58 @@ class Projects:
 
         :raises ApiError: 404.
         """
-        with self._change(project_key) as change:
-            clock, *_ = _locked(change.connection, project_key)
-            project_store.set_clock(change.connection, project_key, clock.changed(order))
+        project = self.get(project_key)
+        with project.changing:
+            clock = project.clock.changed(order)
+            with self._database.connection(project_key) as connection:
+                store.set_clock(connection, project_key, clock)
+            project.clock = clock
 
     def set_ids(self, project_key: str, order: dict[str, Any]) -> None:
         """Begin a sequence of ids, or end it.
 
         :raises ApiError: 404.
         """
-        with self._change(project_key) as change:
-            _locked(change.connection, project_key)
-            project_store.set_ids(change.connection, project_key, order)
-            set_ids_made(change.connection, project_key, 0)
+        project = self.get(project_key)
+        with project.changing:
+            with self._database.connection(project_key) as connection, connection.transaction():
+                store.set_ids(connection, project_key, order)
+                set_ids_made(connection, project_key, 0)
+            project.seed = seed_of(order)
 
-    def set_rules(self, project_key: str, rules: str) -> None:
+    def set_rules(self, project_key: str, rules: Sequence[Rule]) -> None:
         """Replace the rules; they begin to count anew.
 
-        :param rules: the checked JSON text.
         :raises ApiError: 404.
         """
-        with self._change(project_key) as change:
-            try:
-                generation = project_store.set_rules(change.connection, project_key, rules)
-            except LookupError:
-                raise not_found(project_key) from None
-            counting.begin_counts(change.connection, project_key, generation, len(read_rules(rules)))
+        self.get(project_key).rules = counted(rules)
 
-    def rules(self, project: SandboxProject) -> list[tuple[Rule, int, int]]:
-        """Each rule with how often it has matched and acted."""
-        with self._database.connection(project.key) as connection:
-            counted = counting.counts(connection, project.key, project.rules_generation)
-        return [(rule, *counted.get(rule.number, (0, 0))) for rule in project.rules]
-
-    def expire_tokens(self, project_key: str) -> None:
+    def expire_tokens(self, project: SandboxProject) -> None:
         """Let all tokens of the project's client be invalid that have been issued so far."""
-        with self._change(project_key) as change:
-            project_store.begin_token_epoch(change.connection, project_key)
+        with project.changing:
+            with self._database.connection(project.key) as connection:
+                store.set_token_epoch(connection, project.key, project.token_epoch + 1)
+            project.token_epoch += 1
 
     # Looking
 
-    def described(self, project_key: str | None = None) -> list[dict[str, Any]]:
-        """All projects, or the one with this key.
-
-        :raises ApiError: 404 if there is none with it.
-        """
-        self.flush(project_key or "")
-        with self._database.connection(project_key or "") as connection:
-            found = project_store.details(connection, project_key)
-            if project_key is not None and not found:
-                raise not_found(project_key)
-            return [_described(connection, each) for each in found]
-
-    def flush(self, project_key: str) -> None:
-        """Have all workers write what their journals have in memory, so that it shows what was answered until now."""
-        with self._database.connection(project_key) as connection:
-            notice = self._bus.ask(connection, Message("flush", project_key))
-        self._bus.wait(notice, self._listeners)
-
-    @contextmanager
-    def _change(
-        self, project_key: str, kind: str = "changed", client_id: str = "", *, replaces: bool = False
-    ) -> Generator["_Change"]:
-        """A transaction that changes a project.
-
-        :param replaces: whether it concerns all resources at once, so that no write may come between.
-        """
-        notice: Notice | None = None
-        try:
-            with self._database.connection(project_key) as connection, connection.transaction():
-                if replaces:
-                    fence.close(connection, project_key)
-                change = _Change(connection, kind, client_id)
-                yield change
-                notice = self._bus.notify(connection, Message(change.kind, project_key, change.client_id))
-        except BaseException:
-            if notice is not None:
-                self._bus.withdraw(notice)  # it was not committed
-            raise
-        self._bus.wait(notice, self._listeners)
-
-    def _listeners(self) -> set[int]:
+    def described(self) -> list[dict[str, Any]]:
+        """All projects, oldest first."""
         with self._database.connection() as connection:
-            return self._bus.listeners(connection)
+            found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
+        return [each for each in found if each is not None]
 
+    def described_one(self, project_key: str) -> dict[str, Any]:
+        """One of them.
 
-@dataclass(slots=True)
-class _Change:
-    connection: Connection
-    kind: str
-    client_id: str
-
-
-def not_found(project_key: str) -> errors.ApiError:
-    """404: the sandbox has made no project with this key, whatever the service holds of it."""
-    return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
-
-
-def _raise_if_too_many(connection: Connection, *, one_more: bool = False) -> None:
-    if project_store.count(connection) + one_more > PROJECTS_AT_MOST:
-        raise errors.invalid_input(
-            f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
-        )
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with self._database.connection(project_key) as connection:
+            found = describe(connection, project)
+        if found is None:
+            raise not_found(project_key)
+        return found
 
 
 def _raise_if_too_large(connection: Connection, project_key: str) -> None:
@@ -408,31 +441,3 @@ def _raise_if_too_large(connection: Connection, project_key: str) -> None:
             f"The project '{project_key}' holds {resources} resources with {size} bytes. At most {COPIED_AT_MOST}"
             f" resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
         )
-
-
-def _locked(
-    connection: Connection, project_key: str
-) -> tuple[ProjectClock, dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
-    try:
-        return project_store.lock(connection, project_key)
-    except LookupError:
-        raise not_found(project_key) from None
-
-
-def _described(connection: Connection, found: project_store.Details) -> dict[str, Any]:
-    return {
-        "projectKey": found.project_key,
-        "createdAt": text_of(found.created_at),
-        "expiresAt": text_of(found.expires_at),
-        "run": found.run,
-        "resources": bulk_store.count(connection, found.project_key),
-        "requests": project_store.count_requests(connection, found.project_key),
-        "tokenTtlSeconds": found.token_ttl_s or TOKEN_LIFETIME_S,
-        "clock": found.clock.described(),
-        "ids": found.ids,
-        "snapshots": _snapshots(found.snapshots),
-    }
-
-
-def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]

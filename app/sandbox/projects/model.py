@@ -1,29 +1,40 @@
 """A sandbox project as requests see it."""
 
-from dataclasses import dataclass
-from uuid import UUID
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
 
+from app.sandbox.analysis.observer import Observer
+from app.sandbox.journal.journal import Journal
 from app.sandbox.projects.clock import ProjectClock
-from app.sandbox.rules.rules import Rule
+from app.sandbox.projects.lock import ProjectLock
+from app.sandbox.rules.counting import CountedRule
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, kw_only=True)
 class SandboxProject:
-    """What a worker keeps in memory of a project, until it hears of a change."""
+    """What the process knows of a project. What outlives it is in the database too."""
 
     key: str
     client_id: str
     secret_hash: bytes
-    """Of the client's secret, so that the journal can leave it out."""
-    is_removed: bool
+    """Of the client's secret."""
+    created_at: datetime
+    expires_at: datetime
+    is_removed: bool = False
+    """From here on no request reaches it any more."""
     clock: ProjectClock
     seed: int | None
     """Of the ids; None: by chance."""
-    rules: tuple[Rule, ...]
-    rules_generation: int
-    token_epoch: int
+    token_epoch: int = 0
     """Tokens that were issued in an earlier epoch are refused."""
     token_ttl_s: int | None = None
     """How long its tokens are good; None: as those of other clients."""
-    run_id: UUID | None = None
-    """Of the run of tests that it belongs to; None: to none."""
+    run: str | None = None
+    """The run of tests that it belongs to."""
+    rules: tuple[CountedRule, ...] = ()
+    lock: ProjectLock
+    changing: Lock = field(default_factory=Lock)
+    """Held by what changes its clock, ids or epoch, so that memory and database agree."""
+    journal: Journal
+    observer: Observer

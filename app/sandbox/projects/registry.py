@@ -1,64 +1,65 @@
-"""What a worker knows of the sandbox projects: all their names, and the state of those that it has met."""
+"""The sandbox projects of the process, by their keys and their clients."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from threading import Lock
 from time import monotonic
 
 from app.database.connection import Connection
 from app.resource.writing import store
-from app.sandbox.projects import store as project_store
-from app.sandbox.projects.bus import Message
 from app.sandbox.projects.model import SandboxProject
 
 _REMOVED_KEPT_S = 60.0
-"""How long the clients of removed projects are remembered: until all processes have read that they are removed."""
+"""How long the clients of removed projects are remembered: until all have read that they are removed."""
 
 
 class Registry:
-    """The projects by key and by client.
-
-    While the worker is sure to hear of every change, a look costs no statement; otherwise each asks the database.
+    """All sandbox projects; a look costs no statement.
 
     :param connect: a connection for what the service itself has to know.
-    :param is_trusted: whether it is sure.
+    :param load: reads all projects, when one is first asked for.
     """
 
     def __init__(
-        self, connect: Callable[[], AbstractContextManager[Connection]], is_trusted: Callable[[], bool]
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        load: Callable[[Connection], Iterable[SandboxProject]],
     ) -> None:
         self._connect = connect
-        self._is_trusted = is_trusted
-        self._clients: dict[str, str] = {}
-        """By project."""
-        self._projects: dict[str, str] = {}
-        """By client."""
-        self._known: dict[str, SandboxProject] = {}
+        self._load = load
+        self._projects: dict[str, SandboxProject] | None = None
+        self._by_client: dict[str, SandboxProject] = {}
         self._removed: dict[str, float] = {}
-        self._changes = 0
+        self._loading = Lock()
 
-    def load(self, connection: Connection) -> None:
-        """Read all names, and forget everything else."""
-        clients = project_store.names(connection)
-        self._changes += 1
-        self._known.clear()
-        self._clients = clients
-        self._projects = {client_id: project_key for project_key, client_id in clients.items()}
+    def _all(self) -> dict[str, SandboxProject]:
+        if self._projects is None:
+            with self._loading:
+                if self._projects is None:
+                    with self._connect() as connection:
+                        loaded = list(self._load(connection))
+                    self._by_client = {each.client_id: each for each in loaded}
+                    self._projects = {each.key: each for each in loaded}
+        return self._projects
 
-    def hear(self, message: Message) -> None:
-        """Take note of a change."""
-        key = message.project_key
-        self._changes += 1
-        self._known.pop(key, None)
-        if message.kind == "made":
-            self._clients[key] = message.client_id
-            self._projects[message.client_id] = key
-        elif message.kind == "gone":
-            self._clients.pop(key, None)
-            self._projects.pop(message.client_id, None)
-            store.forget_words(key)
-            now = monotonic()
-            self._removed = {each: since for each, since in self._removed.items() if now - since < _REMOVED_KEPT_S}
-            self._removed[message.client_id] = now
+    def all(self) -> list[SandboxProject]:
+        """All projects, oldest first."""
+        return sorted(self._all().values(), key=lambda each: (each.created_at, each.key))
+
+    def add(self, project: SandboxProject) -> None:
+        """Add one that was made."""
+        self._all()[project.key] = project
+        self._by_client[project.client_id] = project
+
+    def remove(self, project: SandboxProject) -> None:
+        """Forget one that is gone."""
+        if self._all().get(project.key) is project:
+            del self._all()[project.key]
+        self._by_client.pop(project.client_id, None)
+        store.forget_words(project.key)
+        now = monotonic()
+        self._removed = {each: since for each, since in self._removed.items() if now - since < _REMOVED_KEPT_S}
+        self._removed[project.client_id] = now
 
     def is_removed(self, client_id: str) -> bool:
         """Whether a client belonged to a project that was removed a moment ago."""
@@ -66,25 +67,9 @@ class Registry:
 
     def find(self, project_key: str) -> SandboxProject | None:
         """The sandbox project with this key; None for a project that the sandbox has not made."""
-        if not self._is_trusted():
-            with self._connect() as connection:
-                return project_store.find(connection, project_key)
-        if project_key not in self._clients:
-            return None
-        known = self._known.get(project_key)
-        if known is not None:
-            return known
-        changes = self._changes
-        with self._connect() as connection:
-            found = project_store.find(connection, project_key)
-        if found is not None and changes == self._changes:
-            self._known[project_key] = found
-        return found
+        return self._all().get(project_key)
 
     def find_by_client(self, client_id: str) -> SandboxProject | None:
         """The sandbox project of an API client."""
-        if not self._is_trusted():
-            with self._connect() as connection:
-                return project_store.find_by_client(connection, client_id)
-        project_key = self._projects.get(client_id)
-        return None if project_key is None else self.find(project_key)
+        self._all()
+        return self._by_client.get(client_id)

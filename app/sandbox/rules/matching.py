@@ -23,6 +23,23 @@ Wanted = str | bool | tuple[str, ...]
 """What is asked of a parameter or a header: a value that it has, several of them, or whether it is there at all."""
 
 
+@dataclass(slots=True)
+class Budget:
+    """What matching may cost; when it is spent, nothing matches any more.
+
+    :param comparisons: of JSON: about half a microsecond each.
+    :param steps: of patterns, as instructions times characters: some nanoseconds each at worst.
+    """
+
+    comparisons: int = 50_000
+    steps: int = 20_000_000
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether something was not looked at."""
+        return self.comparisons < 0 or self.steps < 0
+
+
 class Sent:
     """What rules look at in a request.
 
@@ -30,6 +47,7 @@ class Sent:
     :param query: the raw query string.
     :param headers: of the request.
     :param read: reads the body; None if it is too long or cannot be read. Called if a rule asks for it.
+    :param budget: of all that is asked of it.
     """
 
     def __init__(
@@ -41,6 +59,7 @@ class Sent:
         query: str = "",
         headers: Headers | None = None,
         read: Callable[[], bytes | None] = lambda: None,
+        budget: Budget | None = None,
     ) -> None:
         self.operation_id = operation_id
         self.method = method
@@ -49,6 +68,8 @@ class Sent:
         self.headers = Headers() if headers is None else headers
         self._query = query
         self._read = read
+        self._budget = budget or Budget()
+        self._searched: dict[tuple[str, bool], bool] = {}
 
     @cached_property
     def parameters(self) -> Mapping[str, list[str]]:
@@ -69,6 +90,44 @@ class Sent:
         except (ValueError, RecursionError):
             return NOTHING
 
+    def finds(self, pattern: str, *, in_body: bool) -> bool:
+        """Whether a pattern is found in the body, or is that of the whole path; each is searched once."""
+        key = pattern, in_body
+        if key not in self._searched:
+            self._searched[key] = self._search(pattern, self.body if in_body else self.path, in_body=in_body)
+        return self._searched[key]
+
+    def _search(self, pattern: str, text: str | None, *, in_body: bool) -> bool:
+        if text is None or (not in_body and len(text) > _MATCHED_PATH_AT_MOST):
+            return False
+        found = compiled(pattern)
+        self._budget.steps -= found.programsize * len(text)
+        if self._budget.steps < 0:
+            return False
+        return (found.search(text) if in_body else found.fullmatch(text)) is not None
+
+    def contains(self, part: Any) -> bool:
+        """Whether the body contains a value of JSON."""
+        return self.json is not NOTHING and self._contains(self.json, part)
+
+    def _contains(self, value: Any, part: Any) -> bool:
+        """Each member of an object, and each item of an array somewhere."""
+        self._budget.comparisons -= 1
+        if self._budget.comparisons < 0:
+            return False
+        if isinstance(part, dict):
+            members = cast("dict[str, Any]", part)
+            return isinstance(value, dict) and all(
+                name in value and self._contains(cast("dict[str, Any]", value)[name], each)
+                for name, each in members.items()
+            )
+        if isinstance(part, list):
+            listed = cast("list[Any]", value) if isinstance(value, list) else None
+            return listed is not None and all(
+                any(self._contains(item, each) for item in listed) for each in cast("list[Any]", part)
+            )
+        return isinstance(value, bool) is isinstance(part, bool) and value == part
+
 
 NOTHING: Any = object()
 """In place of a value: there is none."""
@@ -87,31 +146,37 @@ class Match:
     body: Any = NOTHING
     """A pattern that is found in it, or a value of JSON that it contains."""
 
-    def holds(self, sent: Sent) -> bool:
-        """Whether a request fulfils all of them. A request for a token has to be named by its operation."""
+    def holds(self, sent: Sent, *, is_named: bool = False) -> bool:
+        """Whether a request fulfils all of them. A request for a token has to be named by its operation.
+
+        :param is_named: whether it is named as a request for a token, if it is one.
+        """
         if self.operation_ids is None:
-            if sent.operation_id == TOKEN_OPERATION:
+            if sent.operation_id == TOKEN_OPERATION and not is_named:
                 return False
         elif sent.operation_id not in self.operation_ids:
             return False
         return (
             (self.method is None or sent.method == self.method)
             and (self.client is None or sent.client_id == self.client)
-            and (self.path is None or _matches_path(self.path, sent.path))
-            and all(_is_wanted(wanted, sent.parameters.get(name, [])) for name, wanted in self.query)
-            and all(_is_wanted(wanted, sent.headers.getlist(name)) for name, wanted in self.header)
-            and self._holds_for_body(sent)
+            and (self.path is None or sent.finds(self.path, in_body=False))
+            and all(self.is_wanted(wanted, sent.parameters.get(name, [])) for name, wanted in self.query)
+            and all(self.is_wanted(wanted, sent.headers.getlist(name)) for name, wanted in self.header)
+            and self.holds_for_body(sent)
         )
 
-    def _holds_for_body(self, sent: Sent) -> bool:
+    def holds_for_body(self, sent: Sent) -> bool:
+        """Whether the body is the one that is asked for."""
         if self.body is NOTHING:
             return True
-        if isinstance(self.body, str):
-            try:
-                return sent.body is not None and compiled(self.body).search(sent.body) is not None
-            except re2.error:
-                return False  # stored when larger ones were taken
-        return sent.json is not NOTHING and contains(sent.json, self.body)
+        return sent.finds(self.body, in_body=True) if isinstance(self.body, str) else sent.contains(self.body)
+
+    @staticmethod
+    def is_wanted(wanted: Wanted, values: list[str]) -> bool:
+        """Whether a parameter or header has what is asked of it."""
+        if isinstance(wanted, bool):
+            return bool(values) is wanted
+        return set((wanted,) if isinstance(wanted, str) else wanted) <= set(values)
 
     def covers(self, other: "Match") -> bool:
         """Whether it holds for certain wherever the other one does: each of its conditions is one of the other's."""
@@ -131,34 +196,6 @@ class Match:
             and set(self.header) <= set(other.header)
             and (self.body is NOTHING or (other.body is not NOTHING and _is_same(self.body, other.body)))
         )
-
-
-def _matches_path(pattern: str, path: str) -> bool:
-    try:
-        return len(path) <= _MATCHED_PATH_AT_MOST and compiled(pattern).fullmatch(path) is not None
-    except re2.error:
-        return False  # stored when larger ones were taken
-
-
-def _is_wanted(wanted: Wanted, values: list[str]) -> bool:
-    if isinstance(wanted, bool):
-        return bool(values) is wanted
-    return set((wanted,) if isinstance(wanted, str) else wanted) <= set(values)
-
-
-def contains(value: Any, part: Any) -> bool:
-    """Whether a value of JSON contains another: each member of an object, and each item of an array somewhere."""
-    if isinstance(part, dict):
-        members = cast("dict[str, Any]", part)
-        return isinstance(value, dict) and all(
-            name in value and contains(cast("dict[str, Any]", value)[name], each) for name, each in members.items()
-        )
-    if isinstance(part, list):
-        listed = cast("list[Any]", value) if isinstance(value, list) else None
-        return listed is not None and all(
-            any(contains(item, each) for item in listed) for each in cast("list[Any]", part)
-        )
-    return isinstance(value, bool) is isinstance(part, bool) and value == part
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -1,6 +1,7 @@
 """Rules: which requests they match, when they are due, and what they do."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
 WITHOUT_ANSWER = ("close", "reset", "garbage")
 BODIES = ("truncatedJson", "html", "empty", "unknownFields")
 PHASES = ("before", "after")
+KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
+"""What is done to answers on order: as the request itself asked, or what a rule says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ class Rule:
 
     number: int
     """Counted from 0."""
-    source: str
-    """As it was sent, as JSON text."""
+    source: Mapping[str, Any]
+    """As it was sent."""
     name: str | None
     match: Match
     times: Times
@@ -123,7 +126,7 @@ class Rule:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What it does, in words of :data:`app.telemetry.metrics.SANDBOX_ORDER_KINDS`."""
+        """What it does, in words of :data:`KINDS`."""
         found = [
             *(["status"] if self.status is not None else []),
             *(["limit"] if self.limit is not None else []),
@@ -136,16 +139,12 @@ class Rule:
         return tuple(found) or ("delay",)
 
 
-def read_rules(stored: str) -> tuple[Rule, ...]:
-    """Rules from the JSON text in which they are stored."""
-    return tuple(_made(number, source) for number, source in enumerate(json.loads(stored)))
-
-
-def _made(number: int, source: dict[str, Any]) -> Rule:
+def made_rule(number: int, source: dict[str, Any]) -> Rule:
+    """The rule of a checked source."""
     limit, body = source.get("limit"), source.get("body")
     return Rule(
         number=number,
-        source=json.dumps(source),
+        source=source,
         name=source.get("name"),
         match=made_match(source.get("match", {})),
         times=Times(**source.get("times", {})),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sample_resource_testkit.clauses import PROFILES
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 FORMS = {".html": "text/html", ".json": "application/json", ".xml": "application/xml"}
@@ -18,14 +17,14 @@ class Gate:
     """What is asked of a run.
 
     :param report: where the report is written.
-    :param minimum: percent of the clauses that have to be exercised.
-    :param profiles: whose clauses count; None: all.
+    :param minimum: percent of what can be exercised that has to be.
+    :param of: the kinds and names that count; None: all.
     :param no_findings: whether a finding is too much.
     """
 
     report: Path | None = None
     minimum: int | None = None
-    profiles: tuple[str, ...] | None = None
+    of: tuple[str, ...] | None = None
     no_findings: bool = False
 
     @property
@@ -56,18 +55,22 @@ class Gate:
     def _too_few(self, made: Mapping[str, Any]) -> list[str]:
         if self.minimum is None:
             return []
-        shares = [
-            each
-            for each in made["specification"]["profiles"]
-            if self.profiles is None or each["profile"] in self.profiles
-        ]
-        exercised, observable = (sum(each[name] for each in shares) for name in ("exercised", "observable"))
-        if exercised * 100 >= self.minimum * observable:
+        exercised = made["exercised"]
+        known = {kind: [one["name"] for one in each["met"]] + each["notMet"] for kind, each in exercised.items()}
+        chosen = {(kind, name) for kind, names in known.items() for name in names}
+        if self.of is not None:
+            unknown = [word for word in self.of if word not in known and word not in {name for _, name in chosen}]
+            if unknown:
+                return [f"--sample-of: there is neither a kind nor a name {unknown[0]!r}"]
+            chosen = {(kind, name) for kind, name in chosen if kind in self.of or name in self.of}
+        missing = sorted(name for kind, name in chosen if name in exercised[kind]["notMet"])
+        percent = (len(chosen) - len(missing)) * 100 // len(chosen)
+        if percent >= self.minimum:
             return []
-        of = "the specification" if self.profiles is None else ", ".join(self.profiles)
+        of = "what can be exercised" if self.of is None else ", ".join(self.of)
         return [
-            f"too little: {exercised} of {observable} clauses of {of}, {exercised * 100 // observable} %;"
-            f" at least {self.minimum} % were wanted"
+            f"too little: {len(chosen) - len(missing)} of {len(chosen)} of {of}, {percent} %;"
+            f" at least {self.minimum} % were wanted; missing: {', '.join(missing)}"
         ]
 
     def _too_many(self, made: Mapping[str, Any], tests: Mapping[str, str]) -> list[str]:
@@ -85,10 +88,8 @@ class Gate:
 
 
 def _summary(made: Mapping[str, Any]) -> str:
-    shares = ", ".join(
-        f"{each['profile']} {each['percent']} %" for each in made["specification"]["profiles"] if each["exercised"]
-    )
-    return f"run {made['run']}: {made['requests']['total']} requests; {shares or 'no clause'} exercised"
+    shares = ", ".join(f"{kind} {each['percent']} %" for kind, each in made["exercised"].items() if each["met"])
+    return f"run {made['run']}: {made['requests']['total']} requests; {shares or 'nothing'} exercised"
 
 
 def report_file(text: str) -> Path:
@@ -112,13 +113,6 @@ def percentage(text: str) -> int:
     return int(text)
 
 
-def profile_names(text: str) -> tuple[str, ...]:
-    """The value of ``--sample-profile``.
-
-    :raises ValueError: for a name that is no profile.
-    """
-    names = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
-    for name in names:
-        if name not in PROFILES:
-            raise ValueError(f"there is no profile {name!r}: choose from {', '.join(PROFILES)}")
-    return names
+def names_counted(text: str) -> tuple[str, ...]:
+    """The value of ``--sample-of``."""
+    return tuple(dict.fromkeys(each.strip() for each in text.split(",")))

@@ -18,8 +18,7 @@ from typing import IO, Any
 import pytest
 
 from sample_resource_testkit import keeper, local_service
-from sample_resource_testkit.gate import Gate, percentage, profile_names, report_file
-from sample_resource_testkit.journal import told
+from sample_resource_testkit.gate import Gate, names_counted, percentage, report_file
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
@@ -47,8 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add(
         "--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html, .json, .xml"
     )
-    add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if fewer clauses were exercised")
-    add("--sample-profile", metavar="A,B", type=_checked(profile_names), help="of these profiles alone")
+    add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
+    add("--sample-of", metavar="A,B", type=names_counted, help="of these alone: kinds as operations, or names as 409")
     add("--sample-no-findings", action="store_true", help="fail if there is a finding")
     add("--sample-run", metavar="NAME", type=_checked(run_name_of), help="of the run; made up if not given")
 
@@ -125,7 +124,7 @@ class _Judge:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and have the session judged if that is asked for."""
     option = config.option
-    gate = Gate(option.sample_report, option.sample_min, option.sample_profile, option.sample_no_findings)
+    gate = Gate(option.sample_report, option.sample_min, option.sample_of, option.sample_no_findings)
     if not gate.is_open and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Judge(config, gate), "sample-resource-judge")
     config.addinivalue_line(
@@ -245,8 +244,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     if report.when == "call" and report.failed and _PROJECT in item.stash:
         project = item.stash[_PROJECT]
         try:
-            journal = told(project.journal())
+            journal = project.told()
         except SandboxError as error:
             journal = str(error)
-        report.sections.append((f"requests to {project.url}", journal or "none"))
+        report.sections.append((f"requests to {project.url}", journal))
     return report

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-from sample_resource_testkit.journal import ANYTHING, Expected, JournalEntry, Times, Values, verified
+from sample_resource_testkit.journal import ANYTHING, Expected, JournalEntry, Times, Values, told, verified
 
 JOURNAL_LENGTH = 1_000
 """The server keeps so many of the last requests of a project."""
@@ -136,6 +136,7 @@ class SandboxProject:
         self.client_secret: str = made["clientSecret"]
         self.scope: str = made["scope"]
         self.token_url = server.token_url
+        self._told_before: list[str] = []
 
     def __repr__(self) -> str:
         return f"<SandboxProject {self.url}>"
@@ -151,6 +152,11 @@ class SandboxProject:
         :raises SandboxError: for a rule that cannot be; the message names its place. None is taken then.
         """
         self._server.order("PUT", f"{self._path}/rules", {"rules": [dict(rule) for rule in rules]})
+
+    def idle_rules(self) -> list[str]:
+        """The rules that have not acted, each with how often it has matched, and why if it cannot act."""
+        listed = self._server.order("GET", f"{self._path}/rules")["rules"]
+        return [_idle(number, rule) for number, rule in enumerate(listed) if not rule["acted"]]
 
     def rule_counts(self) -> list[tuple[int, int]]:
         """How often each rule has matched, and acted."""
@@ -187,8 +193,11 @@ class SandboxProject:
     def reset(self, *, keep: Collection[Literal["rules", "requests"]] = ()) -> None:
         """Bring back what the project held when it was made, with clock and ids.
 
-        :param keep: ``rules``, ``requests`` or both; else rules end and the journal is emptied.
+        :param keep: ``rules``, ``requests`` or both; else rules end and the journal is emptied. What it had is told
+            all the same if the test fails.
         """
+        if "requests" not in keep:
+            self._told_before += [told(self.journal()) or "none", "(reset)"]
         self._server.order("POST", f"{self._path}/reset", {"keep": list(keep)})
 
     def save(self, name: str = "saved") -> None:
@@ -262,6 +271,10 @@ class SandboxProject:
         expected = Expected(method=method, path=path, status=status, query=query, headers=headers, body=body)
         return verified(expected, self.journal()[::-1], times, after)
 
+    def told(self) -> str:
+        """All requests for a reader, also those before a reset, and the rules that have not acted."""
+        return "\n".join([*self._told_before, told(self.journal()) or "none", *self.idle_rules()])
+
     def har(self) -> dict[str, Any]:
         """The journal as a HAR 1.2 document, which browsers and other tools open."""
         return self._server.order("GET", f"{self._path}/requests.har")
@@ -274,7 +287,7 @@ class SandboxProject:
         return self._server.order("GET", f"{self._path}/report")
 
     def explain(self, operation_id: str, query: str) -> dict[str, Any]:
-        """What a query does: its tree, its SQL, its plan, and the indexes that serve it.
+        """What a query does: its tree, and the indexes that serve it.
 
         :param query: as in a URL, percent-encoded.
         """
@@ -300,6 +313,11 @@ class SandboxProject:
     def remove(self) -> None:
         """Remove the project with everything in it. The server does it by itself after an hour."""
         self._server.order("DELETE", self._path)
+
+
+def _idle(number: int, rule: Mapping[str, Any]) -> str:
+    why = f" {rule['neverActs']}" if "neverActs" in rule else ""
+    return f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests.{why}"
 
 
 def _is_at(path: str, wanted: str | re.Pattern[str] | None) -> bool:

@@ -1,0 +1,50 @@
+"""Which extension the service has: with ``SANDBOX=on`` the sandbox, else none, and then nothing of it is imported."""
+
+from typing import TYPE_CHECKING
+
+from app.config import Settings
+
+if TYPE_CHECKING:
+    from app.database.pool import Database
+    from app.extension import Extension
+
+
+def settled(settings: Settings) -> Settings:
+    """The settings as the extension needs them.
+
+    :raises InvalidSetting: for those that it cannot have.
+    """
+    if not settings.environment.get("SANDBOX"):
+        return settings
+    from app.sandbox.settings import SandboxSettings
+
+    return SandboxSettings.of(settings).settled(settings)
+
+
+def banner(settings: Settings) -> tuple[list[str], list[str]]:
+    """What ``serve`` prints of the extension: among the addresses, and as warnings."""
+    if not settings.environment.get("SANDBOX"):
+        return [], []
+    from app.sandbox.settings import SandboxSettings
+
+    own = SandboxSettings.of(settings)
+    if own.warning is None:
+        return [], []
+    return [f"Sandbox        {settings.base_url}/sandbox"], ["", f"WARNING  {own.warning}"]
+
+
+def extension_of(settings: Settings, database: "Database") -> "Extension":
+    """The extension of an application.
+
+    :raises InvalidSetting: for settings that it cannot have, or if what it needs is not installed.
+    """
+    from app.extension import Extension
+
+    if settings.environment.get("SANDBOX") != "on":
+        return Extension()
+    from app.sandbox.settings import check_installed
+
+    check_installed()
+    from app.sandbox.extension import Sandbox
+
+    return Sandbox(settings, database)

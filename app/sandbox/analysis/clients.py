@@ -1,0 +1,183 @@
+"""What is remembered of a client: the requests of one project with the same credentials and the same User-Agent.
+
+Their order is that of their arrival, over whatever connections: runtimes alternate between connections, or open one for
+each request. Requests that overlap may come from several threads, so a sequence is judged only while none of the
+client's requests is under way beside another (:meth:`Client.is_calm_since`).
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from app.http.hangups import has_hung_up
+from app.sandbox.analysis.look import TOKEN_OPERATION, Look, Past
+from app.sandbox.analysis.recovery import Chains
+from app.sandbox.journal.entry import Entry
+
+GRANTS_REMEMBERED = 3
+"""Tokens in a row, each used once, from which on they are a finding."""
+
+_QUIET_S = 1.0
+"""So long after two requests have overlapped, the client is taken for one with several threads."""
+
+_IDLE_S = 3.0
+"""Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
+
+_REMEMBERED = 200
+"""The last requests of so many calls, and of so many aims."""
+
+
+@dataclass(slots=True)
+class Grant:
+    """A token that was issued.
+
+    :param began: when it was asked for.
+    :param at: the same by the project's clock.
+    :param asked: the scope that was asked for.
+    """
+
+    began: float
+    at: float
+    lifetime_s: float
+    asked: str
+    uses: int = 0
+    """Requests before the next token."""
+    was_refused: bool = False
+    """Whether a request was 401 or 403 since."""
+
+
+@dataclass(slots=True)
+class Page:
+    """A page of the largest size."""
+
+    number: int
+    ids: frozenset[str]
+    used: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known for certain of the client before a request. All is None if it may have several threads.
+
+    :param same: the same request, which the client sent before.
+    :param aim: what the client sent before for the same aim.
+    :param last: the request before.
+    :param grants: tokens in a row, the newest last.
+    :param new_connections: new connections in a row, this one included.
+    """
+
+    same: Past | None = None
+    aim: Past | None = None
+    last: Past | None = None
+    grants: tuple[Grant, ...] = ()
+    new_connections: int = 0
+
+
+class Client:
+    """The requests of one client so far."""
+
+    def __init__(self) -> None:
+        self.chains = Chains()
+        self.page: Page | None = None
+        """The last page of the largest size, while the requests after it use single ids of it."""
+        self.single_pages = 0
+        """Such pages in a row, of each of which one result was read."""
+        self._under_way: dict[int, Entry] = {}
+        self._overlapped_at = float("-inf")
+        self._last: Past | None = None
+        self._calls: dict[bytes, Past] = {}
+        self._aims: dict[bytes, Past] = {}
+        self._grants: deque[Grant] = deque(maxlen=GRANTS_REMEMBERED)
+        self._new_connections = 0
+
+    def begin(self, entry: Entry) -> list[Entry]:
+        """Note a request that has arrived.
+
+        :return: those before it whose answer the client does not wait for any more: it has closed their connections.
+        """
+        gone = [each for each in self._under_way.values() if has_hung_up(each.client)]
+        for each in gone:
+            each.client_gone = True
+            del self._under_way[each.number]
+        for each in self._under_way.values():
+            each.is_beside = entry.is_beside = True
+        self._under_way[entry.number] = entry
+        return gone
+
+    def end(self, entry: Entry) -> None:
+        """Note that a request has ended."""
+        self._under_way.pop(entry.number, None)
+        if entry.is_beside:
+            self._overlapped_at = max(self._overlapped_at, entry.ended_at)
+
+    def is_calm_since(self, moment: float) -> bool:
+        """Whether no requests have overlapped since, or shortly before."""
+        return self._overlapped_at < moment - _QUIET_S
+
+    def before(self, look: Look) -> Before:
+        """What is known of the client before a request that has ended."""
+        self._new_connections = self._connections_in_a_row(look)
+        if look.entry.is_beside:
+            return Before(new_connections=self._new_connections)
+
+        def certain(past: Past | None) -> Past | None:
+            is_so = past is not None and self.is_calm_since(past.began) and look.is_reaction_to(past)
+            return past if is_so else None
+
+        return Before(
+            certain(self._calls.get(look.call)),
+            certain(self._aims.get(look.aim)),
+            certain(self._last),
+            tuple(grant for grant in self._grants if self.is_calm_since(grant.began)),
+            self._new_connections,
+        )
+
+    def remember(self, look: Look, past: Past) -> None:
+        """Remember a request."""
+        self._last = past
+        _remember(self._calls, past.call, past)
+        _remember(self._aims, past.aim, past)
+        if is_grant(look):
+            answer = look.answer_json
+            lifetime_s = float(answer.get("expires_in", 0)) if isinstance(answer, dict) else 0.0
+            self._grants.append(Grant(past.began, look.project_time, lifetime_s, scope_asked(look)))
+        elif self._grants and past.operation != TOKEN_OPERATION:
+            self._grants[-1].uses += 1
+            if past.status in (401, 403):
+                self._grants[-1].was_refused = True
+
+    def _connections_in_a_row(self, look: Look) -> int:
+        """New connections in a row, each opened although the one before could be used."""
+        last, opened_at = self._last, look.entry.opened_at
+        if not look.is_first_on_connection:
+            return 0
+        if (
+            last is None
+            or look.entry.is_beside
+            or not self.is_calm_since(last.began)
+            or not last.answered <= (look.began if opened_at is None else opened_at)
+            or look.began - last.answered >= _IDLE_S
+            or last.is_lost
+            or (last.status or 500) >= 400
+            or not last.keeps_connection
+            or not look.keeps_connection
+        ):
+            return 1
+        return self._new_connections + 1
+
+
+def _remember(remembered: dict[bytes, Past], key: bytes, past: Past) -> None:
+    """Remember the last request of a key, and forget the key that was met longest ago if there are too many."""
+    remembered.pop(key, None)
+    remembered[key] = past
+    if len(remembered) > _REMEMBERED:
+        del remembered[next(iter(remembered))]
+
+
+def is_grant(look: Look) -> bool:
+    """Whether a token was issued, and the client got it."""
+    return look.operation == TOKEN_OPERATION and look.status == 200 and not look.is_lost and not look.is_ordered
+
+
+def scope_asked(look: Look) -> str:
+    """The scope that a token was asked for, the same whatever the order of its words."""
+    return " ".join(sorted(" ".join(look.values("scope")).split()))

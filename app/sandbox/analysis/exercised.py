@@ -1,0 +1,147 @@
+"""What of the interface a client has exercised: derived from the OpenAPI document, and from what requests parse to."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from app.query.filters.ast import Presence, Subtree, Values
+from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
+from app.query.language import InvalidExpression, Terms
+from app.query.predicate.ast import And, Atom, Nested, Not, Or, Parsed
+from app.query.predicate.operators import NEGATIONS, OPERATORS
+from app.query.predicate.parser import parse, terms_of_request
+from app.sandbox.analysis.look import LISTS, TOKEN_OPERATION, TROUBLES, Look
+
+KINDS = ("operations", "parameters", "notations", "statuses", "errors", "operators", "recoveries")
+
+Names = Mapping[str, Sequence[str]]
+"""By kind."""
+
+_OF_FILTERS = ("value", "subtree()", "range()", "exists", "missing")
+_FILTER_PARAMETERS: Mapping[str, Callable[[str, Terms], Any]] = {
+    "filter": parse_filter, "filter.query": parse_filter, "filter.facets": parse_filter, "facet": parse_facet,
+}  # fmt: skip
+
+
+def names_in(document: Mapping[str, Any]) -> Names:
+    """All that can be exercised in a project.
+
+    :param document: that of the interface.
+    """
+    operations: dict[str, Any] = {
+        operation["operationId"]: operation
+        for path, methods in document["paths"].items()
+        for operation in methods.values()
+        if path.startswith("/{projectKey}/") or operation["operationId"] == TOKEN_OPERATION
+    }
+    responses = [each for operation in operations.values() for each in operation["responses"].items()]
+    codes = {
+        example.partition("-")[0]
+        for _, response in responses
+        for content in response.get("content", {}).values()
+        for example in content.get("examples", ())
+    }
+    return {
+        "operations": list(operations),
+        "parameters": [
+            f"{id_}.{parameter['name']}"
+            for id_, operation in operations.items()
+            for parameter in operation["parameters"]
+            if parameter["in"] != "path" and parameter["name"] != "X-Correlation-ID"
+        ],
+        "notations": list(_NOTATIONS),
+        "statuses": sorted({status for status, _ in responses}),
+        "errors": sorted(codes),
+        "operators": [*OPERATORS, *NEGATIONS, "and", "or", "not", *(f"filter {each}" for each in _OF_FILTERS)],
+        "recoveries": list(TROUBLES),
+    }
+
+
+def _has_repeated(look: Look) -> bool:
+    names = [name for name, _ in look.parameters]
+    return len(names) != len(set(names))
+
+
+_NOTATIONS: Mapping[str, Callable[[Look], bool]] = {
+    "key=": lambda look: "/key=" in look.path,
+    "%2F": lambda look: "%2f" in look.path.lower(),
+    "var.*": lambda look: any(name.startswith("var.") for name, _ in look.parameters),
+    "text.*": lambda look: any(name.startswith("text.") for name, _ in look.parameters),
+    "repetition": _has_repeated,
+    "forms": lambda look: look.is_resource and bool(look.form),
+    "Prefer": lambda look: "prefer" in look.headers,
+}
+_WITH_PARAMETERS = ("var.*", "text.*", "repetition", "forms")
+
+_FAMILIES = {"var.": "var.<name>", "text.": "text.<language>"}
+_HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", "prefer": "Prefer"}
+
+
+def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
+    """What one request has exercised: kind and name.
+
+    :param known: by kind.
+    """
+    operation = look.operation
+    if operation is not None:
+        yield "operations", operation
+        parameters = known["parameters"]
+        names = {_public(name) for name, _ in look.parameters} if look.parameters else set[str]()
+        names |= {public for name, public in _HEADER_PARAMETERS.items() if name in look.headers}
+        for name in names:
+            if (found := f"{operation}.{name}") in parameters:
+                yield "parameters", found
+    for name, is_in in _NOTATIONS.items():
+        if (look.parameters or name not in _WITH_PARAMETERS) and is_in(look):
+            yield "notations", name
+    if look.status is not None and not look.is_lost:
+        yield "statuses", str(look.status)
+        for code in look.error_codes:
+            yield "errors", code
+    if operation in LISTS and look.status == 200:
+        operators = {each for name, value in look.parameters for each in _operators_in(name, value)}
+        for each in operators:
+            yield "operators", each
+
+
+def _public(name: str) -> str:
+    """The name of a parameter in the document, where a family has one name."""
+    return next((public for begin, public in _FAMILIES.items() if name.startswith(begin)), name)
+
+
+@lru_cache(maxsize=2048)
+def _operators_in(name: str, value: str) -> tuple[str, ...]:
+    """The operators in a parameter that was accepted."""
+    with suppress(InvalidExpression):
+        if name == "where":
+            return tuple(set(_of_predicate(parse(value, terms_of_request()))))
+        if name in _FILTER_PARAMETERS:
+            return tuple(set(_of_filter(_FILTER_PARAMETERS[name](value, terms_of_parameter()).expression)))
+    return ()
+
+
+def _of_predicate(tree: Parsed) -> Iterator[str]:
+    match tree:
+        case And(terms) | Or(terms):
+            yield "and" if isinstance(tree, And) else "or"
+            for term in terms:
+                yield from _of_predicate(term)
+        case Not(term):
+            yield "not"
+            yield from _of_predicate(term)
+        case Nested(_, term):
+            yield from _of_predicate(term)
+        case Atom():
+            yield re.sub(r"\s+", " ", tree.operator)
+
+
+def _of_filter(expression: Any) -> Iterator[str]:
+    if isinstance(expression, Presence):
+        yield f"filter {'exists' if expression.exists else 'missing'}"
+    elif isinstance(expression, Values):
+        for item in expression.items:
+            yield "filter subtree()" if isinstance(item, Subtree) else "filter value"
+    elif expression is not None:
+        yield "filter range()"

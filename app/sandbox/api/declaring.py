@@ -1,0 +1,192 @@
+"""How the routes are declared: fields that check and describe, and a blueprint whose bodies may be absent or large."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from flask import request
+from flask_smorest import Api
+from flask_smorest import Blueprint as SmorestBlueprint
+from marshmallow import Schema, ValidationError, fields
+
+from app import errors
+from app.http.arguments import Blueprint, Endpoint
+from app.http.bodies import read_body, read_json
+from app.identity.scopes import public
+from app.values.json_fields import (
+    ARRAY_EXPECTED,
+    BOOLEAN_EXPECTED,
+    INTEGER_EXPECTED,
+    NUMBER_EXPECTED,
+    STRING_EXPECTED,
+    Check,
+    StrictField,
+    between,
+    check_boolean,
+    check_items,
+    check_number,
+    check_text,
+    faults_of,
+    one_of,
+    refuse_value,
+)
+from app.values.large_values import LARGE_FROM, beside_other_requests
+
+BODY_BYTES_AT_MOST = 1024 * 1024
+
+AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
+AnyView = TypeVar("AnyView", bound=Callable[..., Any])
+
+
+# Fields of orders
+
+
+def text(meaning: str = "", *, at_most: int = 2000, check: Check = check_text, **schema: Any) -> StrictField:
+    """A text."""
+
+    def checked(value: Any) -> Any:
+        found = check(value)
+        if len(found) > at_most:
+            refuse_value(found, f"A text of at most {at_most} characters is expected.")
+        return found
+
+    return StrictField(checked, STRING_EXPECTED, metadata=_described("string", meaning, schema))
+
+
+def choice(meaning: str, *words: str, **arguments: Any) -> StrictField:
+    """One of some words."""
+    metadata = _described("string", meaning, {"enum": list(words)} | arguments.pop("schema", {}))
+    return StrictField(one_of(*words), STRING_EXPECTED, metadata=metadata, **arguments)
+
+
+def whole(meaning: str, minimum: int, maximum: int, *, required: bool = False, **schema: Any) -> StrictField:
+    """An integer."""
+    metadata = _described("integer", meaning, {"minimum": minimum, "maximum": maximum, **schema})
+    return StrictField(between(minimum, maximum), INTEGER_EXPECTED, metadata=metadata, required=required)
+
+
+def number(meaning: str, minimum: float, maximum: float, *, required: bool = False) -> StrictField:
+    """Any number."""
+    metadata = _described("number", meaning, {"minimum": minimum, "maximum": maximum})
+    return StrictField(between(minimum, maximum, check_number), NUMBER_EXPECTED, metadata=metadata, required=required)
+
+
+def boolean(meaning: str, **schema: Any) -> StrictField:
+    """``true`` or ``false``."""
+    return StrictField(check_boolean, BOOLEAN_EXPECTED, metadata=_described("boolean", meaning, schema))
+
+
+def anything(check: Check, expected: str, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
+    """What a check of its own takes."""
+    return StrictField(check, expected, metadata={"description": meaning, **schema}, required=required)
+
+
+def items(check: Check, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
+    """An array, each of whose items is checked."""
+    metadata = _described("array", meaning, schema)
+    return StrictField(lambda value: check_items(value, check), ARRAY_EXPECTED, metadata=metadata, required=required)
+
+
+def _described(type_: str, meaning: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": type_, **({"description": meaning} if meaning else {}), **schema}
+
+
+# Fields of answers
+
+
+def said(type_: str | Iterable[str] = "string", meaning: str = "", **schema: Any) -> Any:
+    """A member that every answer has."""
+    types = type_ if isinstance(type_, str) else list(type_)
+    return fields.Raw(required=True, metadata=_described(cast(Any, types), meaning, schema))
+
+
+def sometimes(type_: str | Iterable[str] = "string", meaning: str = "", **schema: Any) -> Any:
+    """A member that some answers have."""
+    made = said(type_, meaning, **schema)
+    made.required = False
+    return made
+
+
+def ref(name: str) -> dict[str, str]:
+    """Another schema of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def several(name: str, meaning: str = "") -> Any:
+    """An array of another schema."""
+    return said("array", meaning, items=ref(name))
+
+
+# Routes
+
+
+class SandboxBlueprint(Blueprint):
+    """A blueprint of operations with a name and a tag."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.media_types: dict[str, tuple[str, ...]] = {}
+        """Further ones of the answers, by operation."""
+
+    def at(self, path: str) -> Callable[[AnyClass], AnyClass]:
+        """Serve a path. The guard of the blueprint is in place of scopes, so all methods are public to the gate."""
+
+        def register(view: AnyClass) -> AnyClass:
+            for method in view.methods or ():
+                public(getattr(view, method.lower()))
+            return self.route(path)(view)
+
+        return register
+
+    def operation(
+        self, id_: str, tag: str, answer: type[Schema] | None = None, status: int = 0, *media_types: str
+    ) -> Callable[[AnyView], AnyView]:
+        """Name an operation and its answer.
+
+        :param answer: None: 204.
+        :param media_types: further ones of the answer.
+        """
+        describe = self.response(status or (204 if answer is None else 200), answer, description="Done.")
+
+        def decorate(view: AnyView) -> AnyView:
+            self.media_types[id_] = media_types
+            return cast("AnyView", self.doc(operationId=id_, tags=[tag])(describe(view)))
+
+        return decorate
+
+    def takes(
+        self, schema: Schema, example: Any, *, optional: bool = True, at_most: int = BODY_BYTES_AT_MOST
+    ) -> Callable[[AnyView], AnyView]:
+        """Load the body with a schema, and pass the result to the view.
+
+        :param optional: whether no body means ``{}``.
+        :param at_most: bytes.
+        """
+        describe: Any = SmorestBlueprint.arguments(
+            self, schema, location="json", required=not optional, example=example
+        )
+
+        def decorate(view: AnyView) -> AnyView:
+            cast(Any, view)._apidoc = describe(view)._apidoc
+            return self.loads("json", partial(_load, schema, optional, at_most))(view)
+
+        return decorate
+
+
+def _load(schema: Schema, optional: bool, at_most: int) -> Any:
+    size = len(read_body(request, at_most))
+    body: Any = {} if optional and not size else read_json(request, at_most)
+
+    def load() -> Any:
+        try:
+            return schema.load(body)
+        except ValidationError as error:
+            raise errors.ApiError(faults_of(error.messages)) from None
+
+    return beside_other_requests(load) if size > LARGE_FROM else load()
+
+
+def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:
+    """Name schemas in the document that others refer to."""
+    for schema in schemas:
+        cast(Any, api.spec).components.schema(schema.__name__.removesuffix("Schema"), schema=schema)

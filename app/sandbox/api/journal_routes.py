@@ -1,0 +1,215 @@
+"""The routes of the journal, of what is expected of it, of reports and of runs."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from flask import Response, current_app, request
+
+from app import errors
+from app.http.answers import html_answer
+from app.http.arguments import Endpoint
+from app.http.bodies import JSON
+from app.http.hangups import has_hung_up
+from app.sandbox.analysis.report import report
+from app.sandbox.analysis.report_junit import as_junit
+from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
+from app.sandbox.api import answers, orders
+from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
+from app.sandbox.api.expecting import expected, nearest
+from app.sandbox.api.parts import EVENTS, parts
+from app.sandbox.journal.entry import Entry
+from app.sandbox.journal.har import archive
+from app.sandbox.journal.journal import KEPT, Journal
+from app.sandbox.journal.stream import Known
+from app.sandbox.projects.model import SandboxProject
+
+_HTML = "text/html"
+_XML = "application/xml"
+
+_page, _narrowing = orders.PageSchema(), orders.NarrowingSchema()
+
+
+@blueprint.at(f"{PROJECT}/requests")
+class Requests(Endpoint):
+    """The journal."""
+
+    @blueprint.operation("listRequests", "Journal", answers.EntryPageSchema, 200, EVENTS)
+    @blueprint.arguments(_page, location="query")
+    def get(self, query: dict[str, Any], projectKey: str) -> Response:
+        """List requests
+
+        The last 1,000 requests, newest first, numbered by their arrival. With `Accept: text/event-stream` each as an
+        event `request`, once more as an event `ended` if it was under way then, and an event `finding` for what a
+        later request shows of an earlier one.
+        """
+        project = project_of(projectKey)
+        if request.accept_mimetypes.best_match([JSON, EVENTS], JSON) == EVENTS:
+            return _stream(project)
+        limit, offset = query.get("limit", 20), query.get("offset", 0)
+        entries, total = project.journal.page(_page.narrowing(query), limit, offset)
+        head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
+        return _in_parts(_listed(head, entries, project.journal))
+
+
+def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[str]:
+    yield f'{{{head},"results":['
+    for number, entry in enumerate(entries):
+        yield f"{',' if number else ''}{json.dumps(entry.described(journal.secrets))}"
+    yield "]}"
+
+
+def _in_parts(texts: Iterator[str]) -> Response:
+    """A long answer, made while it is sent."""
+    return Response((text.encode() for text in texts), content_type=f"{JSON}; charset=utf-8")
+
+
+def _stream(project: SandboxProject) -> Response:
+    known = Known.read(request.headers.get("Last-Event-ID", ""))
+    client, journal = request.environ.get("gunicorn.socket"), project.journal
+    answer = Response(
+        parts().streams.events(
+            journal, known, partial(has_hung_up, client), lambda: not project.is_removed and project.journal is journal
+        ),
+        content_type=EVENTS,
+    )
+    answer.headers["X-Accel-Buffering"] = "no"  # nginx would keep events back
+    return answer
+
+
+@blueprint.at(f"{PROJECT}/requests.har")
+class Archive(Endpoint):
+    """The journal as an HTTP archive."""
+
+    @blueprint.operation("getArchive", "Journal", answers.ArchiveSchema)
+    @blueprint.arguments(_narrowing, location="query")
+    def get(self, query: dict[str, Any], projectKey: str) -> Response:
+        """Get an HTTP archive
+
+        All entries as HAR 1.2, oldest first.
+        """
+        journal = project_of(projectKey).journal
+        entries, _ = journal.page(_narrowing.narrowing(query), KEPT)
+        described = (entry.described(journal.secrets) for entry in reversed(entries))
+        answer = _in_parts(archive(described, base_url()))
+        answer.headers["Content-Disposition"] = f'attachment; filename="{projectKey}.har"'
+        return answer
+
+
+@blueprint.at(f"{PROJECT}/requests/<int:number>")
+class OneRequest(Endpoint):
+    """An entry of the journal."""
+
+    @blueprint.operation("getRequest", "Journal", answers.EntrySchema)
+    def get(self, projectKey: str, number: int) -> Response:
+        """Get a request
+
+        One entry.
+        """
+        journal = project_of(projectKey).journal
+        entry = journal.get(number)
+        if entry is None:
+            raise errors.ApiError(
+                [errors.Fault("ResourceNotFound", f"The journal of '{projectKey}' has no request {number}.")]
+            )
+        return json_of(entry.described(journal.secrets))
+
+
+@blueprint.at(f"{PROJECT}/requests/expect")
+class Expected(Endpoint):
+    """What a test expects."""
+
+    @blueprint.operation("expectRequests", "Journal", answers.ExpectedSchema)
+    @blueprint.alt_response(409, schema=answers.UnmetSchema, description="It is not so.")
+    @blueprint.takes(orders.ExpectationSchema(), {"method": "GET", "times": {"atLeast": 0}})
+    def post(self, expectation: orders.Expectation, projectKey: str) -> Response:
+        """Expect requests
+
+        Answers with the numbers of those that fit, within `withinMs` milliseconds, or with 409 and the requests that
+        nearly fit.
+        """
+        journal = project_of(projectKey).journal
+        fits, found = expected(journal, expectation, parts().pause)
+        if fits:
+            return json_of({"requests": found})
+        message = f"{len(found)} requests fit, and {expectation.told()} expected."
+        return json_of(
+            {
+                "statusCode": 409,
+                "message": message,
+                "errors": [{"code": "ExpectationNotMet", "message": message}],
+                "requests": found,
+                "nearest": [] if found else nearest(journal, expectation),
+            },
+            409,
+        )
+
+
+@blueprint.at(f"{PROJECT}/report")
+class Report(Endpoint):
+    """What a client has exercised, and how it dealt with what went wrong."""
+
+    @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML, _XML)
+    def get(self, projectKey: str) -> Response:
+        """Report on the client
+
+        What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
+        the findings. As HTML with `Accept: text/html`, as JUnit XML with `Accept: application/xml`.
+        """
+        tally = project_of(projectKey).observer.tally()
+        return _report(report({"projectKey": projectKey}, tally, parts().known))
+
+
+def _report(made: Mapping[str, Any]) -> Response:
+    """A report in the form that the request accepts."""
+    form = request.accept_mimetypes.best_match([JSON, _HTML, _XML], JSON)
+    if form == _HTML:
+        answer = html_answer(as_page(made, base_url(), current_app.extensions["extension"]), PAGE_POLICY)
+    elif form == _XML:
+        answer = Response(as_junit(made), content_type=f"{_XML}; charset=utf-8")
+    else:
+        answer = json_of(made)
+    answer.headers["Vary"] = "Accept"
+    return answer
+
+
+@blueprint.at("/runs")
+class Runs(Endpoint):
+    """All runs of tests."""
+
+    @blueprint.operation("listRuns", "Runs", answers.RunListSchema)
+    def get(self) -> Response:
+        """List runs
+
+        All, oldest first.
+        """
+        return json_of({"results": parts().runs.described()})
+
+
+@blueprint.at("/runs/<segment:run>")
+class OneRun(Endpoint):
+    """A run of tests."""
+
+    @blueprint.operation("removeRun", "Runs")
+    def delete(self, run: str) -> Response:
+        """Remove a run
+
+        With what was counted. Its projects stay, and are counted no more.
+        """
+        parts().runs.remove(run)
+        return done()
+
+
+@blueprint.at("/runs/<segment:run>/report")
+class RunReport(Endpoint):
+    """What the projects of a run have exercised together."""
+
+    @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML, _XML)
+    def get(self, run: str) -> Response:
+        """Report on a run
+
+        As that on a project, of all projects that were made with the name of the run, also of those that are gone.
+        """
+        found = parts().runs.find(run)
+        return _report(report({"run": run, "projects": found.projects}, found.tally(), parts().known))

@@ -1,0 +1,116 @@
+"""The sandbox as an extension of the service: its parts, joined."""
+
+import threading
+from contextlib import AbstractContextManager
+
+import psycopg
+from flask import Flask, Request, Response, g, has_request_context
+
+from app import errors
+from app.config import Settings
+from app.database.admission import Lane
+from app.database.connection import Connection
+from app.database.pool import Database
+from app.extension import DocumentPage, Extension
+from app.sandbox.analysis.exercised import KINDS, names_in
+from app.sandbox.analysis.observer import Observer
+from app.sandbox.analysis.runs import Runs
+from app.sandbox.api import routes
+from app.sandbox.api.guard import Guard
+from app.sandbox.api.parts import Parts
+from app.sandbox.connections import Connections
+from app.sandbox.faults.hooks import Hooks
+from app.sandbox.journal.journal import Journal, Shelf
+from app.sandbox.journal.redaction import Secrets
+from app.sandbox.journal.stream import Streams
+from app.sandbox.projects.lifecycle import Projects
+from app.sandbox.projects.world import SandboxWorlds
+from app.sandbox.rules.rules import KINDS as ORDER_KINDS
+from app.sandbox.settings import SandboxSettings
+from app.telemetry.lasting_threads import keep_running
+from app.telemetry.metrics import metrics
+
+_REMOVAL_INTERVAL_S = 20.0
+"""Between two looks for projects whose time is over."""
+
+_ORDERS = "sandbox_orders"
+
+
+class Sandbox(Extension):
+    """The sandbox of one application."""
+
+    page = ("/sandbox", "Sandbox")
+    document = DocumentPage("sandbox", "Sandbox API", "/sandbox/openapi.json")
+    threads = ("sandbox-removal",)
+    counted = {_ORDERS: ("Answers that the sandbox changed on order.", "kind", ORDER_KINDS)}  # noqa: RUF012 -- as in Extension
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        own = SandboxSettings.of(settings)
+        self.warning = own.warning
+        self._connections = self.connections = Connections()
+        self._database = database
+        self._token = own.token
+        self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
+        self.shelf = Shelf(own.journal_mib * 1024 * 1024)
+        self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
+        self.runs = Runs(own.run_ttl_s)
+        self.projects = Projects(database, settings, self.runs, self._begin_journal, self.shelf.end)
+        self.worlds = SandboxWorlds(self.projects.registry)
+        self._hooks: Hooks | None = None
+        self._stopped = threading.Event()
+
+    def _begin_journal(self, project_key: str, client_id: str) -> tuple[Journal, Observer]:
+        journal = self.shelf.begin(Secrets(*self._secrets))
+        pending = self._connections.pending
+        return journal, Observer(project_key, client_id, journal, self._known, lambda entry: pending(entry.client))
+
+    @property
+    def methods(self) -> dict[str, frozenset[str]]:
+        """The operations that rules may name, with their methods."""
+        return self.parts.methods
+
+    def before(self, request: Request) -> Response | None:
+        """What the tester of a client has ordered."""
+        return None if self._hooks is None else self._hooks.before(request)
+
+    def after(self, request: Request, answer: Response) -> Response:
+        """Change the answer on order, and note it."""
+        return answer if self._hooks is None else self._hooks.after(request, answer)
+
+    def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
+        """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
+        another one by now."""
+        decision = g.get("sandbox") if has_request_context() else None
+        pinned = None if decision is None else decision.project
+        found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
+        return None if found is None else self.projects.writing(found, lane)
+
+    def install(self, app: Flask) -> None:
+        """Register its routes."""
+        known = names_in(app.extensions["openapi"])
+        self._known.update({kind: frozenset(names) for kind, names in known.items()})
+        self.parts = Parts(
+            self.projects, self.runs, Streams(self._connections), Guard(self._token), known, self._connections.pause,
+            needs_token=self._token is not None,
+        )  # fmt: skip
+        counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
+        self._hooks = Hooks(
+            app, self._database, self.projects, self._connections, lambda kind: counter.labels(kind).inc()
+        )
+        routes.install(app, self.parts)
+
+    def start(self) -> None:
+        """Begin to remove projects whose time is over."""
+        keep_running("sandbox-removal", self._remove_expired)
+
+    def stop(self) -> None:
+        """End all waits."""
+        self._stopped.set()
+        self._connections.stop()
+
+    def _remove_expired(self) -> None:
+        while not self._stopped.wait(_REMOVAL_INTERVAL_S):
+            try:
+                self.projects.remove_expired()
+            except (errors.ApiError, psycopg.Error):
+                continue  # the database is away; the next look may find it

@@ -1,0 +1,257 @@
+"""A request to a sandbox project with its answer, as it is noted while it is served and kept in the journal."""
+
+import base64
+import codecs
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from app.identity.verification import VerifiedToken
+from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
+from app.values.timestamps import text_of
+
+BODY_BYTES_KEPT = 64 * 1024
+
+BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
+"""With what follows, so that a secret is seen whole that the end of the kept part cuts in two."""
+
+_OVERHEAD_BYTES = 3072
+"""About what an entry takes beside its bodies and headers."""
+
+Headers = tuple[tuple[str, str], ...]
+
+_MEMBERS = (
+    "number", "startedAt", "endedAt", "answeredMs", "durationMs", "underWay", "clientId", "operationId", "request",
+    "response", "token", "rule", "sql", "correlationId", "connection", "clientGone", "projectTime", "repeats",
+    "findings",
+)  # fmt: skip
+"""In the order in which they are shown."""
+
+_log = logging.getLogger("app.sandbox")
+
+
+class Describable(Protocol):
+    """A finding in an entry."""
+
+    def described(self) -> dict[str, Any]:
+        """As the entry has it."""
+        ...
+
+
+@dataclass(slots=True)
+class Message:
+    """A request or an answer, as it went over the wire.
+
+    :param headers: pairs, or lines as they were sent.
+    """
+
+    headers: Headers | bytes
+    body: bytes = b""
+    size: int | None = 0
+    """Bytes of the whole body; None if it was not read to its end."""
+
+    def pairs(self) -> Headers:
+        """The headers in their order and spelling."""
+        if isinstance(self.headers, bytes):
+            lines = (line.partition(":") for line in self.headers.decode("latin-1").split("\r\n") if line)
+            self.headers = tuple((name, value.strip(" \t")) for name, _, value in lines)
+        return self.headers
+
+    @property
+    def bytes(self) -> int:
+        """About as many as it takes."""
+        headers = len(self.headers) if isinstance(self.headers, bytes) else 100 * len(self.headers)
+        return len(self.body) + headers
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Entry:
+    """A request to a sandbox project, and its answer once that is decided."""
+
+    number: int = 0
+    arrived_at: float
+    """In seconds since 1970."""
+    client_id: str | None
+    """None if the request had no valid token."""
+    operation: str | None
+    """The operationId; None for an unknown URL or method."""
+    method: str
+    target: str
+    http_version: str
+    request: Message
+    token: VerifiedToken | None
+    connection: tuple[int, int] | None
+    """The number of the connection, and that of the request on it."""
+    opened_at: float | None = None
+    """When the connection was accepted, in seconds since 1970."""
+    client: Any = None
+    """The socket of the client while the request is under way; None without a worker."""
+    correlation_id: str
+    project_time: float | None
+    """The time of the project's clock; None if it shows real time."""
+    answered_s: float | None = None
+    """Seconds from the arrival until the answer was decided; None: it is not yet."""
+    ended_s: float | None = None
+    """The same until the answer had been sent, or the connection had ended; None: it is under way."""
+    status: int | None = None
+    """None: there was no answer."""
+    answer: Message | None = None
+    """None: there was none."""
+    statements: int = 0
+    sql_s: float = 0.0
+    rule: Mapping[str, Any] | None = None
+    client_gone: bool = False
+    """Whether the client had closed the connection before it was answered."""
+    is_beside: bool = False
+    """Whether another request of its client was under way at the same time."""
+    is_judged: bool = False
+    repeats: int | None = None
+    """The number of the failed request that this one repeats."""
+    findings: list[Describable] = field(default_factory=list[Describable])
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has not ended."""
+        return self.ended_s is None
+
+    @property
+    def answered_at(self) -> float:
+        """When its answer was decided, in seconds since 1970: its client had no part of it before."""
+        return self.arrived_at + (self.answered_s if self.answered_s is not None else self.ended_s or 0.0)
+
+    @property
+    def ended_at(self) -> float:
+        """When it ended, in seconds since 1970."""
+        return self.arrived_at + (self.ended_s or 0.0)
+
+    @property
+    def bytes(self) -> int:
+        """About as many as it takes in memory."""
+        answer = 0 if self.answer is None else self.answer.bytes
+        return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
+
+    def described(self, secrets: Secrets) -> dict[str, Any]:
+        """As ``GET .../requests/{number}`` answers it, without tokens and secrets.
+
+        A client sends what it likes, so an entry that cannot be described says that there was a request.
+        """
+        try:
+            found = self._described(secrets)
+        except Exception:  # noqa: BLE001 -- whatever it is, the other entries are to be shown
+            _log.exception("an entry of the journal cannot be shown", extra={"fields": {"request": self.number}})
+            found = {
+                **self._frame(), "clientId": None, "operationId": None, "response": None, "token": None, "rule": None,
+                "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
+                "correlationId": "", "findings": [],
+            }  # fmt: skip
+        return {name: found[name] for name in _MEMBERS}
+
+    def _described(self, secrets: Secrets) -> dict[str, Any]:
+        answer = self.answer
+        is_refused = self.status == 401
+        return {
+            **self._frame(),
+            "clientId": self.client_id,
+            "operationId": self.operation,
+            "request": {
+                "method": redacted(self.method, secrets),
+                "target": redacted(self.target, secrets),
+                "httpVersion": self.http_version,
+                "headers": _headers(self.request.pairs(), secrets),
+                "body": _body(self.request, secrets, is_left_out=is_refused),
+            },
+            "response": None
+            if answer is None
+            else {
+                "status": self.status,
+                "headers": _headers(answer.pairs(), secrets),
+                "body": _body(answer, secrets),
+            },
+            "token": _token(self.token),
+            "rule": _clean(self.rule, secrets),
+            "correlationId": redacted(self.correlation_id, secrets),
+            "findings": [_clean(each.described(), secrets) for each in self.findings],
+        }
+
+    def _frame(self) -> dict[str, Any]:
+        """What needs no redaction."""
+        connection = None
+        if self.connection is not None:
+            age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
+            number, request = self.connection
+            connection = {"number": number, "request": request, "ageMs": _milliseconds(age_s)}
+        return {
+            "number": self.number,
+            "startedAt": _moment(self.arrived_at),
+            "endedAt": None if self.ended_s is None else _moment(self.ended_at),
+            "answeredMs": _milliseconds(self.answered_s),
+            "durationMs": _milliseconds(self.ended_s),
+            "underWay": self.is_under_way,
+            "sql": {"statements": self.statements, "milliseconds": round(self.sql_s * 1000, 2)},
+            "connection": connection,
+            "clientGone": self.client_gone,
+            "projectTime": None if self.project_time is None else _moment(self.project_time),
+            "repeats": self.repeats,
+        }
+
+
+def _moment(seconds: float) -> str:
+    return text_of(datetime.fromtimestamp(seconds, UTC))
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 2)
+
+
+def _headers(pairs: Iterable[tuple[str, str]], secrets: Secrets) -> list[list[str]]:
+    return [[redacted(name, secrets), redacted_header(name, value, secrets)] for name, value in pairs]
+
+
+def _body(message: Message, secrets: Secrets, *, is_left_out: bool = False) -> dict[str, Any] | None:
+    noted = message.body
+    kept = noted[:BODY_BYTES_KEPT]
+    is_cut = message.size is None or message.size > len(kept)
+    if not kept and not is_cut:
+        return None
+    made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
+    encoded = any(name.lower() == "content-encoding" for name, _ in message.pairs())
+    if is_left_out or encoded:
+        return {**made, "text": "", "leftOut": "it was refused with 401" if is_left_out else "it is encoded"}
+    try:
+        # Of a body that was cut, the last character may have been cut in two.
+        text = _decoded(noted) if is_cut else noted.decode()
+        length = len(_decoded(kept)) if is_cut else len(text)
+    except UnicodeDecodeError:
+        text, length = "", 0
+    if (kept and not text) or "\0" in text:
+        # No text. What looks like a secret is left out before it is encoded.
+        clean = redacted(noted.decode("latin-1"), secrets, len(kept)).encode("latin-1", "replace")
+        return {**made, "base64": base64.b64encode(clean).decode()}
+    return {**made, "text": redacted(text, secrets, length)}
+
+
+def _decoded(part: bytes) -> str:
+    return codecs.getincrementaldecoder("utf-8")().decode(part)
+
+
+def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
+    """What the token of a request says, without the token."""
+    if token is None:
+        return None
+    return {
+        "sub": token.principal.client_id,
+        "scopes": sorted(token.principal.scopes),
+        "id": token.token_id,
+        "expiresAt": _moment(token.expires_at),
+    }
+
+
+def _clean(value: Any, secrets: Secrets) -> Any:
+    """JSON whose texts have no secrets: the names of rules, and what was found."""
+    if isinstance(value, str):
+        return redacted(value, secrets)
+    if isinstance(value, Mapping):
+        return {name: _clean(each, secrets) for name, each in value.items()}
+    return [_clean(each, secrets) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,98 @@
+"""Journal entries as an HTTP archive (HAR 1.2), which browsers and debuggers of HTTP open."""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl
+
+
+def archive(entries: Iterable[dict[str, Any]], base_url: str) -> Iterator[str]:
+    """The archive as JSON text, in parts, so that a long one holds nobody up.
+
+    :param entries: as they are described, oldest first.
+    :param base_url: the address of the service, since an archive has whole URLs.
+    """
+    creator = json.dumps({"name": "sample-resource", "version": "1"})
+    yield f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":['
+    for number, entry in enumerate(entries):
+        yield f"{',' if number else ''}{json.dumps(_entry(entry, base_url))}"
+    yield "]}}"
+
+
+def _entry(entry: dict[str, Any], base_url: str) -> dict[str, Any]:
+    duration: float = entry["durationMs"] or 0.0
+    waited: float = min(entry["answeredMs"] or 0.0, duration)
+    connection = entry["connection"]
+    made: dict[str, Any] = {
+        "startedDateTime": entry["startedAt"],
+        "time": duration,
+        "request": _request(entry["request"], base_url),
+        "response": _response(entry["response"], entry["request"]["httpVersion"]),
+        "cache": {},
+        "timings": {"send": 0, "wait": waited, "receive": duration - waited},
+        "_number": entry["number"],
+        "_underWay": entry["underWay"],
+        "_operationId": entry["operationId"],
+        "_clientId": entry["clientId"],
+        "_rule": entry["rule"],
+        "_correlationId": entry["correlationId"],
+        "_sql": entry["sql"],
+        "_findings": entry["findings"],
+    }
+    if connection is not None:
+        made["connection"] = str(connection["number"])
+    return made
+
+
+def _request(request: dict[str, Any], base_url: str) -> dict[str, Any]:
+    target: str = request["target"]
+    body = request["body"]
+    made: dict[str, Any] = {
+        "method": request["method"],
+        "url": f"{base_url}{target}" if target.startswith("/") else target,
+        "httpVersion": request["httpVersion"],
+        "cookies": [],
+        "headers": _pairs(request["headers"]),
+        "queryString": _pairs(parse_qsl(target.partition("?")[2].partition("#")[0], keep_blank_values=True)),
+        "headersSize": -1,
+        "bodySize": 0 if body is None else -1 if body["size"] is None else body["size"],
+    }
+    if body is not None:
+        text = body["text"] if "text" in body else base64.b64decode(body["base64"]).decode("latin-1")
+        made["postData"] = {"mimeType": _header(request["headers"], "content-type"), "params": [], "text": text}
+    return made
+
+
+def _response(response: dict[str, Any] | None, http_version: str) -> dict[str, Any]:
+    """The answer; one that was never given has the status 0, as browsers export it."""
+    response = response or {"status": 0, "headers": [], "body": None}
+    body = response["body"] or {"size": 0, "text": ""}
+    content: dict[str, Any] = {
+        "size": body["size"] or 0,
+        "mimeType": _header(response["headers"], "content-type") or "x-unknown",
+        "text": body.get("text", body.get("base64", "")),
+    }
+    if "base64" in body:
+        content["encoding"] = "base64"
+    status: int = response["status"]
+    return {
+        "status": status,
+        "statusText": HTTPStatus(status).phrase if status in HTTPStatus.__members__.values() else "",
+        "httpVersion": http_version,
+        "cookies": [],
+        "headers": _pairs(response["headers"]),
+        "content": content,
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": body["size"] or 0,
+    }
+
+
+def _pairs(pairs: Iterable[Any]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _header(headers: Iterable[Any], name: str) -> str:
+    return next((value for each, value in headers if each.lower() == name), "")

@@ -1,0 +1,68 @@
+"""The lock of a project: writes share it, and a reset, restore or removal holds it alone.
+
+So a write is either committed before a reset begins, and gone with it, or it begins after the reset and stays. After a
+removal none begins. A write that waits holds no connection.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Condition
+
+from app.database.failures import Unavailable
+
+
+class ProjectLock:
+    """Of one project.
+
+    :param patience_s: how long each side waits for the other.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._changed = Condition()
+        self._writes = 0
+        self._is_closed = False
+
+    @contextmanager
+    def shared(self) -> Generator[None]:
+        """Write.
+
+        :raises Unavailable: if the project is being replaced for too long.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):
+                raise _busy()
+            self._writes += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._writes -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """Replace the whole project: wait for the writes that have begun, and let none begin.
+
+        :raises Unavailable: if they do not end.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):
+                raise _busy()
+            self._is_closed = True
+            if not self._changed.wait_for(lambda: not self._writes, self._patience_s):
+                self._open()
+                raise _busy()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._open()
+
+    def _open(self) -> None:
+        self._is_closed = False
+        self._changed.notify_all()
+
+
+def _busy() -> Unavailable:
+    return Unavailable("lock_timeout", "The project is being reset, restored or removed.")

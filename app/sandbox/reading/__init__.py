@@ -1,1 +1,0 @@
-"""The journal as it is answered: lists, an archive, a stream of events."""

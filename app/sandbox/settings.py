@@ -1,0 +1,112 @@
+"""The settings of the sandbox, and what it needs of the others."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from app.config import InvalidSetting, Settings, read_settings, setting
+from app.setting_values import fixed_token, integer, is_loopback, one_of
+
+LOCAL_TABLES = ("sandbox_project", "sandbox_ids")
+"""Its tables, which stay on one machine: there is one process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """All of them; a default of None means unset."""
+
+    switch: str = setting(
+        "SANDBOX",
+        one_of("off", "on"),
+        "off",
+        "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients; one"
+        " worker",
+    )
+    token: str | None = setting(
+        "SANDBOX_TOKEN",
+        fixed_token,
+        None,
+        "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
+        " address, and there may be no TRUSTED_PROXIES, no BASE_DOMAIN and no PUBLIC_URL of another machine",
+        secret=True,
+    )
+    journal_mib: int = setting(
+        "SANDBOX_JOURNAL_MIB",
+        integer(1, 65_536),
+        256,
+        "memory of all journals of the sandbox together, in MiB; beyond it the first entries of the oldest project go",
+    )
+    run_ttl_s: int = setting(
+        "SANDBOX_RUN_TTL_S",
+        integer(60, 2_592_000),
+        86_400,
+        "how long a run of the sandbox is kept once the last of its projects is gone",
+    )
+
+    @classmethod
+    def of(cls, settings: Settings) -> "SandboxSettings":
+        """Those in the environment of the service's settings."""
+        return cls.of_environment(settings.environment)
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str]) -> "SandboxSettings":
+        """Those in an environment.
+
+        :raises InvalidSetting: for the first that is invalid.
+        """
+        return read_settings(cls, environment)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the sandbox is there at all."""
+        return self.switch == "on"
+
+    @property
+    def warning(self) -> str | None:
+        """What those who start the service have to know if the sandbox is on; None if it is off."""
+        if not self.is_on:
+            return None
+        who = "whoever has SANDBOX_TOKEN" if self.token else "everybody on this machine, without a token,"
+        return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
+
+    def settled(self, settings: Settings) -> Settings:
+        """The service's settings with one worker.
+
+        :raises InvalidSetting: if others could reach the sandbox without a token, or if more workers are asked for.
+        """
+        if not self.is_on:
+            return settings
+        if self.token is None:
+            if not is_loopback(settings.listen_host):
+                raise _refused(f"needs SANDBOX_TOKEN, since BIND={settings.bind} is no loopback address")
+            # Whatever address it listens on: behind a proxy, every request comes from this machine.
+            for variable, value in _signs_of_a_proxy(settings):
+                raise _refused(f"needs SANDBOX_TOKEN, since {variable}={value} lets others reach it")
+        if settings.environment.get("WORKERS") and settings.workers > 1:
+            reason = "with SANDBOX=on one process serves all: rules, their counts and the journal lie in its memory"
+            raise InvalidSetting("WORKERS", str(settings.workers), reason)
+        return replace(settings, workers=1)
+
+
+def _refused(reason: str) -> InvalidSetting:
+    return InvalidSetting("SANDBOX", "on", reason)
+
+
+def _signs_of_a_proxy(settings: Settings) -> Iterator[tuple[str, str]]:
+    """The settings that say that requests come from elsewhere."""
+    if settings.public_url is not None and not is_loopback(urlsplit(settings.public_url).hostname or ""):
+        yield "PUBLIC_URL", settings.public_url
+    if settings.trusted_proxies:
+        yield "TRUSTED_PROXIES", str(settings.trusted_proxies)
+    if settings.base_domain is not None:
+        yield "BASE_DOMAIN", settings.base_domain
+
+
+def check_installed() -> None:
+    """Tell what to install.
+
+    :raises InvalidSetting: without the extra ``sandbox``.
+    """
+    if find_spec("re2") is None:
+        raise _refused("needs the extra 'sandbox', of which google-re2 is not installed")

@@ -1,0 +1,86 @@
+"""``POST .../requests/expect``: what a test expects a client to have sent."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.support.sandbox import Project, Service, wait_for
+
+BODY = {"key": "one", "objectTypeProperty": {"arrayOfIntExample": [1, 2]}}
+
+
+@pytest.fixture(scope="module")
+def used(sandbox: Service) -> Project:
+    """A project whose client has sent three requests."""
+    project = sandbox.make()
+    project.send("POST", "", BODY, {"X-Note": "a"})
+    project.send("GET", "/key=one?limit=5&expand=a&expand=b")
+    project.send("GET", "/key=two")
+    assert wait_for(lambda: not any(entry["underWay"] for entry in project.entries()))
+    return project
+
+
+@pytest.mark.parametrize(
+    ("expected", "numbers"),
+    [
+        ({}, [1, 2, 3]),
+        ({"method": "GET"}, [2, 3]),
+        ({"operationId": ["getResourceByKey"], "path": "/resource/key=o.*"}, [2]),
+        ({"query": {"expand": ["a", "b"], "limit": "5", "offset": False}}, [2]),
+        ({"header": {"x-note": "a"}, "body": {"objectTypeProperty": {"arrayOfIntExample": [2]}}}, [1]),
+        ({"body": '"key": *"one"', "times": 1}, [1]),
+        ({"status": 404}, [3]),
+        ({"method": "GET", "after": 2, "times": {"atLeast": 1, "atMost": 1}}, [3]),
+        ({"method": "DELETE", "times": 0}, []),
+    ],
+)
+def test_what_was_sent_is_found(used: Project, expected: dict[str, Any], numbers: list[int]) -> None:
+    answer = used.order("POST", "/requests/expect", expected)
+    assert (answer.status, answer.json) == (200, {"requests": numbers})
+
+
+def test_what_was_not_sent_is_told_with_the_nearest(used: Project) -> None:
+    expected = {"method": "POST", "path": "/resource", "body": {"key": "two"}, "header": {"X-Note": "b"}}
+    answer = used.order("POST", "/requests/expect", expected)
+    assert answer.status == 409
+    assert answer.json["message"] == "0 requests fit, and at least 1 were expected."
+    assert answer.json["requests"] == []
+    nearest = answer.json["nearest"]
+    assert [each["number"] for each in nearest] == [1, 3, 2]
+    assert nearest[0]["differs"][0] == "header -> x-note: it is (redacted)"
+    assert nearest[0]["differs"][1].startswith('body: it is {"key": "one"')
+    assert "method: it is GET, and POST was expected" in nearest[1]["differs"]
+
+
+@pytest.mark.parametrize("times", [0, 1, {"atMost": 1}, {"atLeast": 4}])
+def test_too_few_and_too_many_are_told(used: Project, times: Any) -> None:
+    answer = used.order("POST", "/requests/expect", {"times": times})
+    assert (answer.status, answer.json["requests"], answer.json["nearest"]) == (409, [1, 2, 3], [])
+
+
+def test_it_waits_for_what_comes(throwaway: Project) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(throwaway.order, "POST", "/requests/expect", {"method": "GET", "withinMs": 60_000})
+        throwaway.send("GET", "?limit=0")
+        assert waiting.result(60).json == {"requests": [1]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "where"),
+    [
+        ({"times": "often"}, "times"),
+        ({"times": {}}, "times"),
+        ({"times": {"first": 1}}, "times -> first"),
+        ({"path": "("}, "path"),
+        ({"operationId": "nothing"}, "operationId"),
+        ({"query": {"limit": 5}}, "query -> limit"),
+        ({"withinMs": 60_001}, "withinMs"),
+        ({"methd": "GET"}, "methd"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_place(used: Project, expected: dict[str, Any], where: str) -> None:
+    answer = used.order("POST", "/requests/expect", expected)
+    assert answer.status == 400
+    (error,) = answer.json["errors"]
+    assert (error.get("field") or error["detailedErrorMessage"].partition(": ")[0]) == where

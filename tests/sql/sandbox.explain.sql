@@ -1,2 +1,0 @@
-EXPLAIN (FORMAT JSON)
-SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)

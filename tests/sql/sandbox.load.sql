@@ -1,2 +1,0 @@
-SELECT project_key, client_id
-FROM sandbox_project

@@ -1,1 +1,0 @@
-SELECT pg_advisory_unlock_shared(1181052515, hashtext(%(project_key)s))

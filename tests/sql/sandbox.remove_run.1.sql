@@ -1,3 +1,0 @@
-DELETE FROM sandbox_run
-WHERE run = %(run)s
-RETURNING id

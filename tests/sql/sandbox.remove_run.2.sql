@@ -1,2 +1,0 @@
-DELETE FROM sandbox_run_count
-WHERE run_id = %(run_id)s

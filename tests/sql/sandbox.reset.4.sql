@@ -1,2 +1,0 @@
-DELETE FROM sandbox_entry
-WHERE project_key = %(project_key)s

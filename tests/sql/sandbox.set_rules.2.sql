@@ -1,2 +1,0 @@
-DELETE FROM sandbox_rule_count
-WHERE project_key = %(project_key)s AND generation < %(generation)s

@@ -1,4 +1,0 @@
-SELECT
-FROM sandbox_project
-WHERE project_key = %(project_key)s AND client_id = %(client_id)s AND NOT is_removed
-FOR KEY SHARE
