@@ -1,5 +1,5 @@
 -- With the sandbox, the service is one process: rules, their counts, the journal and runs lie in its memory.
--- depends: 0003.runs
+-- depends: 0004.unnamed
 
 SET LOCAL lock_timeout = '2s';
 SET LOCAL statement_timeout = '30s';
