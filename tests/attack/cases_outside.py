@@ -12,11 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.attack.cases_sandbox import new_project
-from tests.attack.table import Tally, case
+from tests.attack.table import METRICS_TOKEN, Tally, case
 from tests.faults.check_abuse import posted
 from tests.faults.service import Service
 from tests.support.certificates import Authority
 from tests.support.issuer import AUDIENCE, NAME, running_issuer
+from tests.support.samples import samples, value
 
 GROUP = "issuers, clocks, kill -9"
 
@@ -133,6 +134,34 @@ def tokens_of_removed_projects(service: Service, tally: Tally) -> None:
         for _ in range(4):
             answer = service.request("GET", f"/{key}/resource?limit=1", token=token)
             tally.expect(answer.status == 401, (days, "the key is taken again", answer))
+
+
+@case(GROUP, "four scrapes of the metrics at a time while workers are killed: answered, and no count falls")
+def scrapes_of_killed_workers(service: Service, tally: Tally) -> None:
+    over = threading.Event()
+
+    def scrape() -> None:
+        before = 0.0
+        while not over.is_set():
+            answer = service.request("GET", "/metrics", token=METRICS_TOKEN)
+            if answer.status is None:
+                continue  # its worker was killed
+            tally.expect(answer.status == 200, answer)
+            counted = value(samples(answer.body.decode()), "http_requests_total")
+            tally.expect(counted >= before, (before, counted))
+            before = counted
+
+    threads = [threading.Thread(target=scrape) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(12):
+        killed = service.workers[0]
+        killed.kill()
+        service.wait_until(lambda killed=killed: len(service.workers) == 2 and killed not in service.workers)
+        service.wait_until(lambda: service.probe("ready").status == 200)
+    over.set()
+    for thread in threads:
+        thread.join()
 
 
 @case(GROUP, "workers killed while clients write: totals are those of the rows", within_s=120)
