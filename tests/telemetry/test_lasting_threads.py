@@ -1,12 +1,15 @@
 """Threads that have to live: an error is told, counted, and does not end them."""
 
 import logging
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import metrics
+from tests.support.server import ROOT
 
 
 def test_a_thread_that_fails_begins_anew_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
@@ -29,3 +32,39 @@ def test_a_thread_that_fails_begins_anew_and_says_so(caplog: pytest.LogCaptureFi
     assert metrics.registry.get_sample_value(
         "sample_resource_thread_failures_total", {"thread": "test-of-failures"}
     ) == (2.0)
+
+
+SAMPLED_AFTER_AN_ERROR = """
+import time
+from app.telemetry import lasting_threads
+from app.telemetry.metrics import metrics
+
+class Pool:
+    closed = False
+    failures = [RecursionError("too deep")]
+
+    def get_stats(self):
+        if self.failures:
+            raise self.failures.pop()
+        return {"pool_max": 3}
+
+pool = Pool()
+metrics.watch_pool("a-test", pool)
+lasting_threads.keep_running("pool-metrics", metrics.sample_pools_periodically, pause_s=0)
+while metrics.registry.get_sample_value("sample_resource_pool_connections_max", {"pool": "a-test"}) != 3:
+    time.sleep(0.01)
+print(metrics.registry.get_sample_value("sample_resource_thread_failures_total", {"thread": "pool-metrics"}))
+"""
+
+
+def test_pools_are_watched_on_after_an_error() -> None:
+    """In a process of its own, since the thread lives as long as its process."""
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLED_AFTER_AN_ERROR],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "1.0\n"
