@@ -26,6 +26,7 @@ FROM generate_series(1, 20000) i
 def planner(database_url: str) -> Iterator[Any]:
     """A connection that sees twenty thousand resources, without the scans that are cheaper for so few."""
     with psycopg.connect(database_url) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # as that of a large page
         connection.execute(_MANY)
         connection.execute("ANALYZE resource")
         connection.execute("SET LOCAL enable_seqscan = off")

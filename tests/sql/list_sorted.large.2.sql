@@ -8,5 +8,5 @@ SELECT
         || '},"lastModifiedBy":{"typeId":"api-client","id":' || to_json(r.last_modified_by)
         || '},"objectTypeProperty":' || r.object_type || coalesce(',"someProperty":' || to_json(r.some_property), '')
         || '}'
-FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY w (id, place)
+FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY w (id, place)
     CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r

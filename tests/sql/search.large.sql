@@ -8,5 +8,5 @@ SELECT
             || (r.staged_object_type IS NOT NULL)
             || coalesce(',"someProperty":' || to_json(r.some_property), '')
             || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END
-FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY w (id, place)
+FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY w (id, place)
     CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r

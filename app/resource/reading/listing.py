@@ -24,8 +24,8 @@ from psycopg.pq.abc import PGresult
 from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, FieldType, Part, Stage
-from app.query.predicate.compiler import Clause
-from app.query.sql_text import Parameters, literal, numbered
+from app.query.predicate.compiler import Clause, opaque
+from app.query.sql_text import Parameters, literal, numbered, placeholder
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
     FACET_BYTES_AT_MOST,
@@ -171,7 +171,7 @@ class Page:
             return b"%b%b%b" % (beginning, results, _checked(end))
         with connection.transaction():
             # So that all statements see the same moment.
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             return self._read_large(connection, may_be_large=may_be_large)
 
     def _execute(self, connection: Connection, json: LiteralString) -> tuple[bytes, bytes | None, bytes | None]:
@@ -235,9 +235,9 @@ class Page:
             yield result.get_value(row, 1) or b""
 
 
-_OF_EACH: LiteralString = """
-    SELECT w.place, {}
-    FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY w (id, place)
+_OF_EACH: LiteralString = f"""
+    SELECT w.place, {{}}
+    FROM unnest({opaque(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
         CROSS JOIN LATERAL (
             SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
 
