@@ -145,6 +145,6 @@ def removed_under_writes(service: Service, tally: Tally) -> None:
         for each in sent:
             tally.expect(each.result().status == 401, each.result())
     with service.database() as connection:
-        for table in ("resource", "sandbox_project", "sandbox_entry", "sandbox_rule_count", "word", "unindexed_text"):
+        for table in ("resource", "sandbox_project", "word", "unindexed_text"):
             rows = connection.execute(f"SELECT count(*) FROM {table} WHERE project_key = %s", (key,)).fetchone()
             tally.expect(rows == (0,), (table, rows))

@@ -187,7 +187,7 @@ def killed_workers(service: Service, tally: Tally) -> None:
         over.set()
         for thread in threads:
             thread.join()
-        service.wait_until(lambda: len(service.workers) == 2)
+        service.wait_until(lambda: len(service.workers) == 1)
         path = "/killed/resource/sorted-query-parameters?limit=1&withTotal=true"
         total = service.request("GET", path, token=token).json()["total"]
         with service.database() as connection:

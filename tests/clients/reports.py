@@ -22,16 +22,6 @@ from tests.support.service import ROOT
 PAGE = ROOT / "docs" / "clients.md"
 TABLE = Table(PAGE, "<!-- reports -->\n")
 
-SHORT = {
-    "equalSign": "`key=`",
-    "encodedSlash": "`%2F`",
-    "variables": "`var.*`",
-    "texts": "`text.*`",
-    "repetition": "repetition",
-    "form": "forms",
-    "prefer": "`Prefer`",
-    "ifMatch": "`If-Match`",
-}
 """The notations in the words of the table."""
 
 
@@ -97,21 +87,19 @@ def _report(service: Service, client: Client) -> dict[str, Any]:
 
 
 def _column(report: Mapping[str, Any], recovered: Counter[str]) -> dict[str, str]:
-    specification = report["specification"]
-    met = [SHORT[each["id"]] for each in report["notations"] if each["count"]]
-    statuses = [each["status"] for each in report["statuses"]]
+    met = {kind: [each["name"] for each in found["met"]] for kind, found in report["exercised"].items()}
     findings = [each["title"][0].lower() + each["title"][1:] for each in report["findings"]]
     return {
-        "clauses of the specification": f"{specification['exercised']} of {specification['observable']},"
-        f" {specification['percent']} %",
-        "by profile": ", ".join(
-            f"{each['profile']} {each['percent']} %" for each in specification["profiles"] if each["exercised"]
-        ),
-        "operations": str(len(report["operations"])),
-        "statuses": ", ".join(statuses),
-        "notations": ", ".join(met) or "none",
+        "exercised": f"{report['percent']} %",
+        **{
+            kind: ", ".join(f"`{name}`" if kind == "notations" else name for name in met[kind]) or "none"
+            for kind in ("statuses", "notations", "operators")
+        },
+        "operations": str(len(met["operations"])),
+        "parameters": str(len(met["parameters"])),
         "findings": "; ".join(findings) or "none",
         "of requests that failed: recovered": str(recovered["recovered"]),
         "gave up": str(recovered["gaveUp"]),
         "made it worse": str(recovered["madeWorse"]),
+        "not judged": str(recovered["notJudged"]),
     }

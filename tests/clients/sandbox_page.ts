@@ -338,7 +338,7 @@ equal(await send(collection, token), 200);
 await show(page, "Report");
 await page.getByRole("heading", { name: "Recovery" }).waitFor();
 const row = page.getByRole("row", { name: /503: not available/ });
-deepEqual(await row.getByRole("cell").allInnerTexts(), ["0", "0", "1"]);
+deepEqual(await row.getByRole("cell").allInnerTexts(), ["0", "0", "1", "0"]);
 await checkAccessibility(page, "report");
 await page.setViewportSize({ width: 390, height: 844 });
 const recovery = page.getByRole("group", { name: "Table of recovery" });
@@ -354,9 +354,7 @@ const height = Number(await report.evaluate("document.documentElement.scrollHeig
 ok(height < 10_000, `folded, the report is ${height} pixels high`);
 await report.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Findings" }).click();
 const clause = report.locator("table").first().getByRole("link").first();
-const number = await clause.innerText();
-await clause.click(); // opens the fold that the clause stands in
-await report.locator(`[id="${number}"]`).waitFor();
+ok((await clause.getAttribute("href"))?.endsWith(`/docs/specification#${await clause.innerText()}`), "it leads to the clause");
 await report.close();
 
 // The connection breaks and comes back: nothing is lost

@@ -31,13 +31,11 @@ class Running:
 
 
 @contextmanager
-def embedded(workers: int = 2) -> Iterator[Running]:
-    """With a PostgreSQL of its own and the sandbox, so that the kit makes its own projects."""
+def embedded() -> Iterator[Running]:
+    """With a PostgreSQL of its own and the sandbox, so that the kit makes its own projects: on one worker."""
     with (
         open_folder() as folder,
-        running_service(
-            folder / "log", DATA_DIR=str(folder / "data"), SANDBOX="on", WORKERS=str(workers), **NOT_MEASURED
-        ) as port,
+        running_service(folder / "log", DATA_DIR=str(folder / "data"), SANDBOX="on", **NOT_MEASURED) as port,
     ):
         url = f"http://127.0.0.1:{port}"
         yield Running(url, ("--url", url, "--sandbox"))
@@ -45,7 +43,7 @@ def embedded(workers: int = 2) -> Iterator[Running]:
 
 @contextmanager
 def behind_pgbouncer() -> Iterator[Running]:
-    """Behind PgBouncer in transaction mode, on two workers: without a sandbox, which a pooler cannot have."""
+    """Behind PgBouncer in transaction mode, on two workers: without a sandbox, which has one."""
     with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
         direct = server.create_database("conformance")
         with pgbouncer(direct, default_pool_size="16") as url:

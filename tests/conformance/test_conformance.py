@@ -13,7 +13,7 @@ from tests.conformance.test_every_clause import NEEDS_A_CONNECTION
 
 def test_the_service_passes_the_clauses_about_connections(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    with embedded(workers=1) as service:
+    with embedded() as service:
         done = check(service, "--clause", ",".join(NEEDS_A_CONNECTION), "--json", str(report))
     assert done.returncode == 0, done.stdout
     outcomes = {clause["number"]: clause["outcome"] for clause in json.loads(report.read_text())["clauses"]}

@@ -1,19 +1,15 @@
 """Small traffic that holds connections, threads that die, clients that hang up: probes and other clients go on."""
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from tests.attack.cases_connections import ANONYMOUS_BODY, SILENCE, delayed_requests, hang_up
 from tests.faults.attackers import Attackers, Kind, Probes, ordinary_client
-from tests.faults.failing_journal import FAILURES
 from tests.faults.reports import Report
 from tests.faults.service import Service
-from tests.support.gunicorn_server import Gunicorn
 
 P99_S = 3.0
 METRICS_TOKEN = "faults-metrics-token"
@@ -61,33 +57,6 @@ def test_small_traffic_keeps_nobody_from_being_served(service: Service, report: 
     assert probes.slowest_s < P99_S
     assert seen.failed == 0
     assert seen.p99 < P99_S
-
-
-def test_a_thread_of_the_journal_that_fails_begins_anew_and_entries_are_written(
-    service: Service, report: Report, tmp_path: Path
-) -> None:
-    """It is not the list that writes them: it flushes its own project, and the thread all."""
-    url, log = service.master.environ()["DATABASE_URL"], tmp_path / "log"
-    failing = Gunicorn("tests.faults.failing_journal:application()", log, DATABASE_URL=url, SANDBOX="on", WORKERS="2")
-    try:
-        key = service.request("POST", "/sandbox/projects", {}).json()["projectKey"]
-        began = time.monotonic()
-        sent = 0
-        with service.database() as connection:
-
-            def written() -> int:
-                row = connection.execute("SELECT count(*) FROM sandbox_entry WHERE project_key = %s", (key,)).fetchone()
-                return 0 if row is None else row[0]
-
-            while log.read_text().count("a thread failed and begins anew") < 2 * FAILURES and sent < 200:
-                assert failing.get(f"/{key}/resource") == 401
-                sent += 1
-                time.sleep(0.1)
-            service.wait_until(lambda: written() == sent, within_s=15)
-        report(f"{2 * FAILURES} failures, all {sent} entries {time.monotonic() - began:.1f} s after the first")
-        assert failing.get("/health/live") == 200
-    finally:
-        assert failing.stop() == 0
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Service:
             "PORT": str(self.port),
             "HEALTH_BIND": f"127.0.0.1:{self.health_port}",
             "DATA_DIR": str(self.folder / "data"),
-            "WORKERS": "2",
+            "WORKERS": "1" if environment.get("SANDBOX") == "on" else "2",
             "THREADS": "8",
             **environment,
         }

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from app.config import Settings
+from app.sandbox.settings import SandboxSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -47,11 +48,11 @@ def test_the_sandbox_has_the_settings_that_the_documents_name() -> None:
     (documented,) = re.findall(r"^docker run .*\\\n.*all-in-one$", (ROOT / "docs/clients.md").read_text(), re.MULTILINE)
     assert set(environment) == set(re.findall(r"-e (\w+)=", documented))
     settings = Settings.from_environment({name: default(value) for name, value in environment.items()})
-    assert settings.sandbox_is_on
+    assert SandboxSettings.of(settings).is_on
     # The head of the file says what tests need.
     (url, token) = re.findall(r"^#   SAMPLE_RESOURCE_URL=(\S+) SANDBOX_TOKEN=(\S+)$", SANDBOX_FILE, re.MULTILINE)[0]
     assert token == default(environment["SANDBOX_TOKEN"])
-    assert token == settings.sandbox_token
+    assert token == SandboxSettings.of(settings).token
     host, port = url.removeprefix("http://").split(":")
     (published,) = sandbox()["ports"]
     assert default(published) == f"{host}:{port}:{re.findall('PORT=([0-9]+)', DOCKERFILE)[0]}"

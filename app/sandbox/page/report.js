@@ -6,7 +6,7 @@ import { Empty, Fault, useEvery } from "./parts.js";
 import { Finding } from "./requests.js";
 
 const TROUBLES = { 401: "401: token refused", 409: "409: version refused", 429: "429: too many requests", 503: "503: not available", lost: "Answer lost" };
-const OUTCOMES = { recovered: ["recovered", "good"], gaveUp: ["gave up", "some"], madeWorse: ["made it worse", "bad"], notJudged: ["not judged", "soft"] };
+const OUTCOMES = { recovered: ["recovered", "good"], gaveUp: ["gave up", "some"], madeWorse: ["worse", "bad"], notJudged: ["not judged", "soft"] };
 
 export function Report({ project, journal }) {
   const [report, setReport] = useState(null);
