@@ -25,6 +25,7 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
+from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 from tests.support.contract import Contract
@@ -117,7 +118,7 @@ def database_url(cluster: EmbeddedPostgres) -> str:
         if on_cluster():
             # One process distributes; the others wait for it.
             connection.execute("SELECT pg_advisory_lock(7)")
-            for _ in distribute.distribute(connection, shards=8):
+            for _ in distribute.distribute(connection, shards=8, others=LOCAL_TABLES):
                 pass
         signing_keys.ensure_signing_key(connection)
     return url

@@ -16,6 +16,7 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
+from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 
@@ -134,17 +135,6 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert "words_of(text,text)  is on the workers now" in output.splitlines()
 
 
-def test_no_table_stays_unlogged(url: str, citus: Connection) -> None:
-    unlogged = "SELECT relname FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r' ORDER BY relname"
-    before = [name for (name,) in citus.execute(unlogged).fetchall()]
-    assert before
-    lines = run(url)[1].splitlines()
-    assert citus.execute(unlogged).fetchall() == []
-    assert [line for line in lines if "is logged now" in line] == [
-        f"{table}  is logged now, so that its shards can be moved" for table in before
-    ]
-
-
 def test_extensions_are_created_on_the_workers_unless_they_are_there(url: str, citus: Connection) -> None:
     citus.execute(
         "INSERT INTO standin.pg_dist_object"
@@ -178,7 +168,7 @@ def test_repeating_it_only_frees_what_an_interrupted_run_has_left(url: str, citu
 
 
 def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
-    for step in distribute.distribute(citus, 32):
+    for step in distribute.distribute(citus, 32, LOCAL_TABLES):
         if step.name == distribute.REFERENCE[1]:
             break
     before = calls(citus)
@@ -272,7 +262,7 @@ def test_a_table_on_other_machines_than_the_resource_is_refused(url: str, citus:
 def test_every_table_is_in_one_of_the_lists(citus: Connection) -> None:
     """Whoever adds a table has to decide how it is distributed."""
     tables = distribute.service_tables(citus)
-    listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL)
+    listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL, *LOCAL_TABLES)
     assert len(listed) == len(set(listed))
     assert tables <= set(listed)
     assert {*distribute.REFERENCE, distribute.DISTRIBUTED[0]} <= tables
@@ -284,7 +274,7 @@ def test_tables_with_projects_are_those_that_are_distributed(citus: Connection) 
         " WHERE table_schema = 'public' AND column_name = 'project_key'"
     ).fetchall()
     # Tables can be colocated only if the type and the collation of the column are the same.
-    found = [row for row in rows if row[0] not in distribute.REFERENCE]
+    found = [row for row in rows if row[0] not in (*distribute.REFERENCE, *LOCAL_TABLES)]
     assert sorted(found) == [(table, "NO", "text", "C") for table in sorted(tables_of_projects(citus))]
 
 
