@@ -3,7 +3,7 @@
 from marshmallow import INCLUDE, Schema
 
 from app.sandbox.analysis.exercised import KINDS
-from app.sandbox.api.declaring import ref, said, several, sometimes
+from app.sandbox.api.declaring import object_of, ref, said, several, sometimes
 
 _NULLABLE = ("string", "null")
 _TIME = {"format": "date-time"}
@@ -58,7 +58,7 @@ class ProjectSchema(Schema):
     tokenTtlSeconds = said("integer")
     clock = said("object", "now, runs, and offsetSeconds if it runs")
     ids = said("object", "the seed, if there is one")
-    snapshots = said("array", items={"type": "object", "required": ["name", "createdAt"]})
+    snapshots = said("array", items=object_of("name", "createdAt"))
 
 
 class ProjectListSchema(Schema):
@@ -178,11 +178,7 @@ class UnmetSchema(ErrorSchema):
     nearest = said(
         "array",
         "up to three requests, and how they differ",
-        items={
-            "type": "object",
-            "required": ["number", "method", "target", "status", "differs"],
-            "properties": {"differs": {"type": "array", "items": {"type": "string"}}},
-        },
+        items=object_of("number", "method", "target", "status", differs={"type": "array", "items": {"type": "string"}}),
     )
 
 
@@ -194,7 +190,7 @@ class ExplanationSchema(Schema):
     conditions = said(
         "array",
         "each with the index that serves it; null: the whole project is read",
-        items={"type": "object", "required": ["condition", "index"]},
+        items=object_of("condition", "index"),
     )
     answer = sometimes(("object", "boolean"), "only with execute: the page, or whether something exists")
 
@@ -203,7 +199,7 @@ class ExercisedSchema(Schema):
     """What of one kind was exercised."""
 
     percent = said("integer")
-    met = said("array", items={"type": "object", "required": ["name", "times"]})
+    met = said("array", items=object_of("name", "times"))
     notMet = said("array", items={"type": "string"})
 
 
@@ -217,7 +213,7 @@ class ReportSchema(Schema):
     percent = said("integer", "of all that can be exercised")
     exercised = said("object", required=list(KINDS), properties={kind: ref("Exercised") for kind in KINDS})
     recovery = said("object", "by what went wrong: recovered, gaveUp, madeWorse, notJudged, and episodes")
-    findings = said("array", items={"allOf": [ref("Finding"), {"type": "object", "required": ["count", "examples"]}]})
+    findings = said("array", items={"allOf": [ref("Finding"), object_of("count", "examples")]})
 
 
 class RunSchema(Schema):

@@ -112,6 +112,14 @@ def ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
+def object_of(*names: str, **properties: Any) -> dict[str, Any]:
+    """An object that has some members.
+
+    :param properties: those with a schema.
+    """
+    return {"type": "object", "required": list(names), "properties": {**{name: {} for name in names}, **properties}}
+
+
 def several(name: str, meaning: str = "") -> Any:
     """An array of another schema."""
     return said("array", meaning, items=ref(name))

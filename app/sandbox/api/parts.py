@@ -122,6 +122,9 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
             if method != "parameters":
                 operation["security"] = [{"sandboxToken": []}, {}]
                 responses = operation["responses"]
+                responses["403"] = responses["default"]
+                if path.get("parameters"):
+                    responses["404"] = responses["default"]
                 if responses.pop("422", None) is not None:
                     responses["400"] = responses["default"]
                 if EVENTS in media_types.get(operation["operationId"], ()):
