@@ -41,8 +41,8 @@ class Requests(Endpoint):
         """List requests
 
         The last 1,000 requests, newest first, numbered by their arrival. With `Accept: text/event-stream` each as an
-        event `request`, once more as an event `ended` if it was under way then, and an event `finding` for what a
-        later request shows of an earlier one.
+        event `request`, once more as an event `ended` if it was under way then, and as an event `changed` if a later
+        request shows something of it.
         """
         project = project_of(projectKey)
         if request.accept_mimetypes.best_match([JSON, EVENTS], JSON) == EVENTS:
