@@ -17,7 +17,7 @@ from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.expecting import expected, nearest
+from app.sandbox.api.expecting import expected, nearest, told
 from app.sandbox.api.parts import EVENTS, parts
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.har import archive
@@ -133,7 +133,7 @@ class Expected(Endpoint):
         fits, found = expected(journal, expectation, parts().pause)
         if fits:
             return json_of({"requests": found})
-        message = f"{len(found)} requests fit, and {expectation.told()} expected."
+        message = told(expectation, len(found))
         return json_of(
             {
                 "statusCode": 409,
