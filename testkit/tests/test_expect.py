@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from sample_resource_testkit.gate import percentage, profile_names, report_file
+from sample_resource_testkit.gate import percentage, report_file
 from sample_resource_testkit.journal import Expected, JournalEntry, verified
 from sample_resource_testkit.plugin import run_name_of
 
@@ -119,7 +119,6 @@ def test_without_requests_that_is_told() -> None:
         (report_file, "report.pdf"),
         (percentage, "101"),
         (percentage, "1.5"),
-        (profile_names, "core,serch"),
         (run_name_of, "a b"),
         (run_name_of, "a" * 65),
     ],
