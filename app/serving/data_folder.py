@@ -15,7 +15,7 @@ import pwd
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
@@ -316,7 +316,7 @@ def _make_account() -> pwd.struct_passwd | None:
 
 
 @contextlib.contextmanager
-def _locked_accounts() -> Iterator[None]:
+def _locked_accounts() -> Generator[None]:
     """One process at a time: useradd looks for the name before it locks, so a second one would change the user id."""
     folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
     try:
