@@ -19,10 +19,10 @@ from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_body, read_form, read_json
+from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
-from app.values.large_values import LARGE_FROM, beside_other_requests
 from app.values.strict_json import is_utf8
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
@@ -141,7 +141,8 @@ def _beside_others_if_large(parse: Callable[[], Any]) -> Callable[[], Any]:
     def load() -> Any:
         if len(read_body(request, current_app.config["MAX_CONTENT_LENGTH"])) < LARGE_FROM:
             return parse()
-        return beside_other_requests(parse)
+        project: str = (request.view_args or {}).get("project_key", "")
+        return beside_other_requests(parse, project)
 
     return load
 
