@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import EXPANDABLE, SORTABLE
@@ -213,10 +213,9 @@ class SortedListSchema(ConditionsSchema):
         example=["createdBy"],
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        selection = Selection(predicate=data.get("where"))
-        return ListQuery(selection, paging_of(data), frozenset(data.get("expand", ())))
+    def make(self, values: dict[str, Any]) -> ListQuery:
+        selection = Selection(predicate=values.get("where"))
+        return ListQuery(selection, paging_of(values), frozenset(values.get("expand", ())))
 
 
 _CONTAINED_REFERENCE = {"$ref": "#/components/schemas/ContainedObjectType"}
@@ -298,9 +297,8 @@ class FilteredListSchema(ConditionsSchema):
         example=["bird", "fish"],
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        return ListQuery(Selection(tuple(_containments(data)), data.get("where")), paging_of(data))
+    def make(self, values: dict[str, Any]) -> ListQuery:
+        return ListQuery(Selection(tuple(_containments(values)), values.get("where")), paging_of(values))
 
 
 def _containments(data: dict[str, Any]) -> list[Containment]:
@@ -361,9 +359,8 @@ class StagedSchema(QuerySchema):
         example=False,
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> bool:
-        return data["staged"]
+    def make(self, values: dict[str, Any]) -> bool:
+        return values.get("staged", False)
 
 
 class VersionSchema(QuerySchema):
@@ -376,9 +373,8 @@ class VersionSchema(QuerySchema):
         meaning="the expected version; if it differs from the actual one, 409",
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
-        return ExpectedVersion(data["version"]) if "version" in data else None
+    def make(self, values: dict[str, Any]) -> ExpectedVersion | None:
+        return ExpectedVersion(values["version"]) if "version" in values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +398,5 @@ class EchoQuerySchema(QuerySchema):
         example="any text",
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> EchoQuery:
-        return EchoQuery(**data)
+    def make(self, values: dict[str, Any]) -> EchoQuery:
+        return EchoQuery(**values)
