@@ -157,8 +157,6 @@ def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
 def test_the_lock_files_of_npm_have_no_addresses() -> None:
     """Neither registries (the option omit-lockfile-registry-resolved) nor sponsors (remove each ``funding``)."""
     folders = (
-        "benchmarks/peers/for_clients",
-        "benchmarks/peers/mock",
         "testkit/clients",
         "testkit-js/examples",
         "tests/clients",
