@@ -114,7 +114,7 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The condition for a scan that looks for these resources."""
-        return _all_of([clause.indexed for clause in self.clauses])
+        return _all_of([clause.text for clause in self.clauses])
 
     @property
     def parameters(self) -> Parameters:
@@ -123,7 +123,7 @@ class Selected:
 
     def where_in(self, order: Term) -> LiteralString:
         """The condition for a scan in this order."""
-        return _all_of([clause.unindexed for clause in self.clauses]) if order.indexed else self.where
+        return _all_of([clause.in_order for clause in self.clauses]) if order.indexed else self.where
 
 
 def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:

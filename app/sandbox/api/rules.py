@@ -10,6 +10,7 @@ import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none
 from flask import current_app
 from marshmallow import ValidationError
 
+from app.http.large_bodies import beside_other_requests
 from app.sandbox.api.declaring import anything, boolean, choice, number, text, whole
 from app.sandbox.rules.matching import compiled
 from app.sandbox.rules.rules import (
@@ -37,7 +38,6 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.large_values import beside_other_requests
 
 RULES_AT_MOST = 100
 PATTERNS_AT_MOST = 20
