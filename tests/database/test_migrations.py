@@ -64,7 +64,9 @@ def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
 def test_a_database_with_another_encoding_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
     name = psycopg.sql.Identifier(project)
     with psycopg.connect(cluster.conninfo(superuser=True), autocommit=True) as connection:
-        connection.execute(psycopg.sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name))
+        connection.execute(
+            psycopg.sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
+        )
     with pytest.raises(UnsupportedServer, match="the encoding SQL_ASCII; UTF8 is needed"):
         migrate.upgrade(cluster.conninfo(project))
 
