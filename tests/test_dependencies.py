@@ -110,7 +110,7 @@ def locked(path: Path) -> dict[str, tuple[str, int]]:
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_images_and_venv_install_the_versions_of_constraints_by_hash(path: Path) -> None:
-    """``make lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
+    """``make generate ARGS=lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
     found = locked(path)
     lines = [line for line in path.read_text().splitlines() if not line.startswith(("#", "    --hash="))]
     assert len(lines) == len(found) > 0, "each entry is a name, a version and hashes"

@@ -3,7 +3,6 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import psutil
@@ -14,14 +13,9 @@ from tests.faults.load import Load
 from tests.faults.reports import Report
 from tests.faults.service import Service
 
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
+
 RECOVERED_WITHIN_S = 10.0
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    started = Service()
-    yield started
-    started.remove()
 
 
 def assert_recovered(load: Load, moment: float, report: Report) -> None:
@@ -150,3 +144,33 @@ def test_a_stop_lets_requests_in_flight_finish_and_loses_nothing(report: Report)
         assert cut <= 8
     finally:
         service.remove()
+
+
+def test_totals_are_those_of_the_rows_after_workers_were_killed(service: Service) -> None:
+    token = service.token("manage_test:killed")
+    for _ in range(4):
+        over = threading.Event()
+
+        def write(over: threading.Event = over) -> None:
+            while not over.is_set():
+                answer = service.request("POST", "/killed/resource", {"objectTypeProperty": {}}, token)
+                if answer.status == 201 and int((made := answer.json())["id"][-1], 16) < 4:
+                    service.request("DELETE", f"/killed/resource/{made['id']}?version=1", None, token)
+
+        threads = [threading.Thread(target=write) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        killed = service.workers[0]
+        killed.kill()
+        time.sleep(1)
+        over.set()
+        for thread in threads:
+            thread.join()
+        service.wait_until(lambda gone=killed: gone not in service.workers and len(service.workers) == 2)
+        path = "/killed/resource/sorted-query-parameters?limit=1&withTotal=true"
+        total = service.request("GET", path, token=token).json()["total"]
+        with service.database() as connection:
+            rows = connection.execute("SELECT count(*) FROM resource WHERE project_key = 'killed'").fetchone()
+        assert rows == (total,)
+        assert total > 0

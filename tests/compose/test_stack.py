@@ -1,7 +1,6 @@
-"""The stack of ``docker-compose.yml`` on this machine's container engine: ``make compose-test``.
+"""The stack of ``docker-compose.yml`` on this machine's container engine: ``make test-slow ARGS=-mcompose``.
 
-The name does not begin with ``test_``, so ``make test`` does not collect this file: it must run without an engine. The
-tests run in order and share the stack; each leaves it running with its data. ``COMPOSE=docker-compose`` chooses the
+The tests run in order and share the stack; each leaves it running with its data. ``COMPOSE=docker-compose`` chooses the
 command if both are installed.
 """
 
@@ -21,6 +20,8 @@ from uuid import uuid4
 import pytest
 
 from tests.compose.engine import ANY, PROJECT, ROOT, Answer, Stack
+
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
 
 SERVICES = ("db", "app", "proxy")
 

@@ -2,11 +2,12 @@
 
 import http.client
 import json
+import random
 import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,15 +19,10 @@ from tests.faults.attackers import ordinary_client
 from tests.faults.reports import Report
 from tests.faults.service import Service
 
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
+
 SMUGGLED = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 """A request inside another: it must not be answered. Servers could read it as a body, or as the next request."""
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    started = Service()
-    yield started
-    started.remove()
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +234,46 @@ def test_malicious_bodies_are_refused_quickly(service: Service, token: str, name
     assert status == 400, text[:300]
     assert len(text) < 100_000
     assert seconds < 5
+
+
+_WORDS = (
+    "", "a", "key", "version", "objectTypeProperty", "arrayOfObjectType", "createdAt", "not", "and", "or", "in", "is",
+    "(", ")", "((", ",", ":", ".", "=", "!=", "<>", ">", "<", '"', '"a"', '"\\"', "'", "%", "_", ";", "--", "/*", "1",
+    "-0", "1e400", "99999999999999999999", "0.1", "true", "null", "missing", "range", "from", "to", "*", "\u0130",
+    "\x7f", "\U0001f600", "{", "}", "[", "]", "$1", "%s", "within circle(1,2,3)", "contains any", "is empty", "as x",
+)  # fmt: skip
+"""What expressions are made of, in no order that the grammars permit."""
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        *(("sorted-query-parameters", name) for name in ("where", "sort", "expand")),
+        *(("searchApiPattern", name) for name in ("filter", "filter.query", "facet", "text.en", "sort")),
+    ],
+)
+def test_words_of_the_languages_in_any_order_are_no_fault_of_the_service(
+    service: Service, token: str, path: str, name: str
+) -> None:
+    chance = random.Random(7)  # noqa: S311 -- the same queries in each run
+    for _ in range(60):
+        query = urlencode({name: " ".join(chance.choices(_WORDS, k=chance.randint(1, 8)))})
+        answer = service.request("GET", f"/demo/resource/{path}?{query}", token=token)
+        assert answer.status is not None, query
+        assert answer.status < 500, (query, answer)
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://one.example/health/live", b"200"),
+        ("http://[::1]:1/health/live", b"200"),
+        ("http://a%20b@", b"4"),
+    ],
+)
+def test_a_target_in_absolute_form_is_answered_or_refused(service: Service, target: str, status: bytes) -> None:
+    received = sent_raw(service, f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    assert received.startswith(b"HTTP/1.1 " + status)
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])

@@ -1,4 +1,4 @@
-"""The wheel installed with all its dependencies, by the tools that users have: ``make dist-test``.
+"""The wheel installed with all its dependencies, by the tools that users have: ``make test-slow ARGS=-minstallers``.
 
 It is not part of ``make test``, since it downloads everything that the service requires. The versions are those of
 constraints.txt with pip, and the newest ones otherwise. ``PYTHON`` names another interpreter.
@@ -20,6 +20,8 @@ from tests.installation.archives import build
 from tests.installation.environments import Installation, ordinary_user, own
 from tests.installation.walk import walk
 from tests.support.server import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.installers]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The image with everything, ``sample-resource:all-in-one``, and what differs in the lean one: ``make compose-test``.
+"""The image with everything, ``sample-resource:all-in-one``, and what differs in the lean one.
 
 The tests run in order. Those that share the fixture ``container`` leave it running with its data.
 """
@@ -19,6 +19,8 @@ from tests.compose.engine import ROOT, docker, find_compose
 from tests.support.ports import free_port
 from tests.support.server import get
 from tests.support.waiting import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
 
 USER = "10001"
 

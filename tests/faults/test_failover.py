@@ -10,6 +10,8 @@ from tests.faults.postgres_pair import PostgresPair
 from tests.faults.reports import Report
 from tests.faults.service import Service
 
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
+
 RECOVERED_WITHIN_S = 10.0
 
 

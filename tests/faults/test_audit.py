@@ -8,6 +8,8 @@ import pytest
 from tests.faults.load import Load
 from tests.faults.service import Service
 
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
+
 
 @pytest.fixture(scope="module")
 def load() -> Iterator[Load]:

@@ -10,6 +10,8 @@ from app.database import distribute
 from tests.compose.engine import ANY, PROJECT, Stack
 from tests.support.ports import free_port
 
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
+
 STAGED = {"arrayOfIntExample": [7]}
 
 

@@ -1,27 +1,25 @@
 """What replaces or removes a whole sandbox project, beside clients that write into it."""
 
+import json
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
 
 import psutil
 import pytest
 
+from tests.faults.attackers import crowding, ordinary_client
 from tests.faults.reports import Report
 from tests.faults.service import Answer, Service
+from tests.faults.test_requests import posted
+
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
 RESOURCES = 3_000
 RUNS = 4
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    started = Service(SANDBOX="on")
-    yield started
-    started.remove()
 
 
 class Project:
@@ -33,6 +31,8 @@ class Project:
         self.service = service
         self.key: str = made.json()["projectKey"]
         self.token: str = made.json()["accessToken"]
+        self.client: str = made.json()["clientId"]
+        self.secret: str = made.json()["clientSecret"]
 
     def send(self, method: str, path: str = "", body: Any = None) -> Answer:
         return self.service.request(method, f"/{self.key}/resource{path}", body, self.token)
@@ -45,12 +45,12 @@ class Project:
             return connection.execute(statement, (self.key,)).fetchall()
 
 
-def test_the_journal_goes_on_when_a_server_that_was_replaced_never_answers_again(service: Service) -> None:
+def test_the_journal_goes_on_when_a_server_that_was_replaced_never_answers_again(sandboxed: Service) -> None:
     """As a primary that is frozen: its sessions stay open and say nothing, and new ones find the one in its place."""
-    project = Project(service)
+    project = Project(sandboxed)
     assert project.send("GET").status == 200
     assert project.order("GET", "/requests").status == 200
-    with service.database() as connection:
+    with sandboxed.database() as connection:
         pids = connection.execute(
             "SELECT pid FROM pg_stat_activity WHERE application_name = 'sample-resource'"
         ).fetchall()
@@ -58,8 +58,8 @@ def test_the_journal_goes_on_when_a_server_that_was_replaced_never_answers_again
     for session in frozen:
         session.suspend()
     try:
-        service.wait_until(lambda: project.send("GET", "/key=after").status == 404, within_s=40)
-        service.wait_until(lambda: "/key=after" in project.order("GET", "/requests").body.decode(), within_s=40)
+        sandboxed.wait_until(lambda: project.send("GET", "/key=after").status == 404, within_s=40)
+        sandboxed.wait_until(lambda: "/key=after" in project.order("GET", "/requests").body.decode(), within_s=40)
     finally:
         for session in frozen:
             with suppress(psutil.NoSuchProcess):
@@ -98,12 +98,12 @@ class Writers:
 
 
 @pytest.mark.parametrize("what", ["reset", "restore", "resetOfCopy"])
-def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(service: Service, report: Report, what: str) -> None:
-    project = Project(service, resources=RESOURCES)
+def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Service, report: Report, what: str) -> None:
+    project = Project(sandboxed, resources=RESOURCES)
     if what == "restore":
         assert project.order("PUT", "/snapshots/all").status == 204
     if what == "resetOfCopy":
-        project = Project(service, copyOf=project.key)
+        project = Project(sandboxed, copyOf=project.key)
     copied = project.execute("SELECT key FROM resource_copy WHERE project_key = %s AND name = '' AND key IS NOT NULL")
     keys = [row[0] for row in copied]
     written = waited = 0
@@ -143,10 +143,10 @@ TABLES = (
 )  # fmt: skip
 
 
-def test_nothing_is_written_after_a_project_is_removed(service: Service, report: Report) -> None:
+def test_nothing_is_written_after_a_project_is_removed(sandboxed: Service, report: Report) -> None:
     statuses: list[int | None] = []
     for run in range(6):
-        project = Project(service, projectKey="removed-again", ids={"seed": run}, resources=50)
+        project = Project(sandboxed, projectKey="removed-again", ids={"seed": run}, resources=50)
         rule = {"match": {"method": "POST"}, "delayMs": 300, "jitterMs": 900}
         assert project.order("PUT", "/rules", {"rules": [rule]}).status == 204
         body = {"objectTypeProperty": {"arrayOfStringExample": [f"new words of run {run}"]}}
@@ -170,3 +170,48 @@ _ROWS = (
     )
     + ") found"
 )
+
+
+def test_searches_executed_by_explain_leave_others_their_connections(sandboxed: Service, report: Report) -> None:
+    """Twelve at a time wait in the lane of slow reads, and another project goes on."""
+    project = Project(sandboxed, resources=2_000)
+    order = {"operationId": "searchResources", "query": "facet=arrayOfStringExample&facet=key", "execute": True}
+    over = threading.Event()
+    statuses: set[int | None] = set()
+
+    def execute() -> None:
+        while not over.is_set():
+            statuses.add(project.order("POST", "/explain", order).status)
+
+    def waited_slow() -> float:
+        return sandboxed.metric("admission_wait_seconds_count", lane="slow")
+
+    before = waited_slow()
+    token = sandboxed.token("manage_test:demo")
+    crowded = crowding()
+    with ThreadPoolExecutor(12) as pool:
+        running = [pool.submit(execute) for _ in range(12)]
+        seen = ordinary_client(sandboxed.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
+        over.set()
+        for each in running:
+            each.result()
+    report(f"another project: {seen.count} answers, p99 {seen.p99 * 1000:.0f} ms")
+    assert statuses <= {200, 503}
+    assert seen.failed == 0
+    assert seen.p99 < 2 * crowded
+    assert waited_slow() > before
+
+
+@pytest.mark.parametrize("days", [1, 9, 400, 3650])
+def test_tokens_of_a_removed_project_are_refused_whatever_its_clock_was(sandboxed: Service, days: int) -> None:
+    """Also after somebody has made a project with the same key."""
+    project = Project(sandboxed)
+    assert project.order("PUT", "/clock", {"offsetSeconds": days * 86_400}).status == 204
+    form = urlencode({"grant_type": "client_credentials", "client_id": project.client, "client_secret": project.secret})
+    issued = posted(sandboxed, "/oauth/token", form.encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+    project.token = json.loads(issued[1])["access_token"]
+    assert project.send("GET").status == 200
+    assert project.order("DELETE").status == 204
+    assert {project.send("GET").status for _ in range(4)} == {401}
+    Project(sandboxed, projectKey=project.key)
+    assert {project.send("GET").status for _ in range(4)} == {401}

@@ -20,6 +20,8 @@ import pytest
 
 from tests.compose.engine import ANY, PROJECT, Stack, docker
 
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
+
 OUTER = {"OUTER_PROXIES": "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16"}
 
 BODY_BYTES = 3_900_000

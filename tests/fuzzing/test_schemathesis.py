@@ -9,11 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.database.connection import Connection
 from app.identity import clients
 from tests.conftest import TokenFor
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
+
+pytestmark = [pytest.mark.slow, pytest.mark.contract]
 
 FUZZING = Path(__file__).resolve().parent
 

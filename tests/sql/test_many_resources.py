@@ -1,4 +1,4 @@
-"""``make plan-test``: the rules of test_plans.py for projects of 100, 10,000 and 300,000 resources.
+"""``make test-slow ARGS=-mplans``: the rules of test_plans.py for projects of 100, 10,000 and 300,000 resources.
 
 Each is alone first, just loaded and analysed; then beside a larger one; and what is loaded later finds the statistics
 of before. It takes some minutes.
@@ -9,6 +9,8 @@ import pytest
 from tests.sql.plan_rules import excesses
 from tests.support.plans import open_planner, statements_of_projects
 from tests.support.walk import Walked
+
+pytestmark = [pytest.mark.slow, pytest.mark.plans]
 
 SIZES = {"few": 100, "many": 10_000, "most": 300_000}
 

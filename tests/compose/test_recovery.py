@@ -8,6 +8,8 @@ import pytest
 
 from tests.compose.engine import ROOT, Stack
 
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
+
 SECTION = (ROOT / "docs/operations.md").read_text().partition("### Back to a point in time")[2].partition("\n## ")[0]
 BASE_COPY, RECOVERY = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
 

@@ -1,7 +1,6 @@
-"""The service behind PgBouncer in transaction mode: ``make pooler-test``.
+"""The service behind PgBouncer in transaction mode: ``make test-slow ARGS=-mpooler``.
 
-The name does not begin with ``test_``, so ``make test`` does not collect this file: it must run without PgBouncer. The
-environment variable ``PGBOUNCER`` names the program if it is not on the path.
+The environment variable ``PGBOUNCER`` names the program if it is not on the path.
 """
 
 import json
@@ -39,6 +38,8 @@ from tests.conftest import open_folder
 from tests.support.api import EXAMPLE, Api, codes, send_concurrently
 from tests.support.ports import free_port
 
+pytestmark = [pytest.mark.slow, pytest.mark.pooler]
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = shlex.split(os.environ.get("PGBOUNCER", "pgbouncer"))
 SERVER_CONNECTIONS = 4
@@ -51,7 +52,10 @@ LIMITS = {"statement_timeout": "5s", "lock_timeout": "300ms", "idle_in_transacti
 def version() -> tuple[int, ...]:
     """PgBouncer's version. Exits the test run with a message if PgBouncer is not installed."""
     if shutil.which(PROGRAM[0]) is None:
-        pytest.exit("make pooler-test needs PgBouncer (Debian: apt install pgbouncer), or PGBOUNCER=...", returncode=1)
+        pytest.exit(
+            "These tests need PgBouncer (Debian: apt install pgbouncer), or PGBOUNCER=...",
+            returncode=1,
+        )
     told = subprocess.run([*PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"PgBouncer (\d+)\.(\d+)", told)
     assert found, told

@@ -19,6 +19,8 @@ import pytest
 from tests.clients.__main__ import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
 
+pytestmark = [pytest.mark.slow, pytest.mark.contract]
+
 KIT = ROOT / "testkit-js"
 EXAMPLES = KIT / "examples"
 RUNNERS = ("vitest", "jest", "node-test")

@@ -12,6 +12,8 @@ import yaml
 from tests.compose.engine import ANY, ROOT, Answer, Stack
 from tests.support.ports import free_port
 
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
+
 OPS = ROOT / "ops"
 DASHBOARD = json.loads((OPS / "grafana/dashboards/sample-resource.json").read_text())
 EXPRESSIONS = {

@@ -19,6 +19,8 @@ from tests.clients.__main__ import HERE, NODE, install_node_packages
 from tests.support.ports import free_port
 from tests.support.service import ROOT
 
+pytestmark = [pytest.mark.slow, pytest.mark.recipes]
+
 IMAGE = "sample-resource:all-in-one"
 
 
