@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import LiteralString
 
-from app.query.object_fields import OBJECT_FIELDS, TEXT, ArrayField, Member
+from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
 
 
 class FieldType(Enum):
@@ -169,12 +169,12 @@ def _array(row: ArrayField) -> Field:
     """A field of ObjectType, from its row."""
     if row.type is None or row.column is None:
         return _in_document(row.name, FieldType.OBJECTS, *map(_member, row.members))
-    field_type = FieldType.TEXTS if row.type is TEXT else FieldType.NUMBERS
+    field_type = FieldType.TEXTS if row.type.is_text else FieldType.NUMBERS
     return _in_document(row.name, field_type, values=ValueArray(row.column, row.type.column))
 
 
 def _member(row: Member) -> Field:
-    field_type = FieldType.TEXT if row.type is TEXT else FieldType.NUMBER
+    field_type = FieldType.TEXT if row.type.is_text else FieldType.NUMBER
     return Field(row.name, field_type, values=ValueArray(row.column, row.type.column, row.name))
 
 
