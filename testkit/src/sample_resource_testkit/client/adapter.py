@@ -38,7 +38,8 @@ _ENDS_WITHIN_S = 3.0
 _ENDS_OF_LINES = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 """Some languages read a line only up to these characters, so they are written as escapes."""
 
-_KINDS = ("http", "network", "timeout", "decoding", "other")
+KINDS = ("http", "network", "timeout", "decoding", "other")
+"""Of errors."""
 
 Trace = Callable[[str], None]
 
@@ -303,8 +304,8 @@ def returned(answer: Mapping[str, Any], began: float) -> Returned:
     if members == ["unsupported"]:
         raise Unsupported(str(answer["unsupported"]))
     error, meta = answer.get("error"), answer.get("meta") or {}
-    if "error" in answer and (not isinstance(error, dict) or cast("Any", error).get("kind") not in _KINDS):
-        raise Wrong(f"an error needs a kind, one of {', '.join(_KINDS)}: {as_json(dict(answer))}")
+    if "error" in answer and (not isinstance(error, dict) or cast("Any", error).get("kind") not in KINDS):
+        raise Wrong(f"an error needs a kind, one of {', '.join(KINDS)}: {as_json(dict(answer))}")
     if not isinstance(meta, dict):
         raise Wrong(f"meta is no object: {as_json(dict(answer))}")
     return Returned(answer.get("result"), cast("Any", error), cast("Any", meta), elapsed_s)

@@ -172,7 +172,7 @@ def check(cast: Cast, out: TextIO) -> int:
 
 def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[str | None, Adapter | None]:
     """What is wrong with a step, if anything; and the adapter for the next one, or None if there is none any more."""
-    stage = cast.stage("check", adapter, Shared(), lambda _: None)
+    stage = cast.stage("check", adapter, Shared())
     complaint: str | None = None
     try:
         step(stage)

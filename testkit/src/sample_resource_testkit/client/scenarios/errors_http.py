@@ -31,7 +31,7 @@ def body(status: int, *entries: Mapping[str, Any], **members: Any) -> dict[str, 
 def a_bad_parameter(stage: Stage) -> None:
     message = "Malformed parameter: where: Syntax error while parsing 'where'."
     done = stage.client().call("listResourcesSorted", {"where": ["no predicate ("]})
-    done.expect_error("http", status=400, code="InvalidInput")
+    done.expect_request().expect_error("http", status=400, code="InvalidInput")
     shown = (done.returned.error or {}).get("message")
     done.expect(
         isinstance(shown, str) and shown.startswith("Malformed parameter: where"),
