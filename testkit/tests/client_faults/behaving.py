@@ -322,3 +322,42 @@ def _(adapter: Any) -> None:
             operation, {**arguments, "limit": min(arguments["limit"], 20)} if arguments.get("limit") else arguments
         ),
     )
+
+
+fault("a GET whose connection breaks is not repeated", "C-err-69 C-do-60")(
+    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)
+)
+fault("any request whose connection breaks is repeated", "C-do-26..28 C-do-61")(
+    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)
+)
+
+
+@fault("a resource is deleted with the version that was tried first", "C-do-59")
+def _(adapter: Any) -> None:
+    versions: dict[str, Any] = {}
+
+    def changed(arguments: Any) -> Any:
+        if arguments.get("version") is not None:
+            arguments["version"] = versions.setdefault(arguments["id"], arguments["version"])
+        return arguments
+
+    variables(changed)(adapter)
+
+
+def _without_backslashes(arguments: Any) -> Any:
+    if arguments.get("where"):
+        arguments["where"] = [predicate.replace("\\\\", "\\") for predicate in arguments["where"]]
+    return arguments
+
+
+def _escaped(arguments: Any) -> Any:
+    if arguments.get("var"):
+        arguments["var"] = {
+            name: value.replace('"', '\\"') if isinstance(value, str) else value
+            for name, value in arguments["var"].items()
+        }
+    return arguments
+
+
+fault("escapes of predicates are undone", "C-ans-75")(variables(_without_backslashes))
+fault("quotes of variables are escaped", "C-ans-76")(variables(_escaped))

@@ -1,5 +1,6 @@
 """Faults in how the client deals with tokens."""
 
+import asyncio
 from typing import Any
 
 from client_faults.planting import answering, around, fault, of_client
@@ -172,3 +173,84 @@ fault("a write whose token is refused is not sent again", "C-do-12")(
 fault("a token that is refused for a list is not replaced", "C-do-9 C-do-11")(
     not_renewed(lambda operation, _: operation == "listResources")
 )
+
+
+# A token endpoint in trouble
+
+
+@fault("a token endpoint that says nothing is told as a broken connection", "C-err-67")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, *args: Any) -> Any:
+        try:
+            return await former(self, *args)
+        except adapter.Failure as failure:
+            if failure.shown["kind"] == "timeout" and self.token is None:
+                failure.shown["kind"] = "network"
+            raise
+
+    around(adapter.Client, "call", call)
+
+
+@fault("a 503 of the token endpoint is told as something else", "C-err-68")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        try:
+            return await former(self)
+        except adapter.Failure as failure:
+            if failure.shown.get("status") == 503:
+                failure.shown["kind"] = "other"
+            raise
+
+    around(adapter.Client, "new_token", new_token)
+
+
+@fault("a token endpoint that takes a second is asked once more", "C-do-54..56")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        first = asyncio.ensure_future(former(self))
+        done, _ = await asyncio.wait([first], timeout=0.6)
+        return await (first if done else former(self))
+
+    around(adapter.Client, "new_token", new_token)
+
+
+@fault("a token endpoint that answers 503 is not asked again", "C-do-55")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        self.of_token = True
+        try:
+            return await former(self)
+        finally:
+            self.of_token = False
+
+    around(adapter.Client, "new_token", new_token)
+    around(
+        adapter.Client,
+        "wait_s",
+        lambda former, self, response: 1e9 if getattr(self, "of_token", False) else former(self, response),
+    )
+
+
+@fault("calls after a token that never came wait for it", "C-do-56")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        if getattr(self, "waits", False):
+            await asyncio.sleep(60)
+        self.waits = True
+        token = await former(self)
+        self.waits = False
+        return token
+
+    around(adapter.Client, "new_token", new_token)
+
+
+@fault("the time of a call begins when the calls before it have ended", "C-do-57")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, *args: Any) -> Any:
+        if self.token is not None:
+            return await former(self, *args)
+        turn = self.__dict__.setdefault("turn", asyncio.Lock())
+        async with turn:
+            return await former(self, *args)
+
+    around(adapter.Client, "call", call)

@@ -5,6 +5,8 @@ import contextlib
 import json
 from typing import Any
 
+import httpx
+
 from client_faults.planting import around, fault
 
 
@@ -419,3 +421,43 @@ fault("a client that is refused is an error of another kind", "C-err-61")(of_gra
 fault("a scope that is refused is an error of another kind", "C-err-62")(of_granting(400, "http"))
 fault("a token that cannot be read is an error of another kind", "C-err-64")(of_granting(None, "decoding"))
 fault("a token endpoint that hangs up is an error of another kind", "C-err-65")(of_granting(None, "network"))
+
+
+# Time limits of one attempt
+
+
+def attempts(change: Any) -> Any:
+    """Change what an attempt does that has a time limit of its own; the change gets the number of the attempt."""
+
+    def plant(adapter: Any) -> None:
+        async def request(former: Any, self: Any, *args: Any, **more: Any) -> Any:
+            client = getattr(self, "of_client", None)
+            if client is None or "attemptTimeoutMs" not in client.opened:
+                return await former(self, *args, **more)
+            self.attempts = getattr(self, "attempts", 0) + 1
+            return await change(self.attempts, lambda: former(self, *args, **more))
+
+        def made(former: Any, self: Any, opened: Any) -> None:
+            former(self, opened)
+            self.http.of_client = self
+
+        around(adapter.httpx.AsyncClient, "request", request)
+        around(adapter.Client, "__init__", made)
+
+    return plant
+
+
+async def _ends_at_once(attempt: int, send: Any) -> Any:
+    if attempt > 1:
+        raise TimeoutError
+    return await send()
+
+
+async def _breaks(attempt: int, send: Any) -> Any:
+    if attempt > 1:
+        raise httpx.ConnectError("an attempt that was given up")
+    return await send()
+
+
+fault("an attempt after one that was given up is given up at once", "C-err-69")(attempts(_ends_at_once))
+fault("an attempt after one that was given up breaks", "C-err-69 C-err-70")(attempts(_breaks))

@@ -66,12 +66,13 @@ class Done:
 
     def _answered_wrong(self, reason: str, cause: str, wanted: str = "") -> Wrong:
         """The exception for an answer that came to something else: to another request than the call's, it is none."""
-        if self.sent:
-            request = expected(self.call, self._project)
-            found = meaning.of_request(request, self.sent[-1]) or self._authorization_of(self.sent[-1])
-            if found is not None:
-                reason = f"the request is another one than the call's, so its answer says nothing: {found.text}"
-                return self.wrong(reason, wanted=request.told(), cause=found.cause, is_request=True)
+        request = expected(self.call, self._project)
+        faults = [meaning.of_request(request, sent) or self._authorization_of(sent) for sent in self.sent]
+        # Of calls at the same time the requests of all stand here, so one that is right is enough.
+        found = faults[-1] if faults and None not in faults else None
+        if found is not None:
+            reason = f"the request is another one than the call's, so its answer says nothing: {found.text}"
+            return self.wrong(reason, wanted=request.told(), cause=found.cause, is_request=True)
         return self.wrong(reason, wanted=wanted, cause=cause)
 
     def expect(self, condition: bool, reason: str, wanted: str = "", cause: str = "") -> "Done":
@@ -139,12 +140,11 @@ class Done:
         last = self.sent[-1] if self.sent else None
         if last is None:
             why, cause = "sent nothing", f"{self.call.operation}: no request is sent"
-        elif last.status is None:
-            why, cause = "gave up after a lost answer", "gives up after a lost answer"
-        elif last.status < 400:
+        elif error["kind"] != "http" and last.status is not None and last.status < 400:
             why, cause = f"raised an error for an answer of {last.status}", f"an error for {last.status}"
         else:
-            why, cause = f"gave up after an answer of {last.status}", f"gives up after {last.status}"
+            after = f" after an answer of {last.status}" if error["kind"] == "http" else ""
+            why, cause = f"gave up{after}", f"gives up{after or ' after a lost answer'}"
         raise self._answered_wrong(f"the client {why}: {as_json(dict(error))}", cause)
 
     def expect_result(self, wanted: Any = UNSET) -> "Done":

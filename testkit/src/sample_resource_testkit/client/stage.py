@@ -51,6 +51,7 @@ class Wanted(TypedDict, total=False):
     :ivar scope: that it asks for, instead of all.
     :ivar url: of its server, instead of the service or the script.
     :ivar timeout_ms: the time limit of its calls.
+    :ivar attempt_timeout_ms: that of one attempt of a call, for a client that has one.
     :ivar project: instead of that of the scenario.
     """
 
@@ -59,6 +60,7 @@ class Wanted(TypedDict, total=False):
     scope: str
     url: str
     timeout_ms: int
+    attempt_timeout_ms: int
     project: SandboxProject
 
 
@@ -244,6 +246,7 @@ class Stage:
         """What a client is opened with."""
         of = wanted.get("project") or self.project
         base = wanted.get("url") or (self._scripted.url if self._scripted is not None else of.server_url)
+        attempt = wanted.get("attempt_timeout_ms")
         return {
             "url": base,
             "projectKey": of.key,
@@ -253,6 +256,7 @@ class Stage:
             "scope": wanted.get("scope") or of.scope,
             "token": None if wanted.get("own_token") else wanted.get("token") or of.token,
             "timeoutMs": wanted.get("timeout_ms") or self._timeout_ms,
+            **({} if attempt is None else {"attemptTimeoutMs": attempt}),
         }
 
     def populate(self, resources: int) -> None:

@@ -295,3 +295,24 @@ def at_once(stage: Stage) -> None:
         each.expect_success().expect(
             each.returned.result.get("id") == wanted["id"], "the client returned the answer to another call"
         )
+
+
+HARD = 'the "Dog\\Cat" \\" '
+"""A text that a predicate cannot have as it is: with quotes, and backslashes also before them."""
+
+LITERAL = HARD.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _found(number: str, how: str, of: str, arguments: dict[str, Any]) -> None:
+    @scenario(number, f"a predicate with quotes and backslashes in {how} finds the text that has them", of)
+    def found(stage: Stage) -> None:
+        made = stage.make()
+        stage.make()
+        stage.update(made, {"action": "changeSomeProperty", "someProperty": HARD})
+        done = stage.client().call("listResourcesSorted", arguments).expect_request().expect_result()
+        ids = [result.get("id") for result in done.returned.result["results"]]
+        done.expect(ids == [made["id"]], f"the page has {len(ids)} resources, and one has the text")
+
+
+_found("C-ans-75", "a literal", "Q-21", {"where": [f'someProperty = "{LITERAL}"']})
+_found("C-ans-76", "a variable", "Q-21", {"where": ["someProperty = :text"], "var": {"text": HARD}})

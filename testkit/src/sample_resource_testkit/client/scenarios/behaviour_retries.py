@@ -1,8 +1,11 @@
 """Behaviour: what a client sends again, and what it does not."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from sample_resource_testkit.client.done import Done
+from sample_resource_testkit.client.messages import Sent
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.sending import creating
@@ -14,9 +17,12 @@ EARLY_S = 0.9
 """So much of a second has to be over before a request comes again after ``Retry-After: 1``."""
 
 
-def waited(done: Done) -> Done:
-    """Expect that each repetition came after the second that ``Retry-After`` asked for."""
-    for before, after in zip(done.sent, done.sent[1:], strict=False):
+def waited(done: Done, sent: Sequence[Sent] = ()) -> Done:
+    """Expect that each repetition came after the second that ``Retry-After`` asked for.
+
+    :param sent: the requests, if they are not those of the call itself.
+    """
+    for before, after in pairwise(sent or done.sent):
         gap = after.began - before.ended
         if gap < EARLY_S:
             raise done.wrong(
@@ -124,6 +130,22 @@ _not_repeated(
     {**CARRIED_OUT, "delayMs": 20_000},
     timeout_ms=1500,
 )
+_not_repeated(
+    "C-do-61", "a POST without a key is not sent again if its connection ends before an answer", {"connection": "close"}
+)
+
+
+@scenario(
+    "C-do-60",
+    "a GET whose connection ends before an answer is sent again, and succeeds",
+    "4-1",
+    level="should",
+    feature="reconnects",
+)
+def reconnects(stage: Stage) -> None:
+    made = stage.make()
+    stage.rules({"times": {"first": 1}, "connection": "close"})
+    stage.client().call("getResourceById", {"id": made["id"]}).expect_result(made).expect_requests(2)
 
 
 REFUSED = {
@@ -188,6 +210,26 @@ def with_the_current_version(stage: Stage) -> None:
     done = client.call("updateResourceById", {"id": made["id"]}, {"version": made["version"], **UPDATE})
     current = (done.expect_error("http", currentVersion=2).returned.error or {})["currentVersion"]
     client.call("updateResourceById", {"id": made["id"]}, {"version": current, **UPDATE}).expect_result()
+
+
+@scenario(
+    "C-do-58", "a DELETE that is answered 409 is not sent again with the same version", "9-5 4.11-5", level="should"
+)
+def not_deleted_with_the_same_version(stage: Stage) -> None:
+    made = stage.make()
+    stage.update(made)
+    done = stage.client().call("deleteResourceById", {"id": made["id"], "version": 1})
+    done.expect_error("http", status=409).expect_requests(1)
+
+
+@scenario("C-do-59", "after a conflict a DELETE succeeds with the version that was read again", "9-8 4.11-5")
+def deletes_what_was_read_again(stage: Stage) -> None:
+    made = stage.make()
+    stage.update(made)
+    client, of = stage.client(), {"id": made["id"]}
+    client.call("deleteResourceById", {**of, "version": 1}).expect_error("http", status=409)
+    read = client.call("getResourceById", of).expect_result()
+    client.call("deleteResourceById", {**of, "version": read.returned.result["version"]}).expect_result()
 
 
 @scenario("C-do-40", "an update whose answer was lost is no success unless it was made once", "9-2 9-5")

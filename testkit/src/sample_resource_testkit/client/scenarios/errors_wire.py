@@ -1,9 +1,9 @@
 """Errors: connections that end or stay silent, and answers of success that cannot be read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from sample_resource_testkit.client.done import ANY_KIND
+from sample_resource_testkit.client.done import ANY_KIND, Done
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE, page
@@ -225,3 +225,31 @@ def goes_on(stage: Stage) -> None:
     client = stage.client()
     calls = [client.call("getResourceById", {"id": made["id"]}) for _ in range(4)]
     calls[-1].expect_known(made)
+
+
+# Time limits of one attempt
+
+ATTEMPT_MS = 2000
+
+
+def _attempts(number: str, text: str, rule: Mapping[str, Any], judge: Callable[[Done], Done]) -> None:
+    @scenario(number, text, "4-1", level="should", feature="attempt-timeout")
+    def attempts(stage: Stage) -> None:
+        made = stage.make()
+        stage.rules({**SILENT, **rule})
+        client = stage.client(timeout_ms=8000, attempt_timeout_ms=ATTEMPT_MS)
+        judge(client.call("getResourceById", {"id": made["id"]})).expect_in_time(8)
+
+
+_attempts(
+    "C-err-69",
+    "an attempt of a GET that runs into its own time limit is given up, and the next one has all of its time",
+    {"times": {"first": 1}},
+    lambda done: done.expect_success().expect_requests(2),
+)
+_attempts(
+    "C-err-70",
+    "attempts that all run into their own time limit end the call, at its time limit at the latest",
+    {},
+    lambda done: done.expect_error("timeout"),
+)
