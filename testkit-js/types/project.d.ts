@@ -84,7 +84,8 @@ export class SandboxProject {
      */
     expect(method: string, path: string | RegExp, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
     /**
-     * The journal as text, for a test that failed: requests, errors that were answered, and findings.
+     * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
+     * findings, and the rules that have not acted.
      * @returns {Promise<string>}
      */
     told(): Promise<string>;
@@ -104,7 +105,7 @@ export class SandboxProject {
      */
     har(): Promise<any>;
     /**
-     * What a query does: its tree, its SQL, its plan, and the indexes that serve it.
+     * What a query does: its tree, and the indexes that serve it.
      * @param {string} operationId
      * @param {string} query as in a URL, percent-encoded
      * @returns {Promise<any>}

@@ -184,12 +184,19 @@ export type Report = {
     requests: {
         total: number;
     };
-    specification: {
-        profiles: {
-            profile: string;
-            exercised: number;
-            observable: number;
-            percent: number | null;
+    /**
+     * of all that can be exercised
+     */
+    percent: number;
+    /**
+     * by kind
+     */
+    exercised: Record<string, {
+        percent: number;
+        met: {
+            name: string;
+            times: number;
         }[];
-    };
+        notMet: string[];
+    }>;
 };

@@ -48,6 +48,10 @@ class AdapterFailed(Exception):
     """The adapter is of no use any more: it died, is late, or said what makes no sense. The message says which."""
 
 
+class AdapterLate(AdapterFailed):
+    """The adapter did not answer in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hello:
     """What an adapter says of its client.
@@ -285,7 +289,7 @@ class Adapter:
         except FutureTimeout:
             with self._lock:
                 self._waiting.pop(key, None)
-            raise AdapterFailed(f"the adapter did not answer {what} within {limit_s:g} s") from None
+            raise AdapterLate(f"the adapter did not answer {what} within {limit_s:g} s") from None
 
     def _ask(self, message: Mapping[str, Any], key: str) -> dict[str, Any]:
         return self._wait(self._send(message, key), key, str(message["do"]), self._timeout_s)
