@@ -60,9 +60,6 @@ fault("the secret stands in the address", f"C-do-1 {OF_TOKEN_ENDPOINT}")(
         )
     )
 )
-fault("a token is asked for in JSON", f"C-do-1 {OF_TOKEN_ENDPOINT}")(
-    token_request(lambda _, url, options: (url, {"auth": options["auth"], "json": options["data"]}))
-)
 
 
 async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
@@ -92,17 +89,6 @@ def _(adapter: Any) -> None:
         return await former(self, refused)
 
     around(adapter.Client, "get_token", changed)
-
-
-@fault("calls whose token is refused each ask for a new one", "C-do-11")
-def _(adapter: Any) -> None:
-    async def get_token(self: Any, refused: str | None = None) -> str:
-        async with self.lock:
-            if self.token is None or refused is not None:
-                self.token = await self.new_token()
-            return self.token
-
-    adapter.Client.get_token = get_token
 
 
 @fault("all clients use the token of the one that was made last", "C-do-14")
@@ -139,17 +125,6 @@ async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
 
 
 fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
-
-
-async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    if response.status_code == 403 and self.opened["token"] is None:
-        self.token = await self.new_token()
-        return await send()
-    return response
-
-
-fault("a missing scope is answered by a new token", "C-do-13")(answering(_renews_for_scopes))
 
 
 def not_renewed(when: Any) -> Any:
@@ -210,36 +185,6 @@ def _(adapter: Any) -> None:
         first = asyncio.ensure_future(former(self))
         done, _ = await asyncio.wait([first], timeout=0.6)
         return await (first if done else former(self))
-
-    around(adapter.Client, "new_token", new_token)
-
-
-@fault("a token endpoint that answers 503 is not asked again", "C-do-55")
-def _(adapter: Any) -> None:
-    async def new_token(former: Any, self: Any) -> str:
-        self.of_token = True
-        try:
-            return await former(self)
-        finally:
-            self.of_token = False
-
-    around(adapter.Client, "new_token", new_token)
-    around(
-        adapter.Client,
-        "wait_s",
-        lambda former, self, response: 1e9 if getattr(self, "of_token", False) else former(self, response),
-    )
-
-
-@fault("calls after a token that never came wait for it", "C-do-56")
-def _(adapter: Any) -> None:
-    async def new_token(former: Any, self: Any) -> str:
-        if getattr(self, "waits", False):
-            await asyncio.sleep(60)
-        self.waits = True
-        token = await former(self)
-        self.waits = False
-        return token
 
     around(adapter.Client, "new_token", new_token)
 

@@ -153,13 +153,17 @@ def _other_text(kind: str | None, where: str, found: str, wanted: str) -> str:
     if kind == "json":
         return f"objects in {where}"
     if kind in ("integer", "number"):
-        return _other_number(where, wanted)
+        return _other_number(where, f"integers in {where}", wanted)
     return _changed(where, found, wanted)
 
 
-def _other_number(where: str, wanted: str) -> str:
-    is_large = wanted.lstrip("-").isdecimal() and abs(int(wanted)) > 2**53
-    return f"integers beyond 2^53 in {where}" if is_large else f"numbers in {where}"
+def _other_number(where: str, small: str, wanted: str) -> str:
+    """:param small: the cause where the number is nothing special."""
+    digits = wanted.lstrip("-")
+    if not digits.isdecimal():
+        return f"fractions in {where}"
+    bits = next((power for power in (53, 31) if int(digits) > 2**power), None)
+    return small if bits is None else f"integers beyond 2^{bits} in {where}"
 
 
 _CLASSES = ((" ", "blanks"), ("+", "plus signs"), ("%", "percent signs"), ("/", "slashes"), ("\"'\\", "quotes"))
@@ -285,7 +289,7 @@ def _other(path: str, found: Any, wanted: Any) -> Difference:
     if type(found) is type(wanted) is str:
         cause = _changed(_general(path), found, wanted)
     elif isinstance(found, int | float) and isinstance(wanted, int | float):
-        cause = _other_number("JSON", json.dumps(wanted))
+        cause = _other_number("JSON", _general(path), json.dumps(wanted))
     else:
         cause = f"{_general(path)} of another type"
     return Difference(f"{at} is {as_json(found)}, and not {as_json(wanted)}", cause)
