@@ -2,7 +2,7 @@
 # `docker build --target all-in-one .` adds the embedded PostgreSQL: the supervisor is process 1, data are in /data.
 # `make image` makes both, and lists what is in them.
 #
-# What is installed has the versions and the hashes of ops/image (make lock). Every builder can build it: it uses no
+# What is installed has the versions and the hashes of ops/image (make generate ARGS=lock). Every builder can build it: it uses no
 # features of BuildKit, which would skip the stages that are not needed.
 #
 # Each layer of the images is a folder that an earlier stage has filled, and in which ops/image/layer has set all times. So

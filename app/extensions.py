@@ -1,5 +1,6 @@
 """Which extension the service has: with ``SANDBOX=on`` the sandbox, else none, and then nothing of it is imported."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from app.config import Settings
@@ -7,6 +8,19 @@ from app.config import Settings
 if TYPE_CHECKING:
     from app.database.pool import Database
     from app.extension import Extension
+
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "report": ("app.sandbox.commands", "Print what the client of a sandbox project has exercised."),
+}
+"""Its commands: the module of each, and how its help begins."""
+
+
+def local_tables() -> Sequence[str]:
+    """Its tables that are not distributed, also if it is off: another service on the database may have it on."""
+    from app.sandbox.settings import LOCAL_TABLES
+
+    return LOCAL_TABLES
 
 
 def settled(settings: Settings) -> Settings:

@@ -11,8 +11,6 @@ import os
 import platform
 import resource
 import signal
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,16 +26,13 @@ from types import FrameType
 import click
 import psycopg
 
-from app.serving.embedded import DATABASE, EmbeddedPostgres
+from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.operations import GOALS, Operation
 from benchmarks.results import Results, Run
-from benchmarks.servers import FOLDER, ROOT, SERVERS, Mock, Server, ServerFailed, Service, Setup
-from tests.support.ports import free_port
-from tests.support.server import NotReady, wait_until_ready
+from benchmarks.servers import FOLDER, SERVERS, Server, ServerFailed, Setup
 
 WARM_UP_S = 1.0
-STARTS = 5
 ATTEMPTS = 3
 """Attempts of a run, until one counts."""
 
@@ -84,16 +79,13 @@ class Bench:
 
     def processes_of(self, server: Server) -> tuple[set[int], set[int]]:
         """The process ids of a server, and of the PostgreSQL backends that work for it."""
-        backends = self._backends().get(server.database, set()) if server.uses_postgres else set[int]()
-        return server.processes(), backends
+        return server.processes(), self._backends().get(server.database, set())
 
     def memory_of(self, server: Server) -> usage.Memory:
-        """The memory of a server's processes, and of PostgreSQL without the backends of other servers if it is used."""
+        """The memory of a server's processes, and of PostgreSQL without the backends of other servers."""
         own, backends = self.processes_of(server)
-        if server.uses_postgres:
-            others = set[int]().union(*self._backends().values()) - backends
-            own |= usage.tree(self._setup.postgres.pid or 0) - others
-        return usage.memory(own)
+        others = set[int]().union(*self._backends().values()) - backends
+        return usage.memory(own | (usage.tree(self._setup.postgres.pid or 0) - others))
 
     def _processor_seconds(self, server: Server) -> tuple[dict[int, float], dict[int, float]]:
         own, backends = self.processes_of(server)
@@ -211,49 +203,6 @@ def running(servers: Sequence[Server]) -> Generator[None]:
             server.stop()
 
 
-def seconds_to_start(setup: Setup) -> list[float]:
-    """The seconds from ``make run`` to readiness, for several starts on a data folder with the measured resources."""
-    postgres = setup.postgres
-    postgres.drop_database(DATABASE)
-    postgres.create_database(DATABASE, data.template(postgres, "service", setup.count))
-    postgres.stop()
-    times: list[float] = []
-    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
-    for _ in range(STARTS):
-        port = free_port()
-        size = {"WORKERS": str(setup.workers), "THREADS": str(setup.threads)}
-        settings = {"PORT": str(port), "DATA_DIR": str(postgres.data_dir), **size}
-        log = setup.folder / "start.log"
-        with log.open("wb") as output:
-            began = time.monotonic()
-            process = subprocess.Popen(
-                ["make", "--silent", "run"],  # noqa: S607 -- the user's make
-                cwd=ROOT,
-                env={**environment, **settings},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-            try:
-                wait_until_ready(port, "/health/ready", process, 120.0)
-                times.append(time.monotonic() - began)
-            except NotReady as error:
-                raise ServerFailed(f"make run: {error}\n{log.read_text(errors='replace')[-3000:]}") from None
-            finally:
-                process.send_signal(signal.SIGTERM)
-                process.wait(30)
-    return times
-
-
-def seconds_of_mocked_filter(mock: Server) -> float:
-    """The seconds of one request with a predicate over all resources of the mock, which has no containment filter."""
-    key = mock.setup.sample.mocked[0][1]
-    began = time.monotonic()
-    mock.send("GET", f"/bench/categories?where=externalId%3D%22{key}%22")
-    return time.monotonic() - began
-
-
 def machine() -> str:
     """A description of the machine: processor, cores, Linux and Python."""
     model = next(
@@ -280,8 +229,7 @@ _SERVERS = click.Choice([server.name for server in SERVERS])
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of each server.")
 @click.option("--threads", type=click.IntRange(1), default=8, show_default=True, help="Threads of each process.")
 @click.option("--count", type=click.IntRange(1000), default=data.COUNT, show_default=True, help="Resources.")
-@click.option("--start/--no-start", default=True, show_default=True, help="Measure the time to start, too.")
-@click.option("--save/--no-save", default=False, help="Write docs/benchmarks.md and its plots; else only print.")
+@click.option("--save/--no-save", default=False, help="Write docs/benchmarks.md; else only print.")
 def main(
     rounds: int,
     seconds: float,
@@ -291,10 +239,9 @@ def main(
     workers: int,
     threads: int,
     count: int,
-    start: bool,
     save: bool,
 ) -> None:
-    """Measure the service against its peers, which are installed on the way."""
+    """Measure the service against its peers."""
     if not Path("/proc/self/smaps_rollup").exists():
         raise click.ClickException("This needs Linux: processor time and memory are read from /proc.")
     chosen = [server for server in SERVERS if not peers or server.name in peers]
@@ -303,9 +250,7 @@ def main(
     signal.signal(signal.SIGINT, _end)  # a shell starts background jobs with SIGINT ignored
     try:
         load.find_wrk()
-        for server in chosen:
-            server.install()
-        results = measure(chosen, operations, connections, rounds, seconds, workers, threads, count, start=start)
+        results = measure(chosen, operations, connections, rounds, seconds, workers, threads, count)
     except (load.MissingTool, ServerFailed) as error:
         raise click.ClickException(str(error)) from None
     report.LATEST.write_text(json.dumps(asdict(results), indent=1))
@@ -323,8 +268,6 @@ def measure(
     workers: int,
     threads: int,
     count: int,
-    *,
-    start: bool,
 ) -> Results:
     """Start PostgreSQL and the servers, measure all operations, and stop everything."""
     began = datetime.now(UTC)
@@ -341,17 +284,8 @@ def measure(
             bench = Bench(servers, setup)
             try:
                 runs = list(bench.runs(operations, connections, rounds, seconds))
-                mocked_filter = next(
-                    (
-                        statistics.median(seconds_of_mocked_filter(s) for _ in range(3))
-                        for s in servers
-                        if isinstance(s, Mock)
-                    ),
-                    None,
-                )
             finally:
                 bench.close()
-        starts = seconds_to_start(setup) if start and Service in chosen else []
     return Results(
         command="make bench" + "".join(f" {argument}" for argument in _as_given()),
         began=began.isoformat(timespec="minutes"),
@@ -364,9 +298,6 @@ def measure(
         titles={server.name: server.title for server in chosen},
         runs=runs,
         invalid=bench.invalid,
-        starts_s=starts,
-        mocked_filter_s=mocked_filter,
-        mocked_count=len(setup.sample.mocked),
     )
 
 

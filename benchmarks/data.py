@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -40,24 +39,6 @@ FOUND = 20
 UPDATED = 8192
 """The number of resources for updates. Each run updates others, whose versions are known."""
 
-KINTO_CREATES_IN = 256
-"""The number of Kinto collections, in turn, in which records are created.
-
-In a collection the time of the last change, in milliseconds, is unique. Kinto therefore refuses some concurrent writes
-to one collection: 6 of 100 with 8 connections. More collections avoid that, and for the same reason each record for
-updates has its own collection.
-"""
-
-
-def created_in_kinto(number: int) -> str:
-    """The name of a collection to create records in."""
-    return f"new-{number}"
-
-
-def updated_in_kinto(number: int) -> str:
-    """The name of a collection for updates, and of its only record."""
-    return f"updated-{number}"
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -71,8 +52,6 @@ class Sample:
     """A text that exactly :data:`FOUND` resources contain."""
     updated: tuple[StoredResource, ...]
     """Resources with a key, from all over the table; each run of updates takes the next ones."""
-    mocked: tuple[tuple[str, str, str], ...]
-    """Id, key and document of the resources that the mock gets."""
 
 
 def url_of(conninfo: str, scheme: str = "postgresql") -> str:
@@ -103,10 +82,6 @@ def sample(count: int) -> Sample:
         text=next(text for text, times in frequency.items() if times == found),
         # Each run takes resources from all over the table, and no two runs take neighbours.
         updated=tuple(resource for start in range(97) for resource in with_key[start::97])[:UPDATED],
-        mocked=tuple(
-            (str(resource.id), resource.key or "", resource.object_type)
-            for resource in with_key[:: max(1, len(with_key) // min(10_000, len(with_key)))][:10_000]
-        ),
     )
 
 
@@ -128,21 +103,11 @@ def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
         with psycopg.connect(url, autocommit=True) as connection:
             _fill_service(url, connection, count) if kind == "service" else _fill_bare(connection, count)
             connection.execute("VACUUM ANALYZE")
-        finish(server, unfinished, name)
+        # A database with the final name is complete.
+        with psycopg.connect(server.conninfo("postgres", superuser=True), autocommit=True) as connection:
+            names = sql.Identifier(unfinished), sql.Identifier(name)
+            connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*names))
     return name
-
-
-def finish(server: EmbeddedPostgres, unfinished: str, name: str) -> None:
-    """Rename a database after it was filled. A database with the final name is complete."""
-    with psycopg.connect(server.conninfo("postgres", superuser=True), autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(unfinished), sql.Identifier(name))
-        )
-
-
-def exists(server: EmbeddedPostgres, name: str) -> bool:
-    """Whether a database exists."""
-    return name in _databases(server)
 
 
 def _databases(server: EmbeddedPostgres) -> set[str]:
@@ -173,40 +138,3 @@ def _fill_bare(connection: psycopg.Connection, count: int) -> None:
                     item.some_property,
                 )
             )
-
-
-def fill_kinto(server: EmbeddedPostgres, database: str, count: int) -> None:
-    """Load the resources into a database with Kinto's tables.
-
-    The id of a record is the key of the resource, or its id if it has no key, since Kinto has ids that clients choose
-    and no keys. Kinto's triggers would replace the times, so they are off, which only a superuser may do.
-    """
-    with psycopg.connect(server.conninfo(database, superuser=True), autocommit=True) as connection:
-        connection.execute("SET session_replication_role = replica")
-        columns = "id, parent_id, resource_name, last_modified, data, deleted"
-        with connection.cursor() as cursor, cursor.copy(f"COPY objects ({columns}) FROM STDIN") as copy:
-            began = seed.EPOCH.replace(tzinfo=None).isoformat()
-            copy.write_row(("bench", "", "bucket", began, "{}", False))
-            names = [
-                "resources",
-                *map(created_in_kinto, range(KINTO_CREATES_IN)),
-                *map(updated_in_kinto, range(UPDATED)),
-            ]
-            for number, name in enumerate(names):
-                made = (seed.EPOCH + timedelta(milliseconds=number)).replace(tzinfo=None).isoformat()
-                copy.write_row((name, "/buckets/bench", "collection", made, "{}", False))
-            for item in resources(count):
-                copy.write_row(
-                    (
-                        item.key or str(item.id),
-                        "/buckets/bench/collections/resources",
-                        "record",
-                        item.created_at.removesuffix("+00:00"),
-                        f'{{"key":{json.dumps(item.key)},"objectTypeProperty":{item.object_type}}}',
-                        False,
-                    )
-                )
-            for item, name in zip(resources(count), map(updated_in_kinto, range(UPDATED)), strict=False):
-                data = f'{{"objectTypeProperty":{item.object_type}}}'
-                copy.write_row((name, f"/buckets/bench/collections/{name}", "record", began, data, False))
-        connection.execute("VACUUM ANALYZE")

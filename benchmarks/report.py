@@ -1,24 +1,23 @@
-"""The results of a benchmark as tables in Markdown and plots in SVG.
+"""The results of a benchmark as tables in Markdown.
 
 ``python -m benchmarks.report`` writes them again from the latest results.
 """
 
 import json
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import capacity, plots
-from benchmarks.markdown import part, table
-from benchmarks.operations import GOALS, MEMORY_AGAINST_BARE, START_S, Operation
+from benchmarks.operations import GOALS, Operation
 from benchmarks.results import Results, Run
 
 LATEST = Path(__file__).resolve().parent / ".peers" / "results.json"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "benchmarks.md"
 
-BARE, KINTO, SERVICE = "bare-flask", "kinto", "service"
+SERVICE = "service"
+PEERS = {"documented": "the same frameworks as documented", "bare-flask": "bare Flask, the floor"}
 
 _MIB = 1024 * 1024
 
@@ -49,43 +48,37 @@ def markdown(results: Results) -> str:
         "### Goals",
         goals(results),
         own_goals(results),
-        "### Memory and start",
-        memory_and_start(results),
+        "### Memory",
+        memory(results),
     ]
     for connections in results.connections():
         parts += [f"### All figures, {connections} connections", figures(results, connections)]
-    if results.mocked_filter_s is not None:
-        parts.append(
-            f"A predicate over the {results.mocked_count:,} resources that commercetools-mock holds took"
-            f" {results.mocked_filter_s * 1000:.0f} ms, with nothing else asked of it."
-        )
     if results.invalid:
         parts += ["### Runs that did not count", "\n".join(f"- {line}" for line in results.invalid)]
     return "\n\n".join(parts) + "\n"
 
 
 def goals(results: Results) -> str:
-    """The ratios to the peers of the goals, beside the goals."""
+    """The ratios to the peers, beside the goals."""
     head = ["", "connections"]
+    for title in PEERS.values():
+        head += [f"requests/s against {title}", f"per processor second against {title}"]
     is_busy = False
-    for title in ("bare Flask", "Kinto"):
-        head += [f"requests/s against {title}", f"per processor second against {title}", "goal", ""]
     rows: list[list[str]] = []
     for operation in map(Operation, results.operations()):
-        goal = GOALS[operation]
+        wanted = GOALS[operation].against_documented
         for connections in results.connections():
             row = [operation.title, str(connections)]
-            if goal.against_bare is None and goal.against_kinto is None:
-                continue
-            for peer, wanted in ((BARE, goal.against_bare), (KINTO, goal.against_kinto)):
+            for peer in PEERS:
                 ratio = results.ratio(peer, operation.value, connections, throughput)
                 by_processor = results.ratio(peer, operation.value, connections, requests_per_processor_s)
                 differs = _differ(ratio, by_processor)
                 is_busy |= differs
                 row += [_times(ratio) + (" *" if differs else ""), _times(by_processor)]
-                row += ["–", "–"] if wanted is None else [f"{wanted:g}x", _verdict(ratio, wanted)]
-            rows.append(row)
-    return table(head, rows) + (f"\n\n{_BUSY}" if is_busy else "")
+            if wanted is not None:
+                ratio = results.ratio("documented", operation.value, connections, throughput)
+                rows.append([*row, f"{wanted:g}x", _verdict(ratio, wanted)])
+    return table([*head, "goal", ""], rows) + (f"\n\n{_BUSY}" if is_busy else "")
 
 
 _BUSY = (
@@ -100,7 +93,7 @@ def _differ(ratio: float | None, by_processor: float | None) -> bool:
 
 
 def own_goals(results: Results) -> str:
-    """The goals that compare the service with itself, and those in processor time."""
+    """The goals that compare the service with itself."""
     rows: list[list[str]] = []
     for operation in map(Operation, results.operations()):
         goal = GOALS[operation]
@@ -111,11 +104,6 @@ def own_goals(results: Results) -> str:
                 ratio = results.ratio(*cell, throughput, peer_operation=other.value)
                 what = f"{operation.title} against {other.title}"
                 rows.append([what, str(connections), _times(ratio), f"{wanted:g}x", _verdict(ratio, wanted)])
-            used = results.median(*cell, processor)
-            if goal.processor_ms is not None and used is not None:
-                verdict = "met" if used <= goal.processor_ms else "**not met**"
-                what = f"{operation.title}, processor time of a request"
-                rows.append([what, str(connections), f"{used:.0f} ms", f"{goal.processor_ms:g} ms", verdict])
     return table(["", "connections", "", "goal", ""], rows)
 
 
@@ -138,8 +126,8 @@ def _memory_ratio(results: Results, peer: str) -> float | None:
     return None if own is None or of_peer is None else own / of_peer
 
 
-def memory_and_start(results: Results) -> str:
-    """The memory of each server with all its processes, and the time that the service needs to start."""
+def memory(results: Results) -> str:
+    """The memory of each server with all its processes."""
     rows: list[list[str]] = []
     for name, title in results.titles.items():
         distinct = results.peak(name, lambda run: run.memory_distinct)
@@ -147,26 +135,10 @@ def memory_and_start(results: Results) -> str:
         if distinct is not None and resident is not None:
             ratio = None if name == SERVICE else _memory_ratio(results, name)
             rows.append([title, f"{distinct / _MIB:.0f}", f"{resident / _MIB:.0f}", _times(ratio)])
-    text = table(
+    return table(
         ["", "MiB, each page once", "MiB, sum of resident sets", "this service is"],
         rows,
     )
-    bare, kinto = (_memory_ratio(results, peer) for peer in (BARE, KINTO))
-    if bare is not None and kinto is not None:
-        text += (
-            f"\n\nGoals: at most {MEMORY_AGAINST_BARE:g}x bare Flask"
-            f" ({'met' if bare <= MEMORY_AGAINST_BARE else '**not met**'})"
-            f" and less than Kinto ({'met' if kinto < 1 else '**not met**'})."
-        )
-    if results.starts_s:
-        median = statistics.median(results.starts_s)
-        text += (
-            f"\n\n`make run` on existing data is ready after {median:.2f} s, the median of"
-            f" {len(results.starts_s)} starts"
-            f" ({min(results.starts_s):.2f} to {max(results.starts_s):.2f} s)."
-            f" Goal: under {START_S:g} s ({'met' if median < START_S else '**not met**'})."
-        )
-    return text
 
 
 def figures(results: Results, connections: int) -> str:
@@ -196,37 +168,16 @@ def figures(results: Results, connections: int) -> str:
 
 
 def save(results: Results) -> None:
-    """Write the tables into ``docs/benchmarks.md``, the capacity into ``docs/scaling.md``, and the plots."""
-    replace_part("results", markdown(results))
-    capacity.save()
-    folder = DOCS / "benchmarks"
-    folder.mkdir(exist_ok=True)
-    shown: list[tuple[str, str, Callable[[Run], float], str]] = [
-        ("throughput", "Requests a second", throughput, ",.0f"),
-        ("latency", "99th percentile of the time to an answer, ms", lambda run: run.p99_ms, ",.1f"),
-        ("processor", "Processor seconds for 1,000 requests, PostgreSQL included", processor, ",.2f"),
-    ]
-    for connections in results.connections():
-        for name, title, value, pattern in shown:
-            groups = [
-                plots.Group(
-                    operation.title,
-                    [
-                        plots.Bar(server_title, median, format(median, pattern))
-                        for server, server_title in results.titles.items()
-                        if (median := results.median(server, operation.value, connections, value)) is not None
-                    ],
-                )
-                for operation in map(Operation, results.operations())
-            ]
-            drawn = plots.bars(f"{title}, {connections} connections", groups, list(results.titles.values()))
-            (folder / f"{name}-{connections}.svg").write_text(drawn)
+    """Write the tables into ``docs/benchmarks.md``, between the marks of the part ``results``."""
+    before, begin, rest = PAGE.read_text().partition("<!-- results: begin -->\n")
+    _, end, after = rest.partition("<!-- results: end -->\n")
+    PAGE.write_text(f"{before}{begin}\n{markdown(results)}\n{end}{after}")
 
 
-def replace_part(name: str, text: str) -> None:
-    """Replace the text between the marks of a part of ``docs/benchmarks.md``."""
-    before, _, after = part(name, PAGE.read_text())
-    PAGE.write_text(f"{before}\n{text}\n{after}")
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown. All columns but the first are right-aligned, since they contain numbers."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def latest() -> Results:

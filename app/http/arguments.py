@@ -1,153 +1,41 @@
-"""Arguments of views: flask-smorest's, loaded strictly from the query string, a JSON body or a form.
+"""Arguments of views: recorded by decorators, and loaded all together before the view is called.
 
-The schemas say themselves which names they know and refuse the others with :class:`app.errors.ApiError`; what is left
-to do here is to hand them the whole of each location.
+flask-smorest describes the arguments. Its own decorators also wrap the view once for each part of a request, so that
+the first faulty part would end the request; here :class:`Endpoint` loads all parts, and the error has the faults of
+all.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, update_wrapper
-from typing import Any, NoReturn, TypeVar, cast
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from flask import Request, current_app, request
+from flask import current_app, request
 from flask.views import MethodView
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema, ValidationError
-from webargs.flaskparser import FlaskParser
-from werkzeug.datastructures import ImmutableMultiDict, MultiDict
+from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_body, read_form, read_json
+from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
-from app.values.large_values import LARGE_FROM, beside_other_requests
+from app.values.parameters import QuerySchema
 from app.values.strict_json import is_utf8
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
-# unknown=None: the schemas' own setting holds for every location; webargs would drop unknown parameters of a query.
-_parser = FlaskParser(unknown=None)
-
-_NO_PARAMETERS: MultiDict[str, str] = ImmutableMultiDict()
-
-
-@_parser.location_loader("query")
-def load_query(request: Request, schema: Schema | None = None) -> MultiDict[str, str]:
-    """All parameters of the query string.
-
-    :param schema: if it is given, an error has the faults of the other parameters too.
-    :raises ApiError: 400 naming the parameters that are not UTF-8.
-    """
-    query = request.query_string
-    # No character of UTF-8 extends across "&" or "=", so the whole is UTF-8 if all names and values are.
-    if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
-        pairs, faults = decoded_pairs(query)
-        raise errors.ApiError([*faults, *_faults_in(MultiDict(pairs), schema)])
-    return request.args
-
-
-@_parser.location_loader("form")
-def load_form(request: Request, schema: Schema | None = None) -> MultiDict[str, str]:
-    """The parameters of the query string, and then the fields of a form, which may be the same.
-
-    :raises ApiError: as :func:`app.http.bodies.read_form` does, with the faults of the query string before its own;
-        and 400 naming the parameters of the query string that are not UTF-8.
-    """
-    fields = MultiDict(load_query(request, schema))
-    try:
-        form = read_form(request, current_app.config["MAX_CONTENT_LENGTH"])
-    except errors.ApiError as error:
-        if error.status != 400:
-            raise
-        raise errors.ApiError([*_faults_in(fields, schema), *error.faults]) from None
-    for name, value in form:
-        fields.add(name, value)
-    return fields
-
-
-def _faults_in(fields: MultiDict[str, str], schema: Schema | None) -> tuple[errors.Fault, ...]:
-    try:
-        if schema is not None:
-            schema.load(fields)
-    except errors.ApiError as error:
-        return error.faults
-    return ()
-
-
-@_parser.location_loader("json")
-def _load_json(request: Request, schema: Schema) -> Any:  # noqa: ARG001 -- webargs' signature  # pyright: ignore[reportUnusedFunction] -- webargs calls it
-    return read_json(request, current_app.config["MAX_CONTENT_LENGTH"])
-
-
-@_parser.error_handler
-def _refuse(error: ValidationError, *_: Any, **__: Any) -> NoReturn:  # pyright: ignore[reportUnusedFunction] -- webargs calls it
-    """Tell of every fault of a body at once; webargs has put the name of the location around them."""
-    raise errors.ApiError(faults_of(next(iter(error.messages_dict.values())))) from None
-
-
-class Blueprint(SmorestBlueprint):
-    """A blueprint whose arguments are parsed strictly, and whose errors have the faults of all parts of a request.
-
-    flask-smorest describes the arguments of a view. It also wraps the view once for each location, so that the first
-    faulty location would end the request; here one wrapper loads all of them. ``tests/http/test_upstream.py`` checks
-    what that relies on.
-    """
-
-    ARGUMENTS_PARSER = _parser
-
-    def arguments(  # pyright: ignore[reportIncompatibleMethodOverride] -- keeps the type of the view
-        self, schema: Schema, *, location: str = "json", **options: Any
-    ) -> Callable[[AnyView], AnyView]:
-        """Load a part of the request with a schema, and pass the result to the view.
-
-        As flask-smorest's decorator: several of them pass their results in the order in which they stand.
-
-        :param location: ``json``, ``query`` or ``form``.
-        """
-        describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
-        load: Callable[[], Any] = partial(_parser.parse, schema, location=location)
-        if location == "query":
-            load = _unless_empty(load, schema)
-        elif location == "json":
-            load = _beside_others_if_large(load)
-
-        def decorate(view: AnyView) -> AnyView:
-            return _loading(view, _Part(location, load), describe(view))
-
-        return decorate
-
-    def loads(self, location: str, load: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """Pass to the view what a function makes of the current request.
-
-        :param location: the part of the request that it reads: ``path``, ``headers``, ``query``, ``form`` or ``json``.
-        :param load: may raise an ApiError.
-        """
-        return lambda view: _loading(view, _Part(location, load), view)
-
-    def checks(self, location: str, check: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """As :meth:`loads`, without passing anything."""
-        return lambda view: _loading(view, _Part(location, check, is_argument=False), view)
-
-
-def _unless_empty(parse: Callable[[], Any], schema: Schema) -> Callable[[], Any]:
-    """Most reads have no query string, so what that loads to is computed once; it is never changed."""
-    empty: Any = schema.load(_NO_PARAMETERS)
-    return lambda: parse() if request.query_string else empty
-
-
-def _beside_others_if_large(parse: Callable[[], Any]) -> Callable[[], Any]:
-    def load() -> Any:
-        if len(read_body(request, current_app.config["MAX_CONTENT_LENGTH"])) < LARGE_FROM:
-            return parse()
-        return beside_other_requests(parse)
-
-    return load
-
-
 _LOCATIONS = ("path", "query", "headers", "form", "json")
 """The parts of a request in the order in which their faults are told."""
+
+_PARTS = "_parts"
+"""The attribute of a view with the parts of a request that it takes."""
+
+_DESCRIPTION = "_apidoc"
+"""The attribute in which flask-smorest keeps the description of a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,31 +47,57 @@ class _Part:
     is_argument: bool = True
 
 
-def _loading(view: AnyView, part: _Part, described: Any) -> AnyView:
-    """The view behind a wrapper that loads this part and those of the decorators below.
+class Blueprint(SmorestBlueprint):
+    """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
-    :param described: the view with the attributes that the wrapper gets, flask-smorest's description among them.
+    Several decorators of a view pass their results in the order in which they stand. ``tests/http/test_upstream.py``
+    checks what :meth:`arguments` relies on.
     """
-    called, below = getattr(view, _LOADED_FOR, (view, ()))
-    parts: tuple[_Part, ...] = (part, *below)
 
-    if len(parts) == 1 and part.is_argument:  # most reads: nothing to collect
+    def arguments(  # pyright: ignore[reportIncompatibleMethodOverride] -- keeps the view, and its type
+        self, schema: Schema, *, location: str = "json", **options: Any
+    ) -> Callable[[AnyView], AnyView]:
+        """Load a part of the request with a schema, pass the result to the view, and describe it in the document.
 
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            return called(*args, part.load(), **kwargs)
+        :param location: ``json``, ``query``, or ``form`` for query and form together.
+        """
+        describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
+        load = partial(_LOADERS[location], schema)
 
-    else:
+        def decorate(view: AnyView) -> AnyView:
+            setattr(view, _DESCRIPTION, getattr(describe(view), _DESCRIPTION))
+            return _taking(view, _Part(location, load))
 
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            return called(*args, *_load_all(parts), **kwargs)
+        return decorate
 
-    update_wrapper(wrapper, described)
-    setattr(wrapper, _LOADED_FOR, (called, parts))
-    return cast("AnyView", wrapper)
+    def loads(self, location: str, load: Callable[[], object]) -> Callable[[AnyView], AnyView]:
+        """Pass to the view what a function makes of the current request.
+
+        :param location: the part of the request that it reads: ``path``, ``headers``, ``query``, ``form`` or ``json``.
+        :param load: may raise an ApiError.
+        """
+        return lambda view: _taking(view, _Part(location, load))
+
+    def checks(self, location: str, check: Callable[[], object]) -> Callable[[AnyView], AnyView]:
+        """As :meth:`loads`, without passing anything."""
+        return lambda view: _taking(view, _Part(location, check, is_argument=False))
 
 
-_LOADED_FOR = "_loaded_for"
-"""The attribute of a wrapper with the view that it calls and the parts that it loads."""
+def _taking(view: AnyView, part: _Part) -> AnyView:
+    setattr(view, _PARTS, (part, *getattr(view, _PARTS, ())))
+    return view
+
+
+class Endpoint(MethodView):
+    """The methods of one URL; they keep nothing, so that one object serves all requests."""
+
+    init_every_request = False
+
+    def dispatch_request(self, **path: Any) -> Any:
+        """Load the arguments of the method that was asked for, and call it."""
+        name = request.method.lower()
+        view = getattr(self, name, None) or getattr(self, "get")  # noqa: B009 -- HEAD, which Flask answers by GET
+        return view(*_load_all(getattr(view, _PARTS, ())), **path)
 
 
 def _load_all(parts: Sequence[_Part]) -> list[Any]:
@@ -206,10 +120,70 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
     return [loaded[part] for part in parts if part.is_argument]
 
 
-class Endpoint(MethodView):
-    """The methods of one URL; they keep nothing, so that one object serves all requests."""
+# How each location is loaded
 
-    init_every_request = False
+
+def _load_query(schema: QuerySchema) -> Any:
+    return _loaded(schema, *_query_string())
+
+
+def _load_query_and_form(schema: QuerySchema) -> Any:
+    """Parameters of the query string and fields of the form, which may be the same."""
+    query, faults = _query_string()
+    fields, of_form = MultiDict(query), list[errors.Fault]()
+    try:
+        for name, value in read_form(request, current_app.config["MAX_CONTENT_LENGTH"]):
+            fields.add(name, value)
+    except errors.ApiError as error:
+        if error.status != 400:
+            raise
+        of_form += error.faults
+    return _loaded(schema, fields, faults, of_form)
+
+
+def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
+    """The parameters of the query string that are UTF-8, and the faults of the others."""
+    query = request.query_string
+    # No character of UTF-8 extends across "&" or "=", so the whole is UTF-8 if all names and values are.
+    if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
+        pairs, faults = decoded_pairs(query)
+        return MultiDict(pairs), faults
+    return request.args, []
+
+
+def _loaded(
+    schema: QuerySchema, fields: MultiDict[str, str], before: list[errors.Fault], after: Sequence[errors.Fault] = ()
+) -> Any:
+    """Load parameters, between faults that have been found already."""
+    try:
+        loaded = schema.load(fields)
+    except errors.ApiError as error:
+        raise errors.ApiError([*before, *error.faults, *after]) from None
+    if before or after:
+        raise errors.ApiError([*before, *after])
+    return loaded
+
+
+def _load_json(schema: Schema) -> Any:
+    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
+
+    def load() -> Any:
+        value = read_json(request, limit)
+        try:
+            return schema.load(value)
+        except ValidationError as error:
+            raise errors.ApiError(faults_of(error.messages)) from None
+
+    if len(read_body(request, limit)) < LARGE_FROM:
+        return load()
+    return beside_other_requests(load, (request.view_args or {}).get("project_key", ""))
+
+
+_LOADERS: dict[str, Callable[[Any], Any]] = {
+    "query": _load_query,
+    "form": _load_query_and_form,
+    "json": _load_json,
+}
 
 
 def preconditions() -> Preconditions:

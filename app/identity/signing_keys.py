@@ -25,16 +25,19 @@ PUBLISHED_BEFORE_IT_SIGNS_S = 60
 _CLOCK_DIFFERENCE_AT_MOST_S = 300
 """Added to the life of a retired key, since the clocks of the processes and of the database may differ."""
 
-_INSERT: LiteralString = """
+_NOW: LiteralString = "date_trunc('milliseconds', now())"
+"""Rounded down: the columns have milliseconds and would round up, so that a key that signs at once could not yet."""
+
+_INSERT: LiteralString = f"""
 INSERT INTO signing_key (kid, private_jwk, public_jwk, created_at, signs_from)
-VALUES (%(kid)s, %(private)s, %(public)s, now(), now() + make_interval(secs => %(signs_in_s)s))"""
+VALUES (%(kid)s, %(private)s, %(public)s, {_NOW}, {_NOW} + make_interval(secs => %(signs_in_s)s))"""
 
 _INSERT_IF_FIRST: LiteralString = f"{_INSERT} ON CONFLICT DO NOTHING"
 
 _HAS_KEY: LiteralString = "SELECT FROM signing_key WHERE retired_at IS NULL"
 
-_RETIRE_ALL_NOW: LiteralString = """
-UPDATE signing_key SET retired_at = now() WHERE retired_at IS NULL OR retired_at > now()"""
+_RETIRE_ALL_NOW: LiteralString = f"""
+UPDATE signing_key SET retired_at = {_NOW} WHERE retired_at IS NULL OR retired_at > now()"""
 
 _RETIRE_WHEN_TOKENS_EXPIRE: LiteralString = """
 UPDATE signing_key

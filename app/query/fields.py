@@ -133,6 +133,12 @@ CONTAINS = Column(
 )
 """Whether the ObjectType contains a document, written so that the GIN index of each column serves it."""
 
+FOUND_BY = Column(
+    "r.object @? {}",
+    "(r.staged_object_type IS NULL AND r.object @? {0} OR r.staged_object_type IS NOT NULL AND r.staged_object @? {0})",
+)
+"""Whether a jsonpath finds something in the ObjectType; the GIN indexes serve its comparisons by ``==``."""
+
 MATCHES = Column(
     "r.words @@ {0}",
     "(r.staged_object_type IS NULL AND r.words @@ {0} OR r.staged_object_type IS NOT NULL AND r.staged_words @@ {0})",

@@ -4,14 +4,11 @@ The worker makes the values from what it has checked, which takes some microseco
 document apart.
 """
 
-import heapq
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, LiteralString
 
 from app.query.fields import OBJECT_TYPE, Stage, ValueArray
 from app.resource.object_type import ObjectType
-
-_ITEMS_AT_ONCE = 10_000
 
 
 def changed_columns(
@@ -22,13 +19,13 @@ def changed_columns(
     A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
     point; NULL if there are no values.
     """
-    had, has = before.fields, after.fields
+    had, has = before.arrays, after.arrays
     changed: dict[LiteralString, str | None] = {}
     for name, arrays in ARRAYS.items():
-        items = has.get(name)
-        if items != had.get(name):
+        if had.get(name) != has.get(name):
+            items = after.items(name)
             for array in arrays:
-                changed[array.column_of(stage)] = _literal(array, items or ())
+                changed[array.column_of(stage)] = _literal(array, items)
     return changed
 
 
@@ -65,14 +62,11 @@ def _integers(values: Sequence[int | float]) -> str:
 
 
 def _numbers(values: Sequence[int | float]) -> str:
-    distinct = _distinct(values)
-    if len(distinct) <= _ITEMS_AT_ONCE:
-        return f"{{{repr(distinct)[1:-1]}}}"
-    return f"{{{','.join([repr(part)[1:-1] for part in _parts(distinct)])}}}"
+    return f"{{{repr(sorted(set(values)))[1:-1]}}}"
 
 
 def _texts(values: Sequence[str]) -> str:
-    distinct = _distinct(values)
+    distinct = sorted(set(values))
     together = "".join(distinct)
     if '"' in together or "\\" in together:
         distinct = [value.replace("\\", r"\\").replace('"', r"\"") for value in distinct]
@@ -81,21 +75,3 @@ def _texts(values: Sequence[str]) -> str:
 
 _WRITERS: dict[str, Callable[[Any], str]] = {"bigint": _integers, "numeric": _numbers, "text": _texts}
 """The writers of an array, by the SQL type of its items."""
-
-
-def _distinct(values: Sequence[Any]) -> list[Any]:
-    """The distinct values, sorted; other threads run meanwhile if there are many.
-
-    Functions written in C hold Python's interpreter lock: sorting a million numbers at once takes a third of a second.
-    """
-    if len(values) <= _ITEMS_AT_ONCE:
-        return sorted(set(values))
-    distinct: set[Any] = set()
-    for part in _parts(values):
-        distinct.update(part)
-    return list(heapq.merge(*[sorted(part) for part in _parts(list(distinct))]))
-
-
-def _parts(values: Sequence[Any]) -> Generator[Sequence[Any]]:
-    for begin in range(0, len(values), _ITEMS_AT_ONCE):
-        yield values[begin : begin + _ITEMS_AT_ONCE]

@@ -10,7 +10,6 @@ from uuid import UUID
 from app import errors
 from app.query.fields import Field, Stage
 from app.query.filters.ast import Facet, Filter
-from app.query.predicate.ast import Condition
 from app.resource.object_type import ObjectType
 from app.resource.world import REAL_WORLD, World
 from app.values.strict_json import INT64_MAX
@@ -283,21 +282,6 @@ class Paging:
     offset: int = 0
     with_total: bool = True
     sort: tuple[SortTerm, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Containment:
-    """The condition that the ObjectType contains, by jsonb's ``@>``, at least one of these JSON texts."""
-
-    any_of: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The resources for which all of these conditions hold."""
-
-    containments: tuple[Containment, ...] = ()
-    predicate: Condition | None = None
 
 
 FUZZY_LEVEL_AT_MOST = 2

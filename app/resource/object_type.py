@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from app.query.fields import OBJECT_TYPE
-from app.values.strict_json import encode_arrays
+from app.values.strict_json import encode
 
-_decode = msgspec.json.Decoder(dict[str, list[Any]]).decode
+_divide = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode = msgspec.json.Decoder(list[Any]).decode
 
 
 class ObjectType:
@@ -28,30 +29,29 @@ class ObjectType:
 
         :param fields: the items of each array; a field that is not among them is absent.
         """
-        ordered = {name: fields[name] for name in OBJECT_TYPE if name in fields}
-        made = cls(encode_arrays(ordered))
-        made.__dict__["fields"] = ordered
-        return made
+        return cls(encode({name: fields[name] for name in OBJECT_TYPE if name in fields}))
 
     @cached_property
-    def fields(self) -> Mapping[str, list[Any]]:
-        """The items of each array that is present; decoded when they are first asked for."""
-        return _decode(self.text)
+    def arrays(self) -> Mapping[str, msgspec.Raw]:
+        """The JSON text of each array that is present; nothing is decoded."""
+        return _divide(self.text)
 
-    def items(self, name: str) -> Sequence[Any]:
-        """The items of an array; none if the field is absent."""
-        return self.fields.get(name, ())
+    def items(self, name: str) -> list[Any]:
+        """The items of an array, decoded with each call; none if the field is absent."""
+        return _decode(self.arrays[name]) if name in self.arrays else []
 
     def with_items(self, name: str, items: Sequence[Any]) -> "ObjectType":
         """This ObjectType with other items in one of its arrays.
 
         :param items: have to be valid for the field.
         """
-        return ObjectType.of({**self.fields, name: list(items)})
+        return self.merged_with(ObjectType.of({name: list(items)}))
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of another one in place of its own."""
-        return ObjectType.of({**self.fields, **sent.fields})
+        arrays = {**self.arrays, **sent.arrays}
+        ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
+        return ObjectType(f"{{{','.join(ordered)}}}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectType) and self.text == other.text

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError
 
 from app import errors
-from app.query.fields import EXPANDABLE, SORTABLE
+from app.query.fields import EXPANDABLE, OBJECT_TYPE, SORTABLE
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
-from app.query.predicate.ast import Condition
+from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds, Value
+from app.query.predicate.operators import OPERATORS
 from app.resource.model import (
     DEFAULT_LIMIT,
-    Containment,
     ExpectedVersion,
     Paging,
-    Selection,
     SortTerm,
 )
 from app.resource.object_type import ObjectType
@@ -38,7 +37,7 @@ from app.values.parameters import (
     read_stored_number,
     read_text,
 )
-from app.values.strict_json import InvalidJson, decode, encode
+from app.values.strict_json import InvalidJson, decode
 
 LIMIT_AT_MOST = 500
 """Results of a page: the largest ``limit``."""
@@ -197,7 +196,7 @@ def paging_of(data: dict[str, Any]) -> Paging:
 class ListQuery:
     """The loaded parameters of a list: which resources, and which part of them."""
 
-    selection: Selection
+    condition: Condition | None
     paging: Paging
     expanded: frozenset[str] = frozenset()
 
@@ -213,10 +212,8 @@ class SortedListSchema(ConditionsSchema):
         example=["createdBy"],
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        selection = Selection(predicate=data.get("where"))
-        return ListQuery(selection, paging_of(data), frozenset(data.get("expand", ())))
+    def make(self, values: dict[str, Any]) -> ListQuery:
+        return ListQuery(values.get("where"), paging_of(values), frozenset(values.get("expand", ())))
 
 
 _CONTAINED_REFERENCE = {"$ref": "#/components/schemas/ContainedObjectType"}
@@ -298,23 +295,25 @@ class FilteredListSchema(ConditionsSchema):
         example=["bird", "fish"],
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ListQuery:
-        return ListQuery(Selection(tuple(_containments(data)), data.get("where")), paging_of(data))
+    def make(self, values: dict[str, Any]) -> ListQuery:
+        conditions: list[Condition] = []
+        for name, parameter in _ONE_ITEM.items():
+            if name in values:
+                has_it = [_contains("any", array, (values[name],)) for array in looked_at_by(parameter)]
+                conditions.append(AnyOf(tuple(has_it)) if len(has_it) > 1 else has_it[0])
+        if "object" in values:
+            conditions.append(Contains(values["object"]))
+        if "all_of" in values:
+            conditions.append(_contains("all", SEARCHED, values["all_of"]))
+        if "any_of" in values:
+            conditions.append(_contains("any", SEARCHED, values["any_of"]))
+        if "where" in values:
+            conditions.append(values["where"])
+        return ListQuery(AllOf(tuple(conditions)) if conditions else None, paging_of(values))
 
 
-def _containments(data: dict[str, Any]) -> list[Containment]:
-    found: list[Containment] = []
-    for name, parameter in _ONE_ITEM.items():
-        if name in data:
-            found.append(Containment(tuple(encode({array: [data[name]]}) for array in looked_at_by(parameter))))
-    if "object" in data:
-        found.append(Containment((data["object"],)))
-    if "all_of" in data:
-        found.append(Containment((encode({SEARCHED: data["all_of"]}),)))
-    if "any_of" in data:
-        found.append(Containment(tuple(encode({SEARCHED: [text]}) for text in data["any_of"])))
-    return found
+def _contains(which: str, array: str, values: tuple[Value, ...]) -> Condition:
+    return Holds(OBJECT_TYPE[array], OPERATORS[f"contains {which}"], values, negated=False)
 
 
 _ONE_ITEM = {
@@ -361,9 +360,8 @@ class StagedSchema(QuerySchema):
         example=False,
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> bool:
-        return data["staged"]
+    def make(self, values: dict[str, Any]) -> bool:
+        return values.get("staged", False)
 
 
 class VersionSchema(QuerySchema):
@@ -376,9 +374,8 @@ class VersionSchema(QuerySchema):
         meaning="the expected version; if it differs from the actual one, 409",
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> ExpectedVersion | None:
-        return ExpectedVersion(data["version"]) if "version" in data else None
+    def make(self, values: dict[str, Any]) -> ExpectedVersion | None:
+        return ExpectedVersion(values["version"]) if "version" in values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +399,5 @@ class EchoQuerySchema(QuerySchema):
         example="any text",
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> EchoQuery:
-        return EchoQuery(**data)
+    def make(self, values: dict[str, Any]) -> EchoQuery:
+        return EchoQuery(**values)

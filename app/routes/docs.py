@@ -64,7 +64,7 @@ _OF_RESOURCES = {
 """What stands at the places of the page that shows a document."""
 
 _SPECIFICATION = _text_of("specification.html")
-"""Made from ``docs/specification.md`` by ``make specification``."""
+"""Made from ``docs/specification.md`` by ``make generate ARGS=specification``."""
 
 _DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"

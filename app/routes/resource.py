@@ -74,9 +74,9 @@ class Collection(Endpoint):
             read_page(
                 reading_database(),
                 project_key,
-                lane_of_list(query.selection, query.paging),
+                lane_of_list(query.condition, query.paging),
                 lambda reader, may_be_large: store.flat_page(
-                    reader, project_key, query.selection, query.paging, may_be_large=may_be_large
+                    reader, project_key, query.condition, query.paging, may_be_large=may_be_large
                 ),
             )
         )
@@ -94,9 +94,9 @@ class Collection(Endpoint):
         Takes what the list takes, and answers with the status alone.
         """
         found = reading_database().read(
-            lambda reader: store.exists(reader, project_key, query.selection),
+            lambda reader: store.exists(reader, project_key, query.condition),
             project_key,
-            lane_of_list(query.selection),
+            lane_of_list(query.condition),
         )
         return json_answer("", 200 if found else 404)
 
@@ -186,9 +186,9 @@ class SortedList(Endpoint):
             read_page(
                 reading_database(),
                 project_key,
-                lane_of_list(query.selection, query.paging),
+                lane_of_list(query.condition, query.paging),
                 lambda reader, may_be_large: store.page(
-                    reader, project_key, query.selection, query.paging, query.expanded, may_be_large=may_be_large
+                    reader, project_key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
                 ),
             )
         )

@@ -61,8 +61,7 @@ class Sandbox(Extension):
 
     def _begin_journal(self, project_key: str, client_id: str) -> tuple[Journal, Observer]:
         journal = self.shelf.begin(Secrets(*self._secrets))
-        pending = self._connections.pending
-        return journal, Observer(project_key, client_id, journal, self._known, lambda entry: pending(entry.client))
+        return journal, Observer(project_key, client_id, journal, self._known)
 
     @property
     def methods(self) -> dict[str, frozenset[str]]:

@@ -109,4 +109,4 @@ def check_installed() -> None:
     :raises InvalidSetting: without the extra ``sandbox``.
     """
     if find_spec("re2") is None:
-        raise _refused("needs the extra 'sandbox', of which google-re2 is not installed")
+        raise _refused("google-re2 is not installed; pip install 'sample-resource[sandbox]' does it")

@@ -15,6 +15,7 @@ import pwd
 import re
 import secrets
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
@@ -301,18 +302,28 @@ def _find_account() -> pwd.struct_passwd | None:
 
 def _make_account() -> pwd.struct_passwd | None:
     """Make the system account of the service, or find the one that another process has just made; None if it fails."""
-    deadline = time.monotonic() + _ACCOUNT_MADE_WITHIN_S
-    while time.monotonic() < deadline:
-        made = processes.run_as(None, _MAKE_ACCOUNT, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
-        account = _find_account()
-        if account is not None:
+    with _locked_accounts():
+        deadline = time.monotonic() + _ACCOUNT_MADE_WITHIN_S
+        while (account := _find_account()) is None and time.monotonic() < deadline:
+            made = processes.run_as(None, _MAKE_ACCOUNT, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+            if made.returncode == _NO_PROGRAM:
+                return None
             if made.returncode == 0:
-                logger.warning("PostgreSQL does not run as root: the account %s was made for it.", account.pw_name)
-            return account
-        if made.returncode == _NO_PROGRAM:
-            return None
-        time.sleep(0.1)  # another process has locked the accounts
-    return None
+                logger.warning("PostgreSQL does not run as root: the account %s was made for it.", _OWN_ACCOUNT)
+            else:
+                time.sleep(0.1)  # another program has locked the accounts
+    return account
+
+
+@contextlib.contextmanager
+def _locked_accounts() -> Generator[None]:
+    """One process at a time: useradd looks for the name before it locks, so a second one would change the user id."""
+    folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 _NO_PROGRAM = 126

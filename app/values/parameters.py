@@ -190,24 +190,35 @@ class QuerySchema(Schema):
         :raises ApiError: 400 with a fault for each undeclared name and for each malformed value.
         """
         known, families = self._known
-        declared: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         faults: list[errors.Fault] = []
         for name, texts in cast("MultiDict[str, str]", data).lists():
             family = next((key for key, field in families.items() if field.has(name)), None)
             if family is not None:
-                declared.setdefault(family, {})[name] = texts
+                given.setdefault(family, {})[name] = texts
             elif name in known and name not in families:
-                declared[name] = texts
+                given[name] = texts
             else:
                 faults.append(errors.parameter_fault(name[:100], unknown_name(name, known, "parameter")))
-        try:
-            loaded = super().load(declared)
-        except ValidationError as error:
-            faults += _faults_of(cast("dict[str, Any]", error.messages))
-        else:
-            if not faults:
-                return loaded
+        values: dict[str, Any] = {}
+        for name in [name for name in known if name in given]:
+            try:
+                values[known[name].name] = known[name].deserialize(given[name], name, given)
+            except ValidationError as error:
+                faults += _faults_of({name: error.messages})
+        if not faults:
+            try:
+                return self.make(values)
+            except ValidationError as error:
+                faults += _faults_of({error.field_name: error.messages})
         raise errors.ApiError(faults)
+
+    def make(self, values: dict[str, Any]) -> Any:
+        """The result of a load, made from the loaded values by the names of the fields.
+
+        :raises ValidationError: for values that do not go together, with the name of a parameter.
+        """
+        return values
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:

@@ -11,7 +11,6 @@ Infinity are errors, and a number literal becomes one of
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import copysign, isinf
 from typing import Any
@@ -125,25 +124,6 @@ def encode(value: Any) -> str:
     :raises ValueError: for a number that JSON does not have.
     """
     return _encoder.encode(value)
-
-
-_ITEMS_AT_ONCE = 10_000
-"""Items of an array that are written without a pause for other threads."""
-
-
-def encode_arrays(arrays: Mapping[str, Sequence[Any]]) -> str:
-    """Write an object of arrays as :func:`encode` does, and let other threads run meanwhile if they are long.
-
-    The encoder is written in C, and holds Python's interpreter lock for 0.1 s at a million numbers.
-    """
-    if all(len(items) <= _ITEMS_AT_ONCE for items in arrays.values()):
-        return encode(arrays)
-    return "{" + ",".join([f"{encode(name)}:{_encode_array(items)}" for name, items in arrays.items()]) + "}"
-
-
-def _encode_array(items: Sequence[Any]) -> str:
-    parts = range(0, len(items), _ITEMS_AT_ONCE)
-    return "[" + ",".join([encode(items[part : part + _ITEMS_AT_ONCE])[1:-1] for part in parts]) + "]"
 
 
 def is_utf8(data: bytes) -> bool:

@@ -1,4 +1,4 @@
--- The database of bare Flask and FastAPI: the service's table without the columns that only the service needs (staged
+-- The database of the peers: the service's table without the columns that only the service needs (staged
 -- projections, authors, search words), and with the indexes for the measured requests.
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 

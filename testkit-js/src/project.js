@@ -1,6 +1,6 @@
 // A throwaway project in the sandbox of a server.
 
-import { isAt, verified } from "./expected.js";
+import { isAt, order, UnexpectedRequests, unmet } from "./expected.js";
 import { JournalEntry, told } from "./journal.js";
 import { SandboxError } from "./server.js";
 
@@ -133,15 +133,19 @@ export class SandboxProject {
   }
 
   /**
-   * Verify that the client has sent a request, and return all that fit, oldest first.
+   * Ask the service whether the client has sent a request, and return all that fit, oldest first.
    * @param {string} method
-   * @param {string | RegExp} path below the project, as it was sent, or a pattern that matches the whole of it
+   * @param {string | RegExp} path below the project, as it was sent, or a pattern of RE2 that matches the whole of it
    * @param {import("./types.js").Expectation} [expected]
    * @returns {Promise<JournalEntry[]>}
-   * @throws {import("./expected.js").UnexpectedRequests} otherwise, with the nearest request and what is different in it
+   * @throws {UnexpectedRequests} otherwise, with the nearest request and what is different in it
    */
   async expect(method, path, expected = {}) {
-    return verified(method, path, expected, (await this.journal()).reverse());
+    const answer = await this.#server.order("POST", `${this.#path}/requests/expect`, order(method, path, expected), 409);
+    const entries = answer.requests.length ? (await this.journal()).reverse() : [];
+    const found = entries.filter((entry) => answer.requests.includes(entry.number));
+    if (answer.nearest) throw new UnexpectedRequests(unmet(answer, found, this.key));
+    return found;
   }
 
   /**

@@ -5,7 +5,7 @@ import { request as requestByHttps } from "node:https";
 
 import { SandboxProject } from "./project.js";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 75_000;
 
 /** The server refused an order, or is not there; the message has its answer. */
 export class SandboxError extends Error {
@@ -69,11 +69,12 @@ export class SandboxServer {
    * @param {string} method
    * @param {string} path from the URL of the service on
    * @param {unknown} [body] a value for a JSON body
+   * @param {number} [also] a further status that is no error
    * @returns {Promise<any>}
    * @throws {SandboxError} for a status of 300 or more, since no redirect is followed, or without an answer
    */
-  async order(method, path, body) {
-    const text = await this.#answered(method, path, body);
+  async order(method, path, body, also) {
+    const text = await this.#answered(method, path, body, undefined, also);
     return text ? JSON.parse(text) : null;
   }
 
@@ -82,14 +83,15 @@ export class SandboxServer {
    * @param {string} path
    * @param {unknown} body
    * @param {string} [accept]
+   * @param {number} [also]
    */
-  async #answered(method, path, body, accept = "application/json") {
+  async #answered(method, path, body, accept = "application/json", also = 0) {
     /** @type {Record<string, string>} */
     const headers = { Accept: accept };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
     const answer = await this.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
-    if (answer.status >= 300) {
+    if (answer.status >= 300 && answer.status !== also) {
       throw new SandboxError(`${method} ${this.url}${path} was answered ${answer.status}: ${answer.body}`);
     }
     return answer.body;

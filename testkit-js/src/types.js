@@ -55,9 +55,8 @@
  */
 
 /**
- * Of a parameter or header: its one value, all its values in their order, a pattern that each matches as a whole, or
- * whether it is there.
- * @typedef {string | string[] | RegExp | boolean} Values
+ * Of a parameter or header: a value that it has, several of them, or whether it is there.
+ * @typedef {string | string[] | boolean} Values
  */
 
 /**
@@ -67,10 +66,11 @@
  *   default at least once
  * @property {import("./journal.js").JournalEntry | import("./journal.js").JournalEntry[]} [after] requests that came earlier
  * @property {number} [status] of the answer
- * @property {string | Record<string, Values>} [query] the raw query string, or parameters by name
+ * @property {Record<string, Values>} [query] parameters by name
  * @property {Record<string, Values>} [headers] by name, in any letter case
  * @property {unknown} [body] JSON whose members and items are in the body beside others; a text, which is the whole body;
  *   a pattern that is found in it; null for no body
+ * @property {number} [withinMs] how long it may take, up to a minute
  */
 
 /**

@@ -21,10 +21,10 @@ PLANTED = (sys.executable, str(Path(__file__).with_name("planted_adapter.py")))
 KNOWN = scenarios()
 
 PART = [number for place, number in enumerate(KNOWN) if place % 4 == 1]
-"""Of the scenarios that the reference adapter passes in ``make test``; ``make adapters`` takes all."""
+"""Of the scenarios that the reference adapter passes in ``make test``; ``make test-slow ARGS=-madapters`` takes all."""
 
 FAULTS_TRIED = list(FAULTS.values())[3::65]
-"""``make adapters`` takes all."""
+"""``make test-slow ARGS=-madapters`` takes all."""
 
 
 def played(

@@ -1,6 +1,6 @@
 """The reference adapters pass all scenarios, and each planted fault fails those that speak of it and no others.
 
-For ``make adapters`` and not part of ``make test``: each run of all scenarios takes 7 s of two cores.
+For ``make test-slow ARGS=-madapters`` and not part of ``make test``: each run of all scenarios takes 7 s of two cores.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""``make clients-table``: real clients and generators, held against the scenarios of the testkit.
+"""``make generate ARGS=clients-table``: real clients and generators, held against the scenarios of the testkit.
 
 Each has an adapter in ``testkit/clients/``. The versions are pinned: those in JavaScript in ``testkit/clients``, those
 in Python in ``tests/clients/requirements/``. What is measured stands in ``docs/clients-table.md`` and ``.json``.
@@ -196,7 +196,8 @@ def as_page(reports: Sequence[dict[str, Any]]) -> str:
     lines = [
         "# Clients and generators, measured",
         "",
-        "How many scenarios for clients each of these passes, by theme and level, as `make clients-table` measured it:",
+        "How many scenarios for clients each of these passes, by theme and level,",
+        "as `make generate ARGS=clients-table` measured it:",
         "facts about these versions. [How an adapter is written](../testkit/docs/adapters.md) explains themes, levels",
         "and outcomes.",
         "Adapters are in `testkit/clients`, the same figures as data in [clients-table.json](clients-table.json).",

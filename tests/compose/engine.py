@@ -203,16 +203,19 @@ def docker(*arguments: str) -> str:
 def find_compose() -> list[str]:
     """The command of Compose. Exits the test run with a message if there is none, or no container engine answers."""
     if shutil.which("docker") is None:
-        pytest.exit("make compose-test needs Docker, and there is no command docker.", returncode=1)
+        pytest.exit("The tests of Compose need Docker, and there is no command docker.", returncode=1)
     engine = subprocess.run(
         ["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, text=True, check=False
     )
     if engine.returncode != 0:
-        pytest.exit(f"make compose-test needs Docker, and no engine answers: {engine.stderr.strip()}", returncode=1)
+        pytest.exit(f"The tests of Compose need Docker, and no engine answers: {engine.stderr.strip()}", returncode=1)
     chosen = os.environ.get("COMPOSE")
     for candidate in [shlex.split(chosen)] if chosen else [["docker", "compose"], ["docker-compose"]]:
         if shutil.which(candidate[0]) is None:
             continue
         if subprocess.run([*candidate, "version"], capture_output=True, check=False).returncode == 0:
             return candidate
-    pytest.exit("make compose-test needs Docker Compose: neither 'docker compose' nor 'docker-compose'.", returncode=1)
+    pytest.exit(
+        "The tests of Compose need Docker Compose: neither 'docker compose' nor 'docker-compose'.",
+        returncode=1,
+    )

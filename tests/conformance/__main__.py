@@ -5,7 +5,7 @@ import shutil
 import sys
 
 from tests.conformance.services import behind_pgbouncer, checked, embedded
-from tests.pooler.behind_pgbouncer import PROGRAM
+from tests.pooler.test_behind_pgbouncer import PROGRAM
 
 WAYS = {
     "workers": ("embedded, on two workers", embedded),

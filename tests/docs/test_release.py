@@ -83,7 +83,7 @@ def test_release_without_its_statements_is_refused(repository: Path, kept: str |
     else:
         file.write_text(f'{{"version": "{kept}"}}')
     commit(repository)
-    assert f"has the statements of {kept or 'no version'}: run make sql ARGS=--release" in refusal(repository)
+    assert f"has the statements of {kept or 'no version'}: run make generate ARGS=sql-of-release" in refusal(repository)
 
 
 @pytest.mark.parametrize("name", ["new.txt", "setup.cfg"])

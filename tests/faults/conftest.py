@@ -1,15 +1,32 @@
-"""Fixtures of the checks."""
+"""Fixtures of the suite of faults."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.faults.reports import Report
+from tests.faults.service import Service
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    """A service with two workers and a database of its own, for all tests of a file."""
+    started = Service()
+    yield started
+    started.remove()
+
+
+@pytest.fixture(scope="module")
+def sandboxed() -> Iterator[Service]:
+    """A service with the sandbox, which has one worker, for all tests of a file."""
+    started = Service(SANDBOX="on")
+    yield started
+    started.remove()
 
 
 @pytest.fixture
 def report(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[Report]:
-    """Show the figures of a check beside its name."""
+    """Show the figures of a test beside its name."""
     lines: list[str] = []
     yield lines.append
     if lines:

@@ -18,9 +18,12 @@ import psycopg
 from app.config import Settings
 from app.identity import issued_tokens
 from tests.support.ports import free_port
+from tests.support.samples import samples, value
 from tests.support.server import start_server
 from tests.support.service import SERVE
 from tests.support.waiting import wait_until
+
+METRICS_TOKEN = "faults-metrics-token"
 
 HANGS_AFTER_S = 15.0
 """A request that takes longer counts as a hang."""
@@ -42,6 +45,7 @@ class Service:
             "DATA_DIR": str(self.folder / "data"),
             "WORKERS": "1" if environment.get("SANDBOX") == "on" else "2",
             "THREADS": "8",
+            "METRICS_TOKEN": METRICS_TOKEN,
             **environment,
         }
         self.start()
@@ -90,6 +94,10 @@ class Service:
         """An access token."""
         with self.database() as connection:
             return issued_tokens.issue_token(connection, Settings().issuer, "faults", scopes, 3600)
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The value of a metric of the service, summed over the labels that are not given."""
+        return value(samples(self.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()), name, **labels)
 
     def probe(self, which: str) -> "Answer":
         """Ask for liveness or readiness, as an orchestrator does: on the port that is for this alone."""

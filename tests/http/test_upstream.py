@@ -1,12 +1,10 @@
-"""What ``Blueprint.arguments`` in ``app/http/arguments.py`` relies on in flask-smorest and webargs."""
+"""What ``Blueprint.arguments`` in ``app/http/arguments.py`` relies on in flask-smorest."""
 
 import inspect
 from typing import Any
 
-from flask import Flask
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema, fields
-from webargs.flaskparser import FlaskParser
 
 LOOK_AT = "Blueprint.arguments in app/http/arguments.py has to be adapted"
 
@@ -27,8 +25,3 @@ def test_arguments_describes_a_view_by_an_attribute_of_its_wrapper() -> None:
     described = blueprint.arguments(_Names(), location="json")(described)
     found = described._apidoc["arguments"]["parameters"]
     assert [(part["in"], type(part["schema"])) for part in found] == [("query", _Names), ("json", _Names)], LOOK_AT
-
-
-def test_a_parser_loads_a_location_of_the_current_request() -> None:
-    with Flask("upstream").test_request_context("/?name=a"):
-        assert FlaskParser().parse(_Names(), location="query") == {"name": "a"}, LOOK_AT

@@ -179,6 +179,15 @@ def test_a_leaked_key_is_replaced_at_once_and_its_tokens_are_refused(
     assert statuses(workers, issue(keys)) == [200, 200]
 
 
+def test_a_key_that_replaces_a_leaked_one_signs_at_once(keys: Connection) -> None:
+    """``now()`` stands still in a transaction, so a time that is rounded up to a millisecond would lie after it."""
+    for _ in range(20):
+        with keys.transaction():
+            before = signing_keys.current_signing_key(keys, signing_keys.NO_ENCRYPTION).kid
+            signing_keys.rotate_signing_key(keys, others_at_once=True)
+            assert signing_keys.current_signing_key(keys, signing_keys.NO_ENCRYPTION).kid != before
+
+
 def test_keys_are_listed_without_anything_secret(keys: Connection, own_database: str) -> None:
     command(own_database, "key", "rotate")
     printed = command(own_database, "key", "list")

@@ -6,6 +6,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
+import yaml
 from readme_renderer import markdown
 from trove_classifiers import classifiers, deprecated_classifiers
 
@@ -79,12 +80,11 @@ def test_the_metadata_are_complete(wheel: Path) -> None:
     assert not any(name.startswith("License ::") for name in given), "License-Expression replaces it"
 
 
-def test_the_classifiers_name_the_versions_that_the_matrix_runs(wheel: Path) -> None:
+def test_the_classifiers_name_the_versions_that_ci_tests(wheel: Path) -> None:
     given = "\n".join(metadata_of(wheel).get_all("Classifier") or [])
     versions = re.findall(r"^Programming Language :: Python :: (3\.\d+)$", given, re.MULTILINE)
-    matrix = re.search(r"^VERSIONS=\(([\d. ]+)\)$", (ROOT / ".ci/matrix").read_text(), re.MULTILINE)
-    assert matrix is not None
-    assert versions == matrix[1].split()
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    assert versions == jobs["test"]["strategy"]["matrix"]["python"]
 
 
 def test_the_archives_are_built_by_the_setuptools_that_pyproject_names() -> None:

@@ -1,6 +1,6 @@
 """The wheel in a new environment, used in an empty folder by an ordinary user.
 
-The other packages of the environment are links to those of the tests. ``make dist-test`` installs all of them for real.
+The other packages of the environment are links to those of the tests; ``test_installers.py`` installs all for real.
 """
 
 import json

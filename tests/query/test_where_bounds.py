@@ -156,7 +156,7 @@ def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.C
     clause = compile_condition(read([where], {}), stage)
     statement = f"""
         EXPLAIN (COSTS off) SELECT count(*) FROM resource r
-        WHERE r.project_key = %(project_key)s AND {clause.indexed}"""
+        WHERE r.project_key = %(project_key)s AND {clause.text}"""
     rows = connection.execute(statement, {"project_key": "p", **clause.parameters}).fetchall()
     return "\n".join(line for (line,) in rows)
 
@@ -211,14 +211,14 @@ CANONICAL = "fffa6d40-0000-7000-8000-000000000000"
         ('createdAt > "2999-01-01"', "resource_created_at", "created_at > "),
         ('lastModifiedAt <= "2000-01-01"', "resource_last_modified_at", "last_modified_at <= "),
         ("arrayOfIntExample = 5", "resource_object", "object @> "),
-        ("arrayOfIntExample in (5, 6)", "resource_object", "object @> "),
-        ('arrayOfStringExample contains any ("x", "y")', "resource_object", "object @> "),
+        ("arrayOfIntExample in (5, 6)", "resource_object", "object @? "),
+        ('arrayOfStringExample contains any ("x", "y")', "resource_object", "object @? "),
         ('arrayOfStringExample contains all ("x", "y")', "resource_object", "object @> "),
         ("objectTypeProperty(arrayOfFloatExample = 0.5)", "resource_object", "object @> "),
-        ("arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)", "resource_object", "object @> "),
-        ("arrayOfObjectType(integerExample = 1 or integerExample = 2)", "resource_object", "object @> "),
-        ("arrayOfObjectType(integerExample in (1, 2))", "resource_object", "object @> "),
-        ("arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)", "resource_object", "object @> "),
+        ("arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)", "resource_object", "object @? "),
+        ("arrayOfObjectType(integerExample = 1 or integerExample = 2)", "resource_object", "object @? "),
+        ("arrayOfObjectType(integerExample in (1, 2))", "resource_object", "object @? "),
+        ("arrayOfObjectType(integerExample > 700 and integerExampleInt32 = 1)", "resource_object", "object @? "),
         ("arrayOfIntExample = 5 and arrayOfIntExample > 7 and not(version = 1)", "resource_object", "object @> "),
     ],
 )
@@ -230,9 +230,10 @@ def test_a_selective_condition_uses_an_index(planner: Any, where: str, index: st
     assert all(column in condition for condition in conditions), seen
 
 
-def test_an_array_of_objects_is_searched_by_containment_alone_if_possible(planner: Any) -> None:
-    assert "jsonb_path_exists" not in plan(planner, "arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)")
-    assert "jsonb_path_exists" in plan(planner, "arrayOfObjectType(integerExample = 1 and integerExampleInt32 > 2)")
+def test_a_condition_without_equality_asks_no_index_of_documents(planner: Any) -> None:
+    """The index would return every row for it."""
+    assert "jsonb_path_exists" in plan(planner, "arrayOfObjectType(integerExample = 1 or integerExampleInt32 > 2)")
+    assert "jsonb_path_exists" not in plan(planner, "arrayOfObjectType(integerExample = 1 and integerExampleInt32 > 2)")
 
 
 @pytest.mark.one_machine("The pending lists of the indexes are on a worker, where nothing here empties them.")

@@ -18,7 +18,7 @@ from app.database import migrate
 from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, TEXT
-from app.resource import array_values, bulk_store
+from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
 from app.resource.array_values import all_columns, columns_of
 from app.resource.model import StoredResource
@@ -67,22 +67,6 @@ def test_each_array_is_sorted_and_has_each_value_once() -> None:
         "object_integer": "{7}",
     }
     assert all_columns(None) == all_columns("{}") == dict.fromkeys(columns_of(Stage.CURRENT))
-
-
-def test_long_arrays_are_written_as_short_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = random.Random(1)  # noqa: S311 -- data, not secrets
-    object_type = encode(
-        {
-            "arrayOfIntExample": [chance.randrange(500) for _ in range(1000)],
-            "arrayOfFloatExample": [chance.randrange(500) / 8 for _ in range(1000)],
-            "arrayOfStringExample": [str(chance.randrange(500)) for _ in range(1000)],
-        }
-    )
-    at_once = all_columns(object_type)
-    monkeypatch.setattr(array_values, "_ITEMS_AT_ONCE", 7)
-    assert {column: literal and literal.replace(" ", "") for column, literal in all_columns(object_type).items()} == {
-        column: literal and literal.replace(" ", "") for column, literal in at_once.items()
-    }
 
 
 # Writes

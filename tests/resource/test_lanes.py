@@ -54,14 +54,14 @@ def parameters(query: str) -> MultiDict[str, str]:
 @pytest.mark.parametrize("query", LISTS)
 def test_lane_of_a_sorted_list(query: str) -> None:
     asked = SortedListSchema().load(parameters(query))
-    assert lane_of_list(asked.selection, asked.paging) is LISTS[query]
+    assert lane_of_list(asked.condition, asked.paging) is LISTS[query]
 
 
 @pytest.mark.parametrize("query", FILTERED)
 def test_lane_of_a_list_and_of_its_existence_check(query: str) -> None:
     asked = FilteredListSchema().load(parameters(query))
-    assert lane_of_list(asked.selection, asked.paging) is FILTERED[query]
-    assert lane_of_list(asked.selection) is Lane.FAST
+    assert lane_of_list(asked.condition, asked.paging) is FILTERED[query]
+    assert lane_of_list(asked.condition) is Lane.FAST
 
 
 @pytest.mark.parametrize("query", SEARCHES)

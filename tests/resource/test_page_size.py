@@ -16,7 +16,6 @@ from app.resource.model import (
     SMALL_PAGE_BYTES,
     LargePage,
     Paging,
-    Selection,
 )
 from app.resource.reading import store
 from tests.conftest import TokenFor
@@ -155,9 +154,9 @@ def test_documents_are_not_read_before_it_is_decided(api: Api, connection: Conne
         own.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         for read in (store.flat_page, store.page):
             with pytest.raises(ApiError, match="A limit of 16 fits"):
-                read(own, api.project, Selection(), Paging(limit=17))
+                read(own, api.project, None, Paging(limit=17))
             assert _looked_up_parts(own) == 0
-        read(own, api.project, Selection(), Paging(limit=1))
+        read(own, api.project, None, Paging(limit=1))
         assert _looked_up_parts(own) > 0
 
 
@@ -193,7 +192,7 @@ def test_a_large_page_is_read_in_the_slow_lane(settings: Settings, api: Api, con
             assert refused.get_json()["errors"][0]["code"] == "OverCapacity"
         assert len(keys(page(busy, "", limit=5))) == 5
     with pytest.raises(LargePage):
-        store.flat_page(connection, api.project, Selection(), Paging(limit=5), may_be_large=False)
+        store.flat_page(connection, api.project, None, Paging(limit=5), may_be_large=False)
 
 
 def test_the_terms_of_facets_are_bounded_together(api: Api) -> None:

@@ -131,7 +131,7 @@ def test_it_runs_in_one_worker() -> None:
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.sandbox.settings.find_spec", lambda _: None)
-    with pytest.raises(InvalidSetting, match="SANDBOX='on': needs the extra 'sandbox'"):
+    with pytest.raises(InvalidSetting, match=r"pip install 'sample-resource\[sandbox\]'"):
         create_app(with_sandbox(Settings(database_url="dbname=none")))
 
 

@@ -1,5 +1,6 @@
 """``POST .../requests/expect``: what a test expects a client to have sent."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -44,13 +45,51 @@ def test_what_was_not_sent_is_told_with_the_nearest(used: Project) -> None:
     expected = {"method": "POST", "path": "/resource", "body": {"key": "two"}, "header": {"X-Note": "b"}}
     answer = used.order("POST", "/requests/expect", expected)
     assert answer.status == 409
-    assert answer.json["message"] == "0 requests fit, and at least 1 were expected."
+    wanted = 'POST /resource with header {"X-Note":"b"}, body {"key":"two"}'
+    assert answer.json["message"] == f"{wanted} was expected at least once, and was sent 0 times."
     assert answer.json["requests"] == []
     nearest = answer.json["nearest"]
     assert [each["number"] for each in nearest] == [1, 3, 2]
-    assert nearest[0]["differs"][0] == "header -> x-note: it is (redacted)"
-    assert nearest[0]["differs"][1].startswith('body: it is {"key": "one"')
-    assert "method: it is GET, and POST was expected" in nearest[1]["differs"]
+    assert nearest[0]["differs"] == [
+        'header -> x-note: "b" was expected, and it is "(redacted)"',
+        'body -> key: "two" was expected, and it is "one"',
+    ]
+    assert "method: POST was expected, and it is GET" in nearest[1]["differs"]
+
+
+_BODY = '{"objectTypeProperty": {"arrayOfIntExample": [1, 2]}, "key": "one"}'
+
+
+@pytest.mark.parametrize(
+    ("expected", "differs"),
+    [
+        ({"operationId": "getResourceById"},
+         "operationId: getResourceById was expected, and it is createOrUpdateResource"),
+        ({"path": "/resource/.+"}, "path: /resource/.+ was expected, and it is /resource"),
+        ({"status": 404}, "status: 404 was expected, and it is 201"),
+        ({"query": {"limit": ["1", "2"]}}, 'query -> limit: "1", "2" was expected, and it is not there'),
+        ({"header": {"If-Match": True}}, "header -> if-match: any value was expected, and it is not there"),
+        ({"header": {"Content-Type": False}},
+         'header -> content-type: none was expected, and it is "application/json"'),
+        ({"body": "two"}, "body: a match of two was expected, and it is " + json.dumps(_BODY)),
+        ({"body": {"id": None}}, "body -> id: null was expected, and it is not there"),
+        ({"body": {"objectTypeProperty": {"arrayOfIntExample": [2, 3]}}},
+         "body -> objectTypeProperty -> arrayOfIntExample: an item 3 was expected, and it is [1,2]"),
+        ({"body": {"objectTypeProperty": {"arrayOfIntExample": 1}}},
+         "body -> objectTypeProperty -> arrayOfIntExample: 1 was expected, and it is [1,2]"),
+        ({"after": 1}, "it came before request 2"),
+    ],
+)  # fmt: skip
+def test_each_difference_is_told(throwaway: Project, expected: dict[str, Any], differs: str) -> None:
+    throwaway.create(key="one", objectTypeProperty={"arrayOfIntExample": [1, 2]})
+    (nearest,) = throwaway.order("POST", "/requests/expect", expected).json["nearest"]
+    assert nearest["differs"] == [differs]
+
+
+def test_a_body_of_another_kind_is_nearer_than_none(used: Project) -> None:
+    nearest = used.order("POST", "/requests/expect", {"body": {"key": "two"}}).json["nearest"]
+    assert [each["number"] for each in nearest] == [1, 3, 2]
+    assert nearest[1]["differs"] == ["body: JSON was expected, and it is empty"]
 
 
 @pytest.mark.parametrize("times", [0, 1, {"atMost": 1}, {"atLeast": 4}])
@@ -72,6 +111,7 @@ def test_it_waits_for_what_comes(throwaway: Project) -> None:
         ({"times": "often"}, "times"),
         ({"times": {}}, "times"),
         ({"times": {"first": 1}}, "times -> first"),
+        ({"times": {"atLeast": 2, "atMost": 1}}, "times"),
         ({"path": "("}, "path"),
         ({"operationId": "nothing"}, "operationId"),
         ({"query": {"limit": 5}}, "query -> limit"),

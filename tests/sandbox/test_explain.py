@@ -50,7 +50,12 @@ def test_the_tree_is_what_was_parsed(throwaway: Project) -> None:
     )
     assert found["tree"] == {
         "and": [
-            {"contains": [f'{{"{name}":[5]}}' for name in looked_at_by("integerParameter")]},
+            {
+                "or": [
+                    {"field": name, "operator": "contains any", "values": [5]}
+                    for name in looked_at_by("integerParameter")
+                ]
+            },
             {
                 "or": [
                     {"field": "version", "operator": ">", "values": [3]},

@@ -277,9 +277,9 @@ def test_a_stream_has_findings_and_tells_of_those_in_earlier_entries(throwaway: 
             assert "booleanInOtherCase" in [found["id"] for found in entry["findings"]]
             event = stream.event()
     told = json.loads(event["data"])
-    assert event["event"] == "finding"
+    assert event["event"] == "changed"
     assert told["number"] == 7
-    assert told["finding"]["id"] == "pageForOneResult"
+    assert [found["id"] for found in told["findings"]] == ["pageForOneResult"]
 
 
 def test_a_stream_shows_what_is_under_way_and_how_it_ends(throwaway: Project) -> None:

@@ -111,7 +111,7 @@ def read_everywhere(scene: list[Entry]) -> dict[str, Any]:
 @given(st.lists(entries(), min_size=1, max_size=6))
 def test_every_reader_survives_every_entry(noted: list[Entry]) -> None:
     for each in noted:
-        look = Look(each, {}, had_backlog=False)
+        look = Look(each)
         past = look.past()
         for finding in FINDINGS:
             if finding.look is not None:

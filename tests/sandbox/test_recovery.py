@@ -5,7 +5,7 @@ What is judged from which sequence stands in ``test_verdicts``.
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from typing import Any
 
@@ -157,19 +157,60 @@ def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throw
     assert ordered.json["errors"][0]["currentVersion"] == 8
 
 
+def test_threads_that_send_one_after_the_other(throwaway: Project) -> None:
+    """Nothing overlaps; that there are several threads is seen by the third connection beside two that are idle."""
+    throwaway.rules({"times": {"first": 4}, "status": 503, "retryAfter": 1})
+    with ExitStack() as open_:
+        threads = [open_.enter_context(steady_client(throwaway)) for _ in range(4)]
+        assert [thread.send("GET").status for thread in threads[:2]] == [503, 503]
+        assert recovery_of(throwaway) == {"503": [([1, 2], "madeWorse")]}, "as a client with one thread does"
+        assert [found["id"] for found in throwaway.entries()[0]["findings"]] == ["retryBeforeRetryAfter"]
+        assert [thread.send("GET").status for thread in threads[2:]] == [503, 503]
+        time.sleep(1.05)
+        assert [thread.send("GET").status for thread in threads] == [200] * 4
+    assert recovery_of(throwaway) == {"503": [([1, 2, 3, 4, 5], "notJudged")]}
+    assert nothing_is_said_against(throwaway)
+    assert not any(entry["findings"] for entry in throwaway.entries())
+
+
+def test_a_thread_with_a_connection_of_its_own_is_judged_by_that(throwaway: Project) -> None:
+    with ExitStack() as open_:
+        threads = [open_.enter_context(steady_client(throwaway)) for _ in range(8)]
+        assert {thread.send("GET", f"?limit={number}").status for number, thread in enumerate(threads)} == {200}
+        assert nothing_is_said_against(throwaway), "a connection for each thread is none for each request"
+        throwaway.rules({"times": {"first": 1}, "status": 503, "retryAfter": 60})
+        time.sleep(1.1)  # each new connection beside others has counted as a request beside others
+        assert [threads[5].send("GET").status for _ in range(2)] == [503, 200]
+    assert recovery_of(throwaway) == {"503": [([9, 10], "madeWorse")]}
+
+
+def test_a_client_that_closes_its_connections_is_judged_over_all_of_them(throwaway: Project) -> None:
+    throwaway.rules({"times": {"after": 3, "first": 1}, "status": 503, "retryAfter": 60})
+    with steady_client(throwaway) as client:
+        for _ in range(5):
+            client.send("GET")
+            client.reconnect()
+    assert recovery_of(throwaway) == {"503": [([4, 5], "madeWorse")]}
+
+
 def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:
-    """Threads with connections of their own, one after another and at once, in HTTP/1.1 and as HTTP/1.0 has it."""
+    """Threads with connections of their own, one after another and at once, in HTTP/1.1 and as HTTP/1.0 has it.
+
+    Their connections are open before the first request, so they are seen however slowly one thread follows another.
+    """
     made = throwaway.create(key="one")
+    readers = [SteadyClient(throwaway) for _ in range(6)]
+    for client in readers:
+        client.connection.connect()
     throwaway.rules(
         {"match": {"operationId": "listResources"}, "times": {"first": 6}, "status": 503, "retryAfter": 1},
         {"match": {"operationId": CREATE}, "times": {"first": 1}, "phase": "after", "connection": "close"},
     )
 
-    def reader(_: int) -> int:
-        with steady_client(throwaway) as client:
-            while (status := client.send("GET", "?limit=0").status) == 503:
-                time.sleep(1.05)
-            return status
+    def reader(number: int) -> int:
+        while (status := readers[number].send("GET", "?limit=0").status) == 503:
+            time.sleep(1.05)
+        return status
 
     def writer(_: int) -> int:
         with steady_client(throwaway) as client:
@@ -191,6 +232,8 @@ def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:
         assert set(pool.map(writer, range(6))) == {200}
         list(pool.map(creator, range(6)))
         assert set(pool.map(one_by_one, range(2))) == {200}
+    for client in readers:
+        client.connection.close()
     assert nothing_is_said_against(throwaway)
 
 

@@ -1,6 +1,6 @@
 """The worker with slow clients, when it stops, and while a request waits for the database.
 
-With few connections and little time; ``make faults`` has more of both.
+With few connections and little time; ``make test-slow ARGS=-mfaults`` has more of both.
 """
 
 import contextlib

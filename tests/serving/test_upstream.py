@@ -1,8 +1,8 @@
 """What ``app/serving/worker.py`` relies on in gunicorn's source, which promises no stability.
 
 A failure means that an upgrade has changed it. Compare the two versions of the code that the message names, decide
-whether the override still does what its line in the docstring of ``Worker`` says, run ``make faults``, and only then
-replace the fingerprint here by the new one.
+whether the override still does what its line in the docstring of ``Worker`` says, run
+``make test-slow ARGS=-mfaults``, and only then replace the fingerprint here by the new one.
 """
 
 import hashlib

@@ -4,5 +4,5 @@
 * ``marks.py``: which tests hold which clause, and the table of it;
 * ``page.py``: the page that the service serves.
 
-``make specification`` writes the files anew; the tests of this folder compare them.
+``make generate ARGS=specification`` writes the files anew; the tests of this folder compare them.
 """

@@ -1,4 +1,4 @@
-"""``make specification``: write what is made from the specification anew."""
+"""``make generate ARGS=specification``: write what is made from the specification anew."""
 
 from tests.specification import made
 from tests.specification.clauses import ROOT

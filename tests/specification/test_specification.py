@@ -20,7 +20,7 @@ def test_what_is_made_from_the_specification_is_current() -> None:
     different = [
         path.relative_to(ROOT).as_posix() for path, text in made.files().items() if path.read_text("utf-8") != text
     ]
-    assert different == [], "'make specification' writes these files anew"
+    assert different == [], "'make generate ARGS=specification' writes these files anew"
 
 
 def test_the_package_contains_the_same_clauses_as_the_repository() -> None:

@@ -1,4 +1,4 @@
-"""``make sql``: write the files of this folder anew, from a walk on a PostgreSQL that is started for it.
+"""``make generate ARGS=sql``: write the files of this folder anew, from a walk on a PostgreSQL that is started for it.
 
 With ``--release`` it notes them as the statements of the release that ``setup.cfg`` names, too.
 """

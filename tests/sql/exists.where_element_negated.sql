@@ -1,7 +1,6 @@
 WITH found AS MATERIALIZED (
     SELECT
     FROM resource r
-    WHERE r.project_key = %(project_key)s
-        AND (jsonb_path_exists(r.object, %(where_0)s::jsonpath, %(where_1)s::jsonb)) IS NOT TRUE
+    WHERE r.project_key = %(project_key)s AND (jsonb_path_exists(r.object, %(where_0)s::jsonpath)) IS NOT TRUE
 )
 SELECT EXISTS (SELECT FROM found)

@@ -16,7 +16,7 @@ One file for each statement, whole and with its parameters by name, as a walk th
 variants ([walk.py](../support/walk.py)) sends it. A file is named after the first step that sends its statement; a step
 that sends several new ones has them numbered. The layout is ours ([layout.py](layout.py)), the text is what is sent.
 
-`make sql` writes this folder anew. The tests compare it, so that a change of any statement shows in its review.
+`make generate ARGS=sql` writes this folder anew. Tests compare it, so that a change of SQL shows in its review.
 
 What administers the database is not here: migrations, `db distribute`, and the embedded server.
 

@@ -3,11 +3,8 @@ WITH
         SELECT r.id
         FROM resource r
         WHERE r.project_key = %(project_key)s
-            AND r.object @> (SELECT %(contained_0_0)s::jsonb)
-            AND (
-                (r.object @> (SELECT %(contained_1_0)s::jsonb) OR r.object @> (SELECT %(contained_1_1)s::jsonb))
-                AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
-            )
+            AND r.object @> (SELECT %(where_0)s::jsonb)
+            AND (r.object @> (SELECT %(where_1)s::jsonb) OR r.object @> (SELECT %(where_2)s::jsonb))
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -42,12 +39,9 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND CASE WHEN r.object @> (SELECT %(contained_0_0)s::jsonb) THEN true ELSE false END
+                AND CASE WHEN r.object @> (SELECT %(where_0)s::jsonb) THEN true ELSE false END
                 AND CASE
-                    WHEN (
-                        r.object @> (SELECT %(contained_1_0)s::jsonb) OR r.object @> (SELECT %(contained_1_1)s::jsonb)
-                    )
-                        THEN true
+                    WHEN (r.object @> (SELECT %(where_1)s::jsonb) OR r.object @> (SELECT %(where_2)s::jsonb)) THEN true
                     ELSE false
                 END
             ORDER BY r.id ASC

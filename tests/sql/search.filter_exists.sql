@@ -37,7 +37,9 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND (jsonb_array_length(r.object -> 'arrayOfStringExample') = 0) IS FALSE
+                AND CASE
+                    WHEN (jsonb_array_length(r.object -> 'arrayOfStringExample') = 0) IS FALSE THEN true ELSE false
+                END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

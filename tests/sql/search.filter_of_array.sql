@@ -2,11 +2,7 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id
         FROM resource r
-        WHERE r.project_key = %(project_key)s
-            AND (
-                (r.object @> (SELECT %(filter_0_0)s::jsonb) OR r.object @> (SELECT %(filter_0_1)s::jsonb))
-                AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
-            )
+        WHERE r.project_key = %(project_key)s AND r.object @? (SELECT %(filter_0_0)s::jsonpath)
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -41,11 +37,7 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND CASE
-                    WHEN (r.object @> (SELECT %(filter_0_0)s::jsonb) OR r.object @> (SELECT %(filter_0_1)s::jsonb))
-                        THEN true
-                    ELSE false
-                END
+                AND CASE WHEN r.object @? (SELECT %(filter_0_0)s::jsonpath) THEN true ELSE false END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

@@ -46,15 +46,19 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND (
-                    (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
-                    AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
-                    AND EXISTS (
-                        SELECT
-                        FROM unnest(r.array_of_int) e (value)
-                        WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
+                AND CASE
+                    WHEN (
+                        (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
+                        AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
+                        AND EXISTS (
+                            SELECT
+                            FROM unnest(r.array_of_int) e (value)
+                            WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
+                        )
                     )
-                )
+                        THEN true
+                    ELSE false
+                END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

@@ -30,7 +30,7 @@ def test_the_files_are_what_is_sent(walked: Walked) -> None:
             lineterm="",
         )
     ]
-    assert not differences, "\n".join(["'make sql' writes the files of tests/sql anew. They differ:", *differences])
+    assert not differences, "\n".join(["make generate ARGS=sql writes these anew:", *differences])
 
 
 def test_what_is_sent_and_what_is_stored_differ_in_white_space_alone(walked: Walked) -> None:

@@ -119,11 +119,11 @@ BEGAN = 1_800_000_000.0
 """When a scene begins."""
 
 
-def replayed(scene: Sequence[Entry], pending: tuple[dict[int, int], bool] = ({}, False)) -> tuple[Journal, Tally]:
+def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
     """The journal of a scene, and what it shows: requests arrive and end in the order of their times."""
     journal = Journal(Shelf(2**30), Secrets())
     known = {kind: frozenset[str]() for kind in KINDS}
-    observer = Observer("p", "c", journal, known, lambda _: pending)
+    observer = Observer("p", "c", journal, known)
     counts: Counter[int] = Counter()
     events: list[tuple[float, int, Entry]] = []
     sockets: list[socket.socket] = []

@@ -13,18 +13,21 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
+from app.errors import ApiError
+from app.http.large_bodies import beside_other_requests
 from app.serving.supervisor import serve
-from app.values.large_values import beside_other_requests
 from tests.support.waiting import wait_until
 
 if __name__ != "__main__" and "STANDIN_LOADED" in os.environ:
     Path(os.environ["STANDIN_LOADED"]).touch()
 
+_begun: list[str] = []
 _released: list[str] = []
 
 
 def _compute() -> str:
     """Compute, without a pause that would let greenlets run, until another request comes."""
+    _begun.append("compute")
     while not _released:
         pass
     return "computed and done"
@@ -46,7 +49,14 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/collects-garbage":
         body = str(gc.isenabled())
     elif path == "/compute":
-        body = beside_other_requests(_compute)
+        query = parse_qs(environ["QUERY_STRING"])
+        project, timeout_s = query["project"][0], float(query.get("timeout", ["60"])[0])
+        try:
+            body = beside_other_requests((lambda: "at once") if "brief" in query else _compute, project, timeout_s)
+        except ApiError as error:
+            status, body = f"{error.status} {error.faults[0].code}", error.faults[0].message
+    elif path == "/begun":
+        body = str(len(_begun))
     elif path == "/release":
         _released.append(path)
     elif path == "/rows":

@@ -28,7 +28,7 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
-from app.resource.model import ById, ByKey, Selection, StoredResource, Target, Unnamed
+from app.resource.model import ById, ByKey, StoredResource, Target, Unnamed
 from app.resource.reading import listing, store
 from app.resource.searching.dictionary import index_texts
 from app.resource.writing.store import find
@@ -398,7 +398,7 @@ class _Walk:
             database: Database = self.app.extensions["database"]
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)
-            reading.read(lambda connection: store.exists(connection, PROJECT, Selection()))
+            reading.read(lambda connection: store.exists(connection, PROJECT, None))
             while len(self.statements) < before + 2:  # a thread sends one of the two, before or after the other
                 time.sleep(0.01)
             self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)

@@ -122,4 +122,11 @@ class HasElement:
     negated: bool
 
 
-Condition = AllOf | AnyOf | Holds | HasElement
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """The ObjectType contains a document, a JSON text, by jsonb's ``@>``."""
+
+    document: str
+
+
+Condition = AllOf | AnyOf | Holds | HasElement | Contains

@@ -37,9 +37,9 @@ class Operator:
     :param array: the same for an array of scalars, or the way in which the array is searched.
     :param ordered: the same for the distinct values of an array, which are sorted: ``{least}``, ``{greatest}`` and all
         ``{values}``. This takes half as long as a jsonpath, which takes the document apart.
-    :param member: jsonpath with ``{it}`` and ``{value}``, for an element of an array or a member of one.
-    :param equality: whether it holds for the given values and no others, so that containment of a document with them
-        can take its place.
+    :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of one; of a list
+        it holds for one of the values.
+    :param equality: whether it holds for the given values and no others, so that an index finds them.
     :param absent: the result if the field is absent.
     """
 
@@ -74,7 +74,7 @@ _ROWS = (
         _COMPARABLE,
         scalar="{field} = ANY ({value})",
         array=ArraySearch.CONTAINS_ANY,
-        member="{it} == {value}[*]",
+        member="{it} == {value}",
         equality=True,
     ),
     Operator(

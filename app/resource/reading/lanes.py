@@ -7,9 +7,9 @@ from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
 from app.query.fields import FieldType
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
+from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import OPERATORS, ArraySearch
-from app.resource.model import LargePage, Paging, Search, Selection
+from app.resource.model import LargePage, Paging, Search
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
@@ -36,13 +36,11 @@ def read_page(
     return database.read(lambda connection: read(connection, True), project_key, Lane.SLOW)
 
 
-def lane_of_list(selection: Selection, paging: Paging | None = None) -> Lane:
+def lane_of_list(condition: Condition | None, paging: Paging | None = None) -> Lane:
     """The lane of a list or, without paging, of an existence check."""
     if paging is not None and paging.offset > FAR_OFFSET:
         return Lane.SLOW
-    if selection.containments or selection.predicate is None or is_served_by_index(selection.predicate):
-        return Lane.FAST
-    return Lane.SLOW
+    return Lane.FAST if condition is None or is_served_by_index(condition) else Lane.SLOW
 
 
 def lane_of_search(search: Search) -> Lane:
@@ -67,6 +65,8 @@ def _is_found(condition: Condition, by: Callable[[Holds | HasElement], bool]) ->
             return bool(conditions) and all(_is_found(inner, by) for inner in conditions)
         case Holds() | HasElement():
             return not condition.negated and by(condition)
+        case Contains():
+            return True
         case _:
             assert_never(condition)
 

@@ -114,7 +114,7 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The condition for a scan that looks for these resources."""
-        return _all_of([clause.indexed for clause in self.clauses])
+        return _all_of([clause.text for clause in self.clauses])
 
     @property
     def parameters(self) -> Parameters:
@@ -123,7 +123,7 @@ class Selected:
 
     def where_in(self, order: Term) -> LiteralString:
         """The condition for a scan in this order."""
-        return _all_of([clause.unindexed for clause in self.clauses]) if order.indexed else self.where
+        return _all_of([clause.in_order for clause in self.clauses]) if order.indexed else self.where
 
 
 def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
@@ -210,9 +210,11 @@ class Page:
             )
         page = BytesIO()
         page.write(beginning)
-        documents = self._of_each(connection, [resource_id for resource_id, *_ in sizes], result.json)
-        for number, document in enumerate(documents):
-            page.write(b",%b" % document if number else document)
+        for batch in _batches(sizes):
+            for document in self._of_each(connection, batch, result.json):
+                if page.tell() > len(beginning):
+                    page.write(b",")
+                page.write(document)
         page.write(_checked(end))
         return page.getvalue()
 
@@ -248,6 +250,19 @@ def _result(connection: Connection, statement: LiteralString, parameters: Parame
     if result is None:
         errors.unreachable("a query has a result")
     return result
+
+
+def _batches(sizes: Iterable[tuple[str, int, int]]) -> Generator[list[str]]:
+    """Ids of documents that are read together, so that a page is in memory once and not twice."""
+    batch: list[str] = []
+    size = 0
+    for resource_id, _, most in sizes:
+        if batch and size + most > SMALL_PAGE_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(resource_id)
+        size += most
+    yield batch
 
 
 def _fits(sizes: Iterable[int]) -> int:

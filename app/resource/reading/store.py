@@ -4,9 +4,9 @@ from typing import LiteralString
 
 from app.database.connection import Connection
 from app.query.fields import Stage
-from app.query.predicate.compiler import compile_condition, compile_containment
-from app.query.sql_text import numbered
-from app.resource.model import Paging, Representation, Selection, is_id, is_key
+from app.query.predicate.ast import Condition
+from app.query.predicate.compiler import compile_condition
+from app.resource.model import Paging, Representation, is_id, is_key
 from app.resource.reading import listing
 from app.resource.reading.listing import Page, Selected
 from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, ResultJson, representation_of_row
@@ -49,9 +49,9 @@ _EXISTS_SELECTED: LiteralString = """
 hope of an early match, instead of using an index. The execution still stops at the first match."""
 
 
-def exists(connection: Connection, project_key: str, selection: Selection) -> bool:
+def exists(connection: Connection, project_key: str, condition: Condition | None) -> bool:
     """Whether at least one resource is selected."""
-    selected = _selected(selection)
+    selected = _selected(condition)
     parameters = {"project_key": project_key, **selected.parameters}
     statement = _EXISTS_SELECTED.format(selected.where) if selected.clauses else _EXISTS
     row = connection.execute(statement, parameters).fetchone()
@@ -59,17 +59,17 @@ def exists(connection: Connection, project_key: str, selection: Selection) -> bo
 
 
 def flat_page(
-    connection: Connection, project_key: str, selection: Selection, paging: Paging, *, may_be_large: bool = True
+    connection: Connection, project_key: str, condition: Condition | None, paging: Paging, *, may_be_large: bool = True
 ) -> bytes:
     """A page of flat ObjectTypes (interface 4.1) as JSON text; see :meth:`app.resource.reading.listing.Page.read`."""
-    page = _page(project_key, selection, paging, FLAT_JSON)
+    page = _page(project_key, condition, paging, FLAT_JSON)
     return page.read(connection, may_be_large=may_be_large)
 
 
 def page(
     connection: Connection,
     project_key: str,
-    selection: Selection,
+    condition: Condition | None,
     paging: Paging,
     expanded: frozenset[str] = frozenset(),
     *,
@@ -79,20 +79,14 @@ def page(
 
     :param expanded: names of the references that contain their target.
     """
-    page = _page(project_key, selection, paging, RESULT_JSON[expanded])
+    page = _page(project_key, condition, paging, RESULT_JSON[expanded])
     return page.read(connection, may_be_large=may_be_large)
 
 
-def _page(project_key: str, selection: Selection, paging: Paging, result: ResultJson) -> Page:
+def _page(project_key: str, condition: Condition | None, paging: Paging, result: ResultJson) -> Page:
     order = listing.terms_of(paging.sort, Stage.CURRENT)
-    return Page(_selected(selection), {"project_key": project_key}, paging, order, result)
+    return Page(_selected(condition), {"project_key": project_key}, paging, order, result)
 
 
-def _selected(selection: Selection) -> Selected:
-    clauses = [
-        compile_containment(containment.any_of, Stage.CURRENT, numbered("contained", number))
-        for number, containment in enumerate(selection.containments)
-    ]
-    if selection.predicate is not None:
-        clauses.append(compile_condition(selection.predicate, Stage.CURRENT))
-    return Selected(clauses)
+def _selected(condition: Condition | None) -> Selected:
+    return Selected() if condition is None else Selected([compile_condition(condition, Stage.CURRENT)])

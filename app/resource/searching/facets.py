@@ -178,7 +178,7 @@ def _filter(
     clause = compile_condition(condition, stage, prefix)
     parameters |= clause.parameters
     result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
-    return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.indexed}"
+    return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.text}"
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from typing import LiteralString
 from app.database.connection import Connection
 from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.query.filters.ast import Filter
-from app.query.predicate.compiler import Clause, compile_condition, opaque, unindexed
+from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, opaque
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
@@ -72,9 +72,9 @@ def _clauses(name: LiteralString, filters: Sequence[Filter], stage: Stage) -> li
 def _matching(tsquery: str | None, stage: Stage) -> Clause:
     """The condition that the words match; None is a query that no resource can match."""
     if tsquery is None:
-        return Clause("false", "false", {})
+        return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_stage(stage).format(_TSQUERY)
-    return Clause(matches, unindexed(matches), {"tsquery": tsquery})
+    return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
 _TSQUERY = opaque(placeholder("tsquery"), "tsquery")

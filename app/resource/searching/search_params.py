@@ -6,7 +6,7 @@ from itertools import accumulate
 from math import floor
 from typing import Any, cast
 
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import Stage
@@ -133,10 +133,9 @@ class SearchSchema(PagingSchema):
         example=["arrayOfStringExample"],
     )
 
-    @post_load
-    def _make(self, data: dict[str, Any], **_: Any) -> Search:
+    def make(self, values: dict[str, Any]) -> Search:
         texts = tuple(
-            SearchText(name[_LANGUAGE_NAME:], text) for name, given in data.get("texts", {}).items() for text in given
+            SearchText(name[_LANGUAGE_NAME:], text) for name, given in values.get("texts", {}).items() for text in given
         )
         for text, characters in zip(texts, accumulate(len(text.text) for text in texts), strict=True):
             if characters > CHARACTERS_AT_MOST:
@@ -144,17 +143,17 @@ class SearchSchema(PagingSchema):
                 raise ValidationError(reason, f"text.{text.language}")
         default = default_fuzzy_level(text.text for text in texts)
         level: int | float
-        level, sent = data.get("fuzzy_level", (default, ""))
-        if data.get("fuzzy") and level > default:
+        level, sent = values.get("fuzzy_level", (default, ""))
+        if values.get("fuzzy") and level > default:
             reason = f"{errors.quoted(sent)} is higher than {default}, the default for the longest word."
             raise ValidationError(reason, "fuzzyLevel")
         return Search(
-            stage=Stage.STAGED if data.get("staged") else Stage.CURRENT,
+            stage=Stage.STAGED if values.get("staged") else Stage.CURRENT,
             texts=texts,
-            fuzzy_level=floor(level) if data.get("fuzzy") else None,
-            query_filters=data.get("query_filter", ()),
-            filters=data.get("filter", ()),
-            facet_filters=data.get("facet_filter", ()),
-            facets=data.get("facet", ()),
-            paging=paging_of(data),
+            fuzzy_level=floor(level) if values.get("fuzzy") else None,
+            query_filters=values.get("query_filter", ()),
+            filters=values.get("filter", ()),
+            facet_filters=values.get("facet_filter", ()),
+            facets=values.get("facet", ()),
+            paging=paging_of(values),
         )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, LiteralString, assert_never
 
 from psycopg.errors import DeadlockDetected, UniqueViolation
@@ -22,7 +22,6 @@ from app.resource.array_values import changed_columns
 from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
-from app.values.large_values import computed
 
 _word_cache = WordCache()
 """The one cache of this process; its entries belong to connections."""
@@ -137,8 +136,7 @@ def _changed(before: Resource | None, after: Resource | NewResource) -> dict[Lit
         if name in changed:
             was, becomes = old.get(name) or ObjectType(), changed[name] or ObjectType()
             changed[name] = None if changed[name] is None else becomes.text
-            size = len(was.text) + len(becomes.text)
-            changed |= computed(partial(changed_columns, was, becomes, stage), size)
+            changed |= changed_columns(was, becomes, stage)
     return changed
 
 

@@ -35,7 +35,6 @@ from app.resource.searching.dictionary import index_texts
 from app.resource.writing import rules, store
 from app.resource.writing.rules import Write
 from app.values.json_fields import MISSING
-from app.values.large_values import computed
 
 _ATTEMPTS_AT_MOST = 100
 """Attempts of a write that others keep overtaking; each lost attempt means that another write succeeded."""
@@ -174,8 +173,7 @@ def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stor
     found = None if target is None else store.find(connection, project_key, target, locks=locks)
     may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
     has_others = may_have_others and store.has_without_key(connection, project_key)
-    size = sum(len(each.staged.object_type.text) for each in (found, write.creates) if each is not None)
-    after = computed(lambda: rules.decide(found, write, has_others=has_others), size)
+    after = rules.decide(found, write, has_others=has_others)
     return store.save(connection, write.caller, found, after)
 
 

@@ -3,10 +3,16 @@
 Their order is that of their arrival, over whatever connections: runtimes alternate between connections, or open one for
 each request. Requests that overlap may come from several threads, so a sequence is judged only while none of the
 client's requests is under way beside another (:meth:`Client.is_calm_since`).
+
+The requests of threads need not overlap, but their connections tell. A program that sends one request after the other
+opens no connection before it has the answer on the one before, and needs at most two: Node.js takes turns. So a request
+counts as one beside others if its connection was opened before the last answer, or while two others were idle; and as
+long as a client has more than two open connections, only requests on the same one are a sequence.
 """
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.http.hangups import has_hung_up
 from app.sandbox.analysis.look import TOKEN_OPERATION, Look, Past
@@ -25,6 +31,9 @@ _IDLE_S = 3.0
 _REMEMBERED = 200
 """The last requests of so many calls, and of so many aims."""
 
+_OTHERS = 1
+"""Open connections that a program with one thread has at most beside the one that it uses."""
+
 
 @dataclass(slots=True)
 class Grant:
@@ -39,6 +48,7 @@ class Grant:
     at: float
     lifetime_s: float
     asked: str
+    connection: int | None
     uses: int = 0
     """Requests before the next token."""
     was_refused: bool = False
@@ -81,6 +91,8 @@ class Client:
         """The last page of the largest size, while the requests after it use single ids of it."""
         self.single_pages = 0
         """Such pages in a row, of each of which one result was read."""
+        self._idle: dict[int, Any] = {}
+        """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
         self._under_way: dict[int, Entry] = {}
         self._overlapped_at = float("-inf")
         self._last: Past | None = None
@@ -101,11 +113,26 @@ class Client:
         for each in self._under_way.values():
             each.is_beside = entry.is_beside = True
         self._under_way[entry.number] = entry
+        if entry.connection is not None:
+            number, request = entry.connection
+            self._idle.pop(number, None)
+            if request == 1:
+                self._look_at_others(entry)
         return gone
+
+    def _look_at_others(self, entry: Entry) -> None:
+        """Count a request as one beside others if its new connection shows several threads."""
+        last = self._last
+        if last is not None and not last.is_lost and entry.opened_at is not None:
+            entry.is_beside |= entry.opened_at <= last.answered
+        self._idle = {each: client for each, client in self._idle.items() if _is_open(client)}
+        entry.is_beside |= len(self._idle) > _OTHERS
 
     def end(self, entry: Entry) -> None:
         """Note that a request has ended."""
         self._under_way.pop(entry.number, None)
+        if entry.connection is not None and entry.client is not None:
+            self._idle[entry.connection[0]] = entry.client
         if entry.is_beside:
             self._overlapped_at = max(self._overlapped_at, entry.ended_at)
 
@@ -113,33 +140,52 @@ class Client:
         """Whether no requests have overlapped since, or shortly before."""
         return self._overlapped_at < moment - _QUIET_S
 
+    def may_follow(self, look: Look, began: float, connection: int | None) -> bool:
+        """Whether the same thread has sent a request and an earlier one, for certain.
+
+        :param began: when the earlier one arrived.
+        :param connection: that of the earlier one.
+        """
+        if look.entry.is_beside or not self.is_calm_since(began):
+            return False
+        return connection == look.connection or not self._has_more_than(_OTHERS, look.connection)
+
+    def _has_more_than(self, number: int, beside: int | None) -> bool:
+        """Whether so many connections are open beside one."""
+        return sum(each != beside and _is_open(client) for each, client in self._idle.items()) > number
+
     def before(self, look: Look) -> Before:
         """What is known of the client before a request that has ended."""
-        self._new_connections = self._connections_in_a_row(look)
+        new_connections = self._connections_in_a_row(look)
         if look.entry.is_beside:
-            return Before(new_connections=self._new_connections)
+            return Before(new_connections=new_connections)
 
         def certain(past: Past | None) -> Past | None:
-            is_so = past is not None and self.is_calm_since(past.began) and look.is_reaction_to(past)
-            return past if is_so else None
+            if past is None or not self.may_follow(look, past.began, past.connection):
+                return None
+            return past if look.is_reaction_to(past) else None
 
         return Before(
             certain(self._calls.get(look.call)),
             certain(self._aims.get(look.aim)),
             certain(self._last),
-            tuple(grant for grant in self._grants if self.is_calm_since(grant.began)),
-            self._new_connections,
+            tuple(grant for grant in self._grants if self.may_follow(look, grant.began, grant.connection)),
+            new_connections,
         )
 
-    def remember(self, look: Look, past: Past) -> None:
-        """Remember a request."""
+    def remember(self, look: Look, past: Past, before: Before) -> None:
+        """Remember a request.
+
+        :param before: what was known before it.
+        """
         self._last = past
+        self._new_connections = before.new_connections
         _remember(self._calls, past.call, past)
         _remember(self._aims, past.aim, past)
         if is_grant(look):
             answer = look.answer_json
             lifetime_s = float(answer.get("expires_in", 0)) if isinstance(answer, dict) else 0.0
-            self._grants.append(Grant(past.began, look.project_time, lifetime_s, scope_asked(look)))
+            self._grants.append(Grant(past.began, look.project_time, lifetime_s, scope_asked(look), past.connection))
         elif self._grants and past.operation != TOKEN_OPERATION:
             self._grants[-1].uses += 1
             if past.status in (401, 403):
@@ -152,8 +198,7 @@ class Client:
             return 0
         if (
             last is None
-            or look.entry.is_beside
-            or not self.is_calm_since(last.began)
+            or not self.may_follow(look, last.began, last.connection)
             or not last.answered <= (look.began if opened_at is None else opened_at)
             or look.began - last.answered >= _IDLE_S
             or last.is_lost
@@ -163,6 +208,10 @@ class Client:
         ):
             return 1
         return self._new_connections + 1
+
+
+def _is_open(client: Any) -> bool:
+    return client.fileno() >= 0 and not has_hung_up(client)
 
 
 def _remember(remembered: dict[bytes, Past], key: bytes, past: Past) -> None:

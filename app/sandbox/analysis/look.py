@@ -73,9 +73,7 @@ class Past:
     """By which a client can look for what a lost write has done: those that it sent, or was told."""
     key: str | None
     pending: Mapping[int, int]
-    """The requests that had arrived on other connections when this one ended: numbers, by those of the connections."""
     had_backlog: bool
-    """Whether connections were waiting to be accepted then."""
     in_row: int = 1
     """The same request was refused so many times in a row."""
 
@@ -85,8 +83,6 @@ class Look:
     """An entry, looked at."""
 
     entry: Entry
-    pending: Mapping[int, int]
-    had_backlog: bool
 
     @property
     def number(self) -> int:
@@ -146,12 +142,12 @@ class Look:
             retry_after=self.retry_after,
             token=self.token,
             authorization=self.headers.get("authorization", ""),
-            connection=None if self.entry.connection is None else self.entry.connection[0],
+            connection=self.connection,
             keeps_connection=self.keeps_connection,
             ids=ids,
             key=key,
-            pending=self.pending,
-            had_backlog=self.had_backlog,
+            pending=self.entry.pending,
+            had_backlog=self.entry.had_backlog,
         )
 
     # The request
@@ -184,6 +180,11 @@ class Look:
     def token(self) -> str | None:
         """The id of its token, if that was valid."""
         return None if self.entry.token is None else self.entry.token.token_id
+
+    @property
+    def connection(self) -> int | None:
+        """The number of its connection."""
+        return None if self.entry.connection is None else self.entry.connection[0]
 
     @property
     def is_first_on_connection(self) -> bool:

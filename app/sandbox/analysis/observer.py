@@ -2,14 +2,17 @@
 
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from app.sandbox.analysis.clients import Client, Page
+from app.sandbox.analysis.clients import Before, Client, Page
 from app.sandbox.analysis.exercised import exercised_by
 from app.sandbox.analysis.findings import BY_ID, FINDINGS, PAGE_FOR_ONE, Found, shown
 from app.sandbox.analysis.look import LISTS, Look, Past
+from app.sandbox.analysis.recovery import Episode, Outcome
 from app.sandbox.analysis.repetitions import is_refused_again
 from app.sandbox.analysis.tally import Tally
 from app.sandbox.journal.entry import Entry
@@ -31,8 +34,14 @@ _log = logging.getLogger("app.sandbox")
 
 Looked = TypeVar("Looked")
 
-Pending = Callable[[Entry], tuple[Mapping[int, int], bool]]
-"""The connections on which a request has arrived that was not begun, and whether others wait to be accepted."""
+
+@dataclass(frozen=True, slots=True)
+class _Blame:
+    """What was said against requests of a client for the same aim."""
+
+    client: Client
+    aim: bytes
+    verdict: Found | Episode
 
 
 class Observer:
@@ -41,18 +50,18 @@ class Observer:
     :param known: what can be exercised, by kind.
     """
 
-    def __init__(
-        self, project_key: str, client_id: str, journal: Journal, known: Mapping[str, frozenset[str]], pending: Pending
-    ) -> None:
+    def __init__(self, project_key: str, client_id: str, journal: Journal, known: Mapping[str, frozenset[str]]) -> None:
         self._project_key = project_key
         self._client_id = client_id
         self._journal = journal
         self._known = known
-        self._pending = pending
         self._clients: dict[tuple[str, str | None], Client] = {}
         self._failed: dict[bytes, Past] = {}
         """What has failed lately, by call; a 409 also by aim."""
         self._tally = Tally()
+        self._blamed: deque[_Blame] = deque()
+        """What was said against sequences, not counted yet: it is withdrawn if the request turns out to be one of
+        several threads."""
 
     def begin(self, entry: Entry) -> None:
         """Note a request that has arrived."""
@@ -74,6 +83,8 @@ class Observer:
                 made.judge(self._project_key, episode)
             for _, found in _page_found(client):
                 self._count(made, found)
+        for blame in self._blamed:
+            self._count(made, blame.verdict)
         return made
 
     def _client_of(self, entry: Entry) -> Client:
@@ -85,16 +96,13 @@ class Observer:
             if len(self._clients) >= _CLIENTS_AT_MOST:
                 gone = self._clients.pop(next(iter(self._clients)))
                 for episode in gone.chains.running():
-                    self._tally.judge(self._project_key, episode)
+                    self._count(self._tally, episode)
             client = self._clients[key] = Client()
         return client
 
     def _judge(self, entry: Entry) -> None:
         entry.is_judged = True
-        pending: tuple[Mapping[int, int], bool] = ({}, False)
-        if entry.status is None or entry.status >= 400:
-            pending = self._pending(entry)
-        look = Look(entry, *pending)
+        look = Look(entry)
         _tolerantly(lambda: self._looked_at(look), None, look)
 
     def _looked_at(self, look: Look) -> None:
@@ -103,24 +111,49 @@ class Observer:
         before = client.before(look)
         past = look.past()
         for number, found in _follow_page(client, look, is_certain=before.last is not None):
-            self._found(number, found)
+            self._journal.found(number, found)
+            self._count(self._tally, found)
+        alone = Before(new_connections=before.new_connections)
+        if look.entry.is_beside:
+            self._withdraw(client, look.aim)
         for finding in FINDINGS:
             if finding.look is not None:
                 detail = _tolerantly(partial(finding.look, before, look), None, look)
                 if detail is not None:
-                    self._found(look.number, Found(look.number, finding, shown(detail)))
+                    found = Found(look.number, finding, shown(detail))
+                    self._journal.found(look.number, found)
+                    self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
         if before.last is not None and is_refused_again(before.last, look):
             past.in_row = before.last.in_row + 1
-        for episode in client.chains.follow(look, past, client.is_calm_since):
-            self._tally.judge(self._project_key, episode)
+        for episode in client.chains.follow(look, past, client.may_follow):
+            self._say(client, look.aim, episode, is_blame=episode.outcome is Outcome.MADE_WORSE)
         look.entry.repeats = self._repeated(look, past)
-        client.remember(look, past)
+        client.remember(look, past, before)
 
-    def _found(self, number: int, found: Found) -> None:
-        self._journal.found(number, found)
-        self._count(self._tally, found)
+    def _say(self, client: Client, aim: bytes, verdict: Found | Episode, *, is_blame: bool) -> None:
+        if not is_blame:
+            self._count(self._tally, verdict)
+            return
+        self._blamed.append(_Blame(client, aim, verdict))
+        if len(self._blamed) > _REMEMBERED:
+            self._count(self._tally, self._blamed.popleft().verdict)
 
-    def _count(self, tally: Tally, found: Found) -> None:
+    def _withdraw(self, client: Client, aim: bytes) -> None:
+        """Blame no client for what two of its threads may have done: it sends the same beside other requests."""
+        kept: deque[_Blame] = deque()
+        for blame in self._blamed:
+            if blame.client is not client or blame.aim != aim:
+                kept.append(blame)
+            elif isinstance(blame.verdict, Found):
+                self._journal.withdraw(blame.verdict.number, blame.verdict)
+            else:
+                self._count(self._tally, blame.verdict.doubted())
+        self._blamed = kept
+
+    def _count(self, tally: Tally, found: Found | Episode) -> None:
+        if isinstance(found, Episode):
+            tally.judge(self._project_key, found)
+            return
         secrets, entry = self._journal.secrets, self._journal.get(found.number)
         method, target = ("", "") if entry is None else (entry.method, redacted(entry.target, secrets))
         found = Found(found.number, found.finding, redacted(found.detail, secrets))

@@ -7,7 +7,7 @@ otherwise another thread may have sent the same.
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,7 +23,10 @@ _NUMBERS_KEPT = 20
 _CHAINS_KEPT = 250
 """Chains of a client that are followed."""
 
-_OVERLAPPED = "Requests of the client overlapped, so it cannot be told which of them answers which failure."
+_OVERLAPPED = (
+    "Requests of the client overlapped, or it has several connections as threads do, so it cannot be told which of them"
+    " answers which failure."
+)
 
 
 class Outcome(StrEnum):
@@ -47,6 +50,10 @@ class Episode:
     requests: list[int]
     outcome: Outcome
     reason: str
+
+    def doubted(self) -> "Episode":
+        """The same, if several threads may have sent the requests."""
+        return replace(self, outcome=Outcome.NOT_JUDGED, reason=_OVERLAPPED)
 
     def described(self) -> dict[str, Any]:
         """As the report has it."""
@@ -126,15 +133,18 @@ class Chains:
     def __init__(self) -> None:
         self._open: dict[bytes, _Chain] = {}
 
-    def follow(self, look: Look, past: Past, is_calm_since: Callable[[float], bool]) -> list[Episode]:
+    def follow(self, look: Look, past: Past, may_follow: Callable[[Look, float, int | None], bool]) -> list[Episode]:
         """Follow the chains with the next request; the episodes that have ended with it.
 
-        :param is_calm_since: whether no requests of the client have overlapped since.
+        :param may_follow: whether the same thread has sent a request and an earlier one, which began then and on that
+            connection.
         """
         for chain in self._open.values():
             if chain.last.is_lost and _shows(chain.last, look):
                 chain.looked = past.number
-                chain.is_doubtful |= look.entry.is_beside
+                chain.is_doubtful |= look.entry.is_beside or not may_follow(
+                    look, chain.last.began, chain.last.connection
+                )
         chain = self._open.get(past.aim)
         ended: list[Episode] = []
         if chain is None:
@@ -145,7 +155,9 @@ class Chains:
                     ended += self._open.pop(next(iter(self._open))).episodes()
             return ended
         before = chain.last
-        if look.entry.is_beside or not look.is_reaction_to(before) or not is_calm_since(before.began):
+        if look.entry.is_beside:
+            chain.worse.clear()  # it may have been another thread from the first
+        if not may_follow(look, before.began, before.connection) or not look.is_reaction_to(before):
             chain.is_doubtful = True
         elif not chain.is_doubtful:
             self._blame(chain, before, look)

@@ -50,8 +50,7 @@ def stale(before: Past, entry: Look) -> str | None:
     """
     if not before.status == entry.status == 409 or before.is_lost or before.is_ordered or entry.is_ordered:
         return None
-    connection = None if entry.entry.connection is None else entry.entry.connection[0]
-    if before.call != entry.call and before.connection != connection:
+    if before.call != entry.call and before.connection != entry.connection:
         return None
     if entry.version is None or entry.version != before.version:
         return None

@@ -12,6 +12,7 @@ from marshmallow import Schema, ValidationError, fields
 from app import errors
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body, read_json
+from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.identity.scopes import public
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -30,7 +31,6 @@ from app.values.json_fields import (
     one_of,
     refuse_value,
 )
-from app.values.large_values import LARGE_FROM, beside_other_requests
 
 BODY_BYTES_AT_MOST = 1024 * 1024
 

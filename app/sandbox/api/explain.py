@@ -15,8 +15,8 @@ from app import errors
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.query.fields import FieldType, Stage
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds
-from app.resource.model import Search, Selection
+from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
+from app.resource.model import Search
 from app.resource.params import FilteredListSchema, ListQuery, SortedListSchema
 from app.resource.reading import store
 from app.resource.reading.lanes import is_served_by_index, lane_of_list, lane_of_search
@@ -26,15 +26,15 @@ from app.resource.searching.search_params import SearchSchema
 _LISTS: Mapping[str, tuple[Any, Callable[[Connection, str, ListQuery], object]]] = {
     "listResources": (
         FilteredListSchema(),
-        lambda connection, key, query: store.flat_page(connection, key, query.selection, query.paging),
+        lambda connection, key, query: store.flat_page(connection, key, query.condition, query.paging),
     ),
     "checkResources": (
         FilteredListSchema(),
-        lambda connection, key, query: store.exists(connection, key, query.selection),
+        lambda connection, key, query: store.exists(connection, key, query.condition),
     ),
     "listResourcesSorted": (
         SortedListSchema(),
-        lambda connection, key, query: store.page(connection, key, query.selection, query.paging, query.expanded),
+        lambda connection, key, query: store.page(connection, key, query.condition, query.paging, query.expanded),
     ),
 }
 _SEARCHES = ("searchResources", "searchProductProjections")
@@ -96,8 +96,10 @@ def _explained(database: Database, project_key: str, operation_id: str, query: s
     if operation_id in _LISTS:
         schema, list_ = _LISTS[operation_id]
         loaded: ListQuery = schema.load(pairs)
-        tree, conditions = _of_selection(loaded.selection)
-        lane = lane_of_list(loaded.selection, None if operation_id == "checkResources" else loaded.paging)
+        condition = loaded.condition
+        tree = None if condition is None else _tree(condition)
+        conditions = [] if condition is None else list(_served(condition, Stage.CURRENT))
+        lane = lane_of_list(condition, None if operation_id == "checkResources" else loaded.paging)
         read: _Read = lambda connection: list_(connection, project_key, loaded)  # noqa: E731 -- a name for its type
     else:
         asked: Search = _SEARCH_SCHEMA.load(pairs)
@@ -113,16 +115,6 @@ def _explained(database: Database, project_key: str, operation_id: str, query: s
 
 
 # Conditions
-
-
-def _of_selection(selection: Selection) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    contained = [{"contains": list(each.any_of)} for each in selection.containments]
-    conditions = [{"condition": each, "index": DOCUMENT_INDEX[Stage.CURRENT]} for each in contained]
-    parts = list[Any](contained)
-    if selection.predicate is not None:
-        parts.append(_tree(selection.predicate))
-        conditions += _served(selection.predicate, Stage.CURRENT)
-    return _joined(parts), conditions
 
 
 def _of_search(asked: Search) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
@@ -147,6 +139,8 @@ def _served(condition: Condition, stage: Stage) -> Iterator[dict[str, Any]]:
                 yield from _served(inner, stage)
         case Holds() | HasElement():
             yield {"condition": _tree(condition), "index": _index_of(condition, stage)}
+        case Contains():
+            yield {"condition": _tree(condition), "index": DOCUMENT_INDEX[stage]}
 
 
 def _index_of(condition: Holds | HasElement, stage: Stage) -> str | None:
@@ -165,6 +159,8 @@ def _tree(condition: Condition) -> dict[str, Any]:
             return {"and": [_tree(inner) for inner in conditions]}
         case AnyOf(conditions):
             return {"or": [_tree(inner) for inner in conditions]}
+        case Contains(document):
+            return {"contains": document}
         case HasElement():
             return {
                 "field": condition.field.name,

@@ -17,7 +17,7 @@ from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.expecting import expected, nearest
+from app.sandbox.api.expecting import expected, nearest, told
 from app.sandbox.api.parts import EVENTS, parts
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.har import archive
@@ -41,8 +41,8 @@ class Requests(Endpoint):
         """List requests
 
         The last 1,000 requests, newest first, numbered by their arrival. With `Accept: text/event-stream` each as an
-        event `request`, once more as an event `ended` if it was under way then, and an event `finding` for what a
-        later request shows of an earlier one.
+        event `request`, once more as an event `ended` if it was under way then, and as an event `changed` if a later
+        request shows something of it.
         """
         project = project_of(projectKey)
         if request.accept_mimetypes.best_match([JSON, EVENTS], JSON) == EVENTS:
@@ -133,7 +133,7 @@ class Expected(Endpoint):
         fits, found = expected(journal, expectation, parts().pause)
         if fits:
             return json_of({"requests": found})
-        message = f"{len(found)} requests fit, and {expectation.told()} expected."
+        message = told(expectation, len(found))
         return json_of(
             {
                 "statusCode": 409,

@@ -10,7 +10,7 @@ from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema
 from app.sandbox.api.declaring import anything, boolean, choice, items, number, text, whole
 from app.sandbox.api.explain import OPERATIONS
-from app.sandbox.api.rules import check_pattern, check_searched_body, header_wanted, operations_wanted, query_wanted
+from app.sandbox.api.rules import MatchSchema
 from app.sandbox.journal.journal import KEPT, Narrowing
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.orders import NewProject
@@ -215,46 +215,32 @@ class Expectation:
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
         self.match: Match = made_match(data)
-
-    def told(self) -> str:
-        """How often, in words."""
-        if self.at_most is None:
-            return f"at least {self.at_least} were"
-        exactly = self.at_least == self.at_most
-        return (
-            f"{self.at_least} {'was' if exactly and self.at_least == 1 else 'were'}"
-            if exactly
-            else (f"{self.at_least} to {self.at_most} were")
-        )
+        self.order = data
+        """As it was sent."""
 
 
 _count = between(0, 1_000_000)
 _range = object_check({"atLeast": _count, "atMost": _count})
+_TIMES_EXPECTED = "A number, or {atLeast, atMost}, is expected."
 
 
 def _check_expected_times(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return _count(value)
-    if not isinstance(value, dict):
-        refuse_shape("A number, or {atLeast, atMost}, is expected.")
-    return _range(value) or refuse_shape("A number, or {atLeast, atMost}, is expected.")
+    times = _range(value) if isinstance(value, dict) else None
+    if not times:
+        refuse_shape(_TIMES_EXPECTED)
+    if times.get("atLeast", 0) > times.get("atMost", times.get("atLeast", 0)):
+        refuse_shape("atMost is less than atLeast.")
+    return times
 
 
-class ExpectationSchema(StrictSchema):
+class ExpectationSchema(MatchSchema):
     """A request that a test expects to have been sent, and how often."""
 
-    operationId = operations_wanted()
-    method = choice("of the request", *METHODS)
-    path = text("a regular expression of RE2 for the whole raw path below the project", check=check_pattern)
-    query = query_wanted()
-    header = header_wanted()
-    body = anything(
-        check_searched_body, "A regular expression or other JSON is expected.",
-        "a text: a regular expression of RE2 that is found in it; any other value: JSON that it contains",
-    )  # fmt: skip
     status = whole("of the answer", 100, 599)
     times = anything(
-        _check_expected_times, "A number, or {atLeast, atMost}, is expected.", "how often; default: at least once",
+        _check_expected_times, _TIMES_EXPECTED, "how often; default: at least once",
         oneOf=[
             {"type": "integer", "minimum": 0},
             {"type": "object", "properties": {"atLeast": {"type": "integer"}, "atMost": {"type": "integer"}}},

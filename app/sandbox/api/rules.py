@@ -10,6 +10,7 @@ import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none
 from flask import current_app
 from marshmallow import ValidationError
 
+from app.http.large_bodies import beside_other_requests
 from app.sandbox.api.declaring import anything, boolean, choice, number, text, whole
 from app.sandbox.rules.matching import compiled
 from app.sandbox.rules.rules import (
@@ -37,7 +38,6 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.large_values import beside_other_requests
 
 RULES_AT_MOST = 100
 PATTERNS_AT_MOST = 20
@@ -66,7 +66,7 @@ def _short_text(value: Any) -> str:
     return found
 
 
-def check_pattern(value: Any) -> str:
+def _check_pattern(value: Any) -> str:
     """A regular expression of RE2."""
     found = check_text(value)
     if len(found) > PATTERN_LENGTH_AT_MOST:
@@ -135,13 +135,13 @@ def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
     )
 
 
-def query_wanted() -> StrictField:
+def _query_wanted() -> StrictField:
     """What is asked of parameters."""
     expected = "A name of 1 to 200 characters is expected."
     return _wanted("parameters of the query string, decoded", r"[^\x00]{1,200}", expected)
 
 
-def header_wanted() -> StrictField:
+def _header_wanted() -> StrictField:
     """What is asked of headers."""
     return _wanted("headers of the request", _HEADER_NAME, "The name of a header is expected.")
 
@@ -153,17 +153,17 @@ def _check_operations(value: Any) -> Any:
     return check_items(value or refuse_shape("At least one operationId is expected."), known)
 
 
-def operations_wanted() -> StrictField:
+def _operations_wanted() -> StrictField:
     """Which operations."""
     meaning = "an operation or several; those for tokens have to be named: getToken"
     schema: dict[str, Any] = {"type": ["string", "array"], "items": {"type": "string"}}
     return anything(_check_operations, "An operationId or several are expected.", meaning, **schema)
 
 
-def check_searched_body(value: Any) -> Any:
+def _check_searched_body(value: Any) -> Any:
     """A pattern, or JSON."""
     if isinstance(value, str):
-        return check_pattern(value)
+        return _check_pattern(value)
     if len(json.dumps(check_json(value))) > OWN_BODY_AT_MOST:
         refuse_shape(f"JSON of at most {OWN_BODY_AT_MOST} characters is expected.")
     return value
@@ -172,14 +172,14 @@ def check_searched_body(value: Any) -> Any:
 class MatchSchema(StrictSchema):
     """All of its members have to hold."""
 
-    operationId = operations_wanted()
+    operationId = _operations_wanted()
     method = choice("of the request", *METHODS)
-    path = text("a regular expression of RE2 for the whole raw path below the project", check=check_pattern)
+    path = text("a regular expression of RE2 for the whole raw path below the project", check=_check_pattern)
     client = text("the id of a client", check=_short_text)
-    query = query_wanted()
-    header = header_wanted()
+    query = _query_wanted()
+    header = _header_wanted()
     body = anything(
-        check_searched_body,
+        _check_searched_body,
         "A regular expression or other JSON is expected.",
         "a text: a regular expression of RE2 that is found in it; any other value: JSON that it contains, each member"
         " of an object and each item of an array somewhere",

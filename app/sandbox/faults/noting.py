@@ -43,6 +43,7 @@ class Note:
     entry: Entry
     journal: Journal
     observer: Observer
+    connections: Connections
 
     def show(self, request: Request, ordered: Ordered | None, answer: Response) -> None:
         """Note an answer that is decided."""
@@ -66,6 +67,9 @@ class Note:
         self.show(request, ordered, answer)
         if not entry.client_gone:
             entry.client_gone = has_hung_up(environ.get("gunicorn.socket"))
+        if entry.status is None or entry.status >= 400:
+            # Now: once the answer is sent, a fast client may have reacted to it.
+            entry.pending, entry.had_backlog = self.connections.pending(environ.get("gunicorn.socket"))
         entry.answered_s = time.perf_counter() - began
 
         def ended() -> None:
@@ -104,7 +108,7 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
         correlation_id=record.correlation_id,
         project_time=None if project.clock.is_real else project.clock.time(),
     )
-    note = Note(entry, project.journal, project.observer)
+    note = Note(entry, project.journal, project.observer, connections)
     note.journal.begin(entry)
     note.observer.begin(entry)
     return note

@@ -106,6 +106,11 @@ class Entry:
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
+    pending: Mapping[int, int] = field(default_factory=dict[int, int])
+    """The requests that had arrived on other connections before a failure was answered, and were not begun: their
+    numbers, by those of the connections."""
+    had_backlog: bool = False
+    """Whether connections were waiting to be accepted then."""
     is_judged: bool = False
     repeats: int | None = None
     """The number of the failed request that this one repeats."""

@@ -16,7 +16,7 @@ KEPT = 1000
 """Requests of a project that are kept."""
 
 _LATE_KEPT = 1000
-"""What later requests have shown of earlier ones, kept for streams."""
+"""Changes of findings that are kept for streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Journal:
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
         self._sizes: deque[int] = deque()
-        self._late: deque[tuple[int, Describable]] = deque(maxlen=_LATE_KEPT)
+        self._late: deque[int] = deque(maxlen=_LATE_KEPT)
         self._lates = 0
 
     def __len__(self) -> int:
@@ -119,8 +119,18 @@ class Journal:
         entry = self.get(number)
         if entry is not None:
             entry.findings.append(finding)
-            self._late.append((number, finding))
-            self._lates += 1
+            self._changed(number)
+
+    def withdraw(self, number: int, finding: Describable) -> None:
+        """Take a finding back."""
+        entry = self.get(number)
+        if entry is not None and finding in entry.findings:
+            entry.findings.remove(finding)
+            self._changed(number)
+
+    def _changed(self, number: int) -> None:
+        self._late.append(number)
+        self._lates += 1
 
     def drop_first(self) -> bool:
         """Drop the first entry; False if there is none."""
@@ -157,7 +167,7 @@ class Journal:
         first = self.total - len(self._entries)
         return iter(list(islice(self._entries, max(0, number - first), None)))
 
-    def late(self, since: int) -> tuple[list[tuple[int, Describable]], int]:
-        """What was found in entries that had ended, after so many; and how many there are."""
+    def late(self, since: int) -> tuple[list[int], int]:
+        """The entries whose findings have changed, after so many changes; and how many there are."""
         new = min(self._lates - since, len(self._late))
         return (list(self._late)[-new:] if new > 0 else []), self._lates

@@ -1,7 +1,7 @@
 """The journal as it is written: a stream of events (the WHATWG's server-sent events).
 
 ``request`` is an entry with what was found in it, ``ended`` the same entry again if it was under way then, and
-``finding`` something that a later entry has shown of it.
+``changed`` once more if a later request has shown something of it.
 """
 
 import json
@@ -135,10 +135,9 @@ class _Reader:
             self._after = entry.number
             yield self._event("request", entry.number)
         late, self._lates = self._journal.late(self._lates)
-        for number, finding in late:
+        for number in dict.fromkeys(late):
             if number <= told and number not in open_:
-                data = json.dumps({"number": number, "finding": finding.described()})
-                yield f"event: finding\ndata: {data}\n\n".encode()
+                yield self._event("changed", number)
 
     def _event(self, kind: str, number: int) -> bytes:
         """An event whose id is what its reader knows with it."""

@@ -47,9 +47,7 @@ async function follow(project, setJournal, signal) {
           entries = null; // the journal was deleted, and its numbers began again
           break;
         } else if (event === "request") entries = [data, ...entries].slice(0, KEPT);
-        else if (event === "ended") entries = entries.map((entry) => entry.number === data.number ? data : entry);
-        else if (event === "finding") entries = entries.map((entry) => entry.number === data.number
-          ? { ...entry, findings: [...entry.findings, data.finding] } : entry);
+        else if (event !== "open") entries = entries.map((entry) => entry.number === data?.number ? data : entry);
         if (event !== "open") soon(() => set({ state: "live", entries }));
       }
     } catch (error) {

@@ -106,25 +106,21 @@ class Sent:
             return False
         return (found.search(text) if in_body else found.fullmatch(text)) is not None
 
-    def contains(self, part: Any) -> bool:
-        """Whether the body contains a value of JSON."""
-        return self.json is not NOTHING and self._contains(self.json, part)
-
-    def _contains(self, value: Any, part: Any) -> bool:
-        """Each member of an object, and each item of an array somewhere."""
+    def is_in(self, part: Any, value: Any) -> bool:
+        """Whether JSON has other JSON in it: each member of an object, and each item of an array somewhere."""
         self._budget.comparisons -= 1
         if self._budget.comparisons < 0:
             return False
         if isinstance(part, dict):
             members = cast("dict[str, Any]", part)
             return isinstance(value, dict) and all(
-                name in value and self._contains(cast("dict[str, Any]", value)[name], each)
+                name in value and self.is_in(each, cast("dict[str, Any]", value)[name])
                 for name, each in members.items()
             )
         if isinstance(part, list):
             listed = cast("list[Any]", value) if isinstance(value, list) else None
             return listed is not None and all(
-                any(self._contains(item, each) for item in listed) for each in cast("list[Any]", part)
+                any(self.is_in(each, item) for item in listed) for each in cast("list[Any]", part)
             )
         return isinstance(value, bool) is isinstance(part, bool) and value == part
 
@@ -169,7 +165,9 @@ class Match:
         """Whether the body is the one that is asked for."""
         if self.body is NOTHING:
             return True
-        return sent.finds(self.body, in_body=True) if isinstance(self.body, str) else sent.contains(self.body)
+        if isinstance(self.body, str):
+            return sent.finds(self.body, in_body=True)
+        return sent.json is not NOTHING and sent.is_in(self.body, sent.json)
 
     @staticmethod
     def is_wanted(wanted: Wanted, values: list[str]) -> bool:

@@ -4,9 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any, Self
-from urllib.parse import parse_qsl
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,8 @@ def _told(entry: JournalEntry) -> Iterator[str]:
 
 # What a test expects
 
-Values = str | Sequence[str] | re.Pattern[str] | bool
-"""Of a parameter or header: its one value, all its values in their order, a pattern that each matches as a whole, or
-whether it is there."""
+Values = str | Sequence[str] | bool
+"""Of a parameter or header: a value that it has, several of them, or whether it is there."""
 
 Times = int | tuple[int, int | None]
 """How often: exactly, or at least and at most."""
@@ -134,159 +131,41 @@ class _Anything:
 
 ANYTHING = _Anything()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """A request that a test expects; see :meth:`.SandboxProject.expect`."""
-
-    method: str
-    path: str | re.Pattern[str]
-    status: int | None = None
-    query: str | Mapping[str, Values] | None = None
-    headers: Mapping[str, Values] | None = None
-    body: Any = ANYTHING
-
-    def __str__(self) -> str:
-        path = self.path if isinstance(self.path, str) else f"({self.path.pattern})"
-        given = {"status": self.status, "query": self.query, "headers": self.headers}
-        parts = [f"{name} {_shown(value)}" for name, value in given.items() if value is not None]
-        if self.body is not ANYTHING:
-            parts.append(f"body {_shown(self.body)}")
-        return f"{self.method} {path}" + (f" with {', '.join(parts)}" if parts else "")
-
-    def misfits(self, entry: JournalEntry) -> list[str]:
-        """Why a request is not the expected one; nothing if it is."""
-        return [text for _, text in self._misfits(entry)]
-
-    def distance(self, entry: JournalEntry) -> float:
-        """How far a request is from the expected one."""
-        path = self.path if isinstance(self.path, str) else self.path.pattern
-        alike = SequenceMatcher(None, path, entry.path).ratio()
-        return sum(weight for weight, _ in self._misfits(entry)) - alike
-
-    def _misfits(self, entry: JournalEntry) -> Iterator[tuple[int, str]]:
-        """Each difference, with how much it matters."""
-        if entry.method != self.method:
-            yield 3, f"method: {self.method} was expected"
-        if isinstance(self.path, re.Pattern):
-            if self.path.fullmatch(entry.path) is None:
-                yield 4, f"path: a match of {self.path.pattern} was expected"
-        elif self.path != entry.path:
-            yield 4, f"path: {self.path} was expected"
-        if self.status not in (None, entry.status):
-            yield 1, f"status: {self.status} was expected"
-        if isinstance(self.query, str):
-            if self.query != entry.query:
-                yield 1, f"query: {_shown(self.query)} was expected, and it is {_shown(entry.query)}"
-        elif self.query is not None:
-            sent = parse_qsl(entry.query, keep_blank_values=True)
-            for name, expected in self.query.items():
-                yield from _values_misfit(f"query -> {name}", expected, [value for each, value in sent if each == name])
-        for name, expected in (self.headers or {}).items():
-            values = [value for each, value in entry.headers if each.lower() == name.lower()]
-            yield from _values_misfit(f"header {name}", expected, values)
-        if self.body is not ANYTHING:
-            misfit = _body_misfit(self.body, entry.body)
-            if misfit is not None:
-                yield 1, misfit
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+_FLAGS = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"))
 
 
-def _values_misfit(name: str, expected: Values, values: list[str]) -> Iterator[tuple[int, str]]:
-    found = ", ".join(map(_shown, values)) if values else "not there"
-    if isinstance(expected, bool):
-        if expected != bool(values):
-            yield 1, f"{name}: {'any value' if expected else 'none'} was expected, and it is {found}"
-    elif isinstance(expected, re.Pattern):
-        if not values or not all(expected.fullmatch(value) for value in values):
-            yield 1, f"{name}: a match of {expected.pattern} was expected, and it is {found}"
-    else:
-        wanted = [expected] if isinstance(expected, str) else list(expected)
-        if wanted != values:
-            yield 1, f"{name}: {', '.join(map(_shown, wanted))} was expected, and it is {found}"
+def as_pattern(text: str | re.Pattern[str]) -> str:
+    """A regular expression of the service: that of a pattern, or one that only this text matches."""
+    if isinstance(text, str):
+        return _SPECIAL.sub(r"\\\g<0>", text)
+    flags = "".join(letter for flag, letter in _FLAGS if text.flags & flag)
+    return f"(?{flags}){text.pattern}" if flags else text.pattern
 
 
-def _body_misfit(expected: Any, body: str | None) -> str | None:
-    if isinstance(expected, re.Pattern):
-        fits = body is not None and expected.search(body) is not None
-        return None if fits else f"body: a match of {expected.pattern} was expected, and it is {_shown(body)}"
-    if expected is None or isinstance(expected, str):
-        return None if expected == body else f"body: {_shown(expected)} was expected, and it is {_shown(body)}"
-    try:
-        sent = json.loads(body or "")
-    except ValueError:
-        return f"body: JSON was expected, and it is {_shown(body)}"
-    return _json_misfit(expected, sent, "body")
+def body_order(body: Any) -> Any:
+    """What the service is asked of a body: a text is the whole of it, and None is none."""
+    if body is None or isinstance(body, str):
+        return f"\\A{as_pattern(body or '')}\\z"
+    return as_pattern(body) if isinstance(body, re.Pattern) else body
 
 
-def _json_misfit(expected: Any, sent: Any, path: str) -> str | None:
-    """The first difference of JSON: members may be more than the expected ones, and items of arrays too."""
-    if isinstance(expected, Mapping) and isinstance(sent, dict):
-        for name, value in expected.items():
-            if name not in sent:
-                return f"{path} -> {name}: {_shown(value)} was expected, and it is not there"
-            misfit = _json_misfit(value, sent[name], f"{path} -> {name}")
-            if misfit is not None:
-                return misfit
-        return None
-    if isinstance(expected, list | tuple) and isinstance(sent, list):
-        for value in expected:
-            if all(_json_misfit(value, item, path) is not None for item in sent):
-                return f"{path}: an item {_shown(value)} was expected, and it is {_shown(sent)}"
-        return None
-    fits = expected == sent and isinstance(expected, bool) == isinstance(sent, bool)
-    return None if fits else f"{path}: {_shown(expected)} was expected, and it is {_shown(sent)}"
+def times_order(times: Times) -> int | dict[str, int]:
+    """How often, as the service is asked."""
+    if isinstance(times, int):
+        return times
+    return {name: each for name, each in zip(("atLeast", "atMost"), times, strict=True) if each is not None}
 
 
-_SHOWN_AT_MOST = 300
+def unmet(answer: Mapping[str, Any], found: Iterable[JournalEntry], project: str) -> str:
+    """What the service answers to what is not so, for a reader.
 
-
-def _shown(value: Any) -> str:
-    """A value as JSON, cut."""
-    if value is None:
-        return "none"
-    text = json.dumps(value, ensure_ascii=False, default=lambda each: getattr(each, "pattern", repr(each)))
-    return text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}..."
-
-
-def verified(
-    expected: Expected,
-    entries: Sequence[JournalEntry],
-    times: Times | None,
-    after: JournalEntry | Sequence[JournalEntry] | None,
-) -> list[JournalEntry]:
-    """The expected requests.
-
-    :param entries: the journal, oldest first.
-    :param times: how often; None: at least once.
-    :param after: only requests that arrived later than this one, or than all of these.
-    :raises AssertionError: if there are fewer or more; the message has the nearest request if none fits.
+    :param found: the requests that fit.
     """
-    __tracebackhide__ = True
-    at_least, at_most = (1, None) if times is None else (times, times) if isinstance(times, int) else times
-    earlier = [after] if isinstance(after, JournalEntry) else list(after or ())
-    number = max((entry.number for entry in earlier), default=0)
-    candidates = [entry for entry in entries if entry.number > number]
-    found = [entry for entry in candidates if not expected.misfits(entry)]
-    if at_least <= len(found) and (at_most is None or len(found) <= at_most):
-        return found
-    place = f" after request {number}" if number else ""
-    lines = [f"{expected} was expected {_times(at_least, at_most)}{place}, and was sent {_counted(len(found))}."]
-    if found:
-        lines += [f"  {entry}" for entry in found]
-    elif entries:
-        nearest = min(candidates or entries, key=expected.distance)
-        lines += ["The nearest request:", f"  {nearest}", *(f"     {misfit}" for misfit in expected.misfits(nearest))]
-        lines += [] if candidates else ["     it came earlier"]
-    else:
-        lines.append("The journal has no request.")
-    raise AssertionError("\n".join(lines))
-
-
-def _times(at_least: int, at_most: int | None) -> str:
-    if at_least == at_most:
-        return "never" if at_least == 0 else _counted(at_least)
-    return f"at least {_counted(at_least)}" if at_most is None else f"{at_least} to {_counted(at_most)}"
-
-
-def _counted(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
+    lines = [str(answer["message"]), *(f"  {entry}" for entry in found)]
+    for nearest in answer["nearest"][:1]:
+        target = str(nearest["target"]).removeprefix(f"/{project}")
+        status = nearest["status"] or "no answer"
+        lines += ["The nearest request:", f"  {nearest['number']}: {nearest['method']} {target} -> {status}"]
+        lines += (f"     {each}" for each in nearest["differs"])
+    return "\n".join(lines if len(lines) > 1 else [*lines, "The journal has no request."])

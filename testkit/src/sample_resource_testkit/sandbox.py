@@ -16,14 +16,24 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-from sample_resource_testkit.journal import ANYTHING, Expected, JournalEntry, Times, Values, told, verified
+from sample_resource_testkit.journal import (
+    ANYTHING,
+    JournalEntry,
+    Times,
+    Values,
+    as_pattern,
+    body_order,
+    times_order,
+    told,
+    unmet,
+)
 
 JOURNAL_LENGTH = 1_000
 """The server keeps so many of the last requests of a project."""
 
 _PAGE = 500
 
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 75.0
 
 
 class SandboxError(Exception):
@@ -67,18 +77,21 @@ class SandboxServer:
         """
         return self._answered("GET", f"/sandbox/runs/{quote(run, safe='')}/report", None, media_type)
 
-    def order(self, method: str, path: str, body: Any = None) -> Any:
+    def order(self, method: str, path: str, body: Any = None, *, also: int | None = None) -> Any:
         """Send a request to the sandbox.
 
         :param path: from the URL of the service on.
         :param body: a value for a JSON body; None for none.
+        :param also: a further status that is no error.
         :return: the JSON value of the answer; None if it has no body.
         :raises SandboxError: for a status of 300 or more, since no redirect is followed, or without an answer.
         """
-        answered = self._answered(method, path, body)
+        answered = self._answered(method, path, body, also=also)
         return json.loads(answered) if answered else None
 
-    def _answered(self, method: str, path: str, body: Any, media_type: str = "application/json") -> bytes:
+    def _answered(
+        self, method: str, path: str, body: Any, media_type: str = "application/json", *, also: int | None = None
+    ) -> bytes:
         headers = {"Accept": media_type}
         data = None
         if body is not None:
@@ -87,7 +100,7 @@ class SandboxServer:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         status, answered = self.send(method, path, data, headers)
-        if status >= 300:
+        if status >= 300 and status != also:
             raise SandboxError(f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}")
         return answered
 
@@ -248,28 +261,47 @@ class SandboxProject:
         times: Times | None = None,
         after: JournalEntry | Sequence[JournalEntry] | None = None,
         status: int | None = None,
-        query: str | Mapping[str, Values] | None = None,
+        query: Mapping[str, Values] | None = None,
         headers: Mapping[str, Values] | None = None,
         body: Any = ANYTHING,
+        within_ms: int = 0,
     ) -> list[JournalEntry]:
-        """Verify that the client has sent a request, and return all that fit, oldest first.
+        """Ask the service whether the client has sent a request, and return all that fit, oldest first.
 
         What is not given may be anything.
 
-        :param path: below the project, as it was sent, or a pattern that matches the whole of it.
+        :param path: below the project, as it was sent, or a pattern of RE2 that matches the whole of it.
         :param times: how often: a number, or a pair of at least and at most (None: no bound); by default at least once.
         :param after: a request, or requests, that came earlier: what this method has returned before.
         :param status: of the answer, as :class:`JournalEntry` has it.
-        :param query: the raw query string, or parameters by name: a value, all values in order, a pattern, or whether
-            it is there.
+        :param query: parameters by name: a value, several values, or whether it is there.
         :param headers: likewise by name; letter case of names makes no difference.
         :param body: JSON, whose members and items are in the body, beside others; a text, which is the whole body; a
             pattern that is found in it; None for no body.
+        :param within_ms: how long it may take, up to a minute.
         :raises AssertionError: otherwise, with the nearest request and what is different in it.
         """
         __tracebackhide__ = True
-        expected = Expected(method=method, path=path, status=status, query=query, headers=headers, body=body)
-        return verified(expected, self.journal()[::-1], times, after)
+        earlier = [after] if isinstance(after, JournalEntry) else list(after or ())
+        asked: dict[str, Any] = {
+            "method": method,
+            "path": as_pattern(path),
+            "after": max((entry.number for entry in earlier), default=None),
+            "times": None if times is None else times_order(times),
+            "status": status,
+            "query": query,
+            "header": headers,
+            "withinMs": within_ms,
+        }
+        order = {name: value for name, value in asked.items() if value is not None}
+        if body is not ANYTHING:
+            order["body"] = body_order(body)
+        answer = self._server.order("POST", f"{self._path}/requests/expect", order, also=409)
+        numbers = set(answer["requests"])
+        found = [entry for entry in reversed(self.journal()) if entry.number in numbers] if numbers else []
+        if "nearest" in answer:
+            raise AssertionError(unmet(answer, found, self.key))
+        return found
 
     def told(self) -> str:
         """All requests for a reader, also those before a reset, and the rules that have not acted."""

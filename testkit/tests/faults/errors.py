@@ -93,6 +93,12 @@ def a_body_may_have_any_size(request: Request, answer: Answer) -> None:
     answer.status = answer.body["statusCode"] = 500
 
 
+@of_answers("E-36", status=400)
+def a_page_that_is_too_large_does_not_say_what_fits(request: Request, answer: Answer) -> None:
+    if answer.says.count("The documents of this page"):
+        answer.body["message"] = answer.errors[0]["message"] = "Malformed parameter: limit: The page is too large."
+
+
 @of_answers("E-27", status=400)
 def a_missing_variable_is_a_fault_of_the_server(request: Request, answer: Answer) -> None:
     if any(text in answer.says for text in ("U+0000", "UTF-8", "%00")):

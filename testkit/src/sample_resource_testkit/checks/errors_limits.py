@@ -107,6 +107,18 @@ def a_record_may_have_2_mib(world: World, case: tuple[int, int]) -> None:
     world.post(LINKS, body=padded("{}", LIMIT + more), headers=AS_JSON).expect_status(status)
 
 
+@check("E-36")
+def a_page_has_at_most_32_mib(world: World) -> None:
+    own = world.empty_project()
+    for _ in range(17):
+        own.post("", fields(arrayOfStringExample=["x" * 2_090_000])).expect_status(201)
+    answer = refused(own.get("?limit=17"), 400, "InvalidInput")
+    told = str(answer.at("message"))
+    fitting = [number for number in map(int, re.findall(r"\b\d+\b", told)) if number < 17]
+    answer.expect("limit" in told and len(fitting) == 1, "a message with limit, and a number below 17", told)
+    own.get(f"?limit={fitting[0]}").expect_json("count", fitting[0])
+
+
 @check("E-24", cases=["", SORTED, f"/{UNKNOWN_ID}", "/key=a"])
 def a_long_target_is_refused(world: World, path: str) -> None:
     target = f"{path}?foo="

@@ -1,0 +1,183 @@
+"""The profile ``citus`` of ``docker-compose.yml``: requests and commands on a coordinator and two workers."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.database import distribute
+from tests.compose.engine import ANY, PROJECT, Stack
+from tests.support.ports import free_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.compose]
+
+STAGED = {"arrayOfIntExample": [7]}
+
+
+@pytest.fixture(scope="module")
+def stack(compose: list[str]) -> Iterator[Stack]:
+    port = free_port()
+    stack = Stack(compose, profile="citus", app="citus-app", port=port, ports={"CITUS_PORT": port, "PORT": free_port()})
+    with stack.up("citus-app"):
+        yield stack
+
+
+def on_coordinator(stack: Stack, statement: str) -> list[str]:
+    """The rows of a statement on the coordinator, as text."""
+    psql = ("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-U", "sample_resource", "-d", "sample_resource", "-c", statement)
+    return stack.run("exec", "-T", "citus-coordinator", *psql).splitlines()
+
+
+def command(stack: Stack, *arguments: str) -> str:
+    """Run a command of the service in its container and return what it printed."""
+    return stack.run("exec", "-T", "citus-app", "sample-resource", *arguments)
+
+
+def test_citus_nodes_are_registered_once(stack: Stack) -> None:
+    nodes = on_coordinator(stack, "SELECT nodename FROM pg_dist_node ORDER BY groupid, nodename")
+    assert sorted(nodes) == ["citus-coordinator", "citus-worker-1", "citus-worker-2"]
+
+
+def test_every_table_is_distributed_and_a_second_run_changes_nothing(stack: Stack) -> None:
+    placed = on_coordinator(
+        stack,
+        "SELECT logicalrelid || ' ' || CASE partmethod WHEN 'h' THEN column_to_column_name(logicalrelid, partkey)"
+        " ELSE 'everywhere' END FROM pg_dist_partition",
+    )
+    assert sorted(placed) == sorted(
+        [f"{table} project_key" for table in distribute.DISTRIBUTED]
+        + [f"{table} everywhere" for table in distribute.REFERENCE]
+    )
+    told = command(stack, "db", "distribute").splitlines()
+    assert "resource  was distributed by project_key already" in told
+    assert not any(
+        line.endswith("now") and line.split()[0] in (*distribute.DISTRIBUTED, *distribute.REFERENCE) for line in told
+    )
+
+
+def test_citus_nodes_can_be_registered_again(stack: Stack) -> None:
+    stack.run("run", "--rm", "-T", "--no-deps", "citus-nodes")
+    test_citus_nodes_are_registered_once(stack)
+
+
+def test_a_resource_is_created_read_updated_and_deleted(stack: Stack) -> None:
+    created = stack.create(key="life")
+    assert stack.send("GET", created["id"]).json == created
+    assert stack.send("GET", "key=life").json == created
+    updated = stack.update(created["id"], 1)
+    assert (updated.status, updated.json["version"]) == (200, 2), updated
+    conflict = stack.update(created["id"], 1)
+    assert (conflict.status, conflict.json["errors"][0]["currentVersion"]) == (409, 2), conflict
+    stale = stack.send("GET", created["id"], **{"If-None-Match": updated.headers["ETag"]})
+    assert stale.status == 304
+    assert stack.send("DELETE", f"{created['id']}?version=1").status == 409
+    deleted = stack.send("DELETE", f"{created['id']}?version=2")
+    assert (deleted.status, deleted.json) == (200, updated.json), deleted
+    assert stack.send("GET", created["id"]).status == 404
+
+
+def test_creates_and_updates_store_new_search_words(stack: Stack) -> None:
+    """A write with words that the project does not have yet sends another statement than one without."""
+
+    def found(word: str) -> int:
+        answer = stack.send("GET", f"searchApiPattern?text.en={word}&facet=arrayOfStringExample")
+        assert answer.status == 200, answer
+        return int(answer.json["total"])
+
+    for _ in range(2):
+        stack.create(objectTypeProperty={"arrayOfStringExample": ["Walking zebras"]})
+    assert found("zebra") == 2
+    created = stack.create()
+    changed = stack.send(
+        "POST",
+        created["id"],
+        {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "giraffes ran"}]},
+    )
+    assert changed.status == 200, changed
+    assert found("giraffe") == 1
+
+
+def test_upserts_and_staged_changes_are_stored_and_published(stack: Stack) -> None:
+    made = stack.send("PUT", "", {"key": "staged", **ANY})
+    assert made.status == 201, made
+    staged = stack.send("PUT", "?staged=true", {"key": "staged", "objectTypeProperty": STAGED})
+    assert (staged.status, staged.json["version"]) == (200, 2), staged
+    merged = stack.send("POST", "", {"key": "staged", "objectTypeProperty": STAGED})
+    assert (merged.status, merged.json["version"]) == (200, 3), merged
+    assert merged.json["objectTypeProperty"] == ANY["objectTypeProperty"] | STAGED
+    overwritten = stack.send("PATCH", "", {"key": "staged", "version": 3, "objectTypeProperty": STAGED})
+    assert (overwritten.status, overwritten.json["objectTypeProperty"]) == (200, STAGED), overwritten
+    merged = overwritten
+    for action in ("publish", "revertStagedChanges"):
+        answer = stack.send(
+            "POST", made.json["id"], {"version": merged.json["version"], "actions": [{"action": action}]}
+        )
+        assert answer.status == 200, answer
+        merged = answer
+
+
+def test_put_without_id_and_key_creates_the_only_resource_once(stack: Stack) -> None:
+    """Without id and key the statement counts the project's resources before it locks the only one."""
+    path = f"/{PROJECT}-sole/resource"
+    scope = f"manage_test:{PROJECT}-sole"
+    token = command(stack, "token", "--scope", scope).strip()
+    answers = [stack.send("PUT", path, ANY, Authorization=f"Bearer {token}") for _ in range(2)]
+    assert [answer.status for answer in answers] == [201, 200], answers
+
+
+def test_a_key_in_use_is_400_duplicate_field(stack: Stack) -> None:
+    stack.create(key="taken")
+    second = stack.send("POST", "", {"key": "taken", **ANY})
+    assert second.status == 200, second
+    other = stack.create(key="other")
+    renamed = stack.send("POST", "", {"id": other["id"], "key": "taken", **ANY})
+    assert (renamed.status, renamed.json["errors"][0]["code"]) == (400, "DuplicateField"), renamed
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?limit=5",
+        "?withTotal=false",
+        "?sort=createdAt%20desc&sort=key&offset=1",
+        "?where=key%20%3D%20%22taken%22",
+        "?arrayOfString=dog",
+        "sorted-query-parameters?sort=version%20desc",
+        "sorted-query-parameters?expand=createdBy&expand=lastModifiedBy",
+        "sorted-query-parameters?sort=key&limit=2",
+        "searchApiPattern?text.en=dog&fuzzy=true&sort=someProperty%20desc",
+        "searchApiPattern?facet=createdAt&facet=version:range(1%20to%20*)&filter.facets=version:1",
+        "searchApiPattern?staged=true&text.en=dog&filter.query=version:exists",
+    ],
+)
+def test_lists_and_searches_are_200(stack: Stack, query: str) -> None:
+    answer = stack.send("GET", query)
+    assert answer.status == 200, answer
+    assert answer.json["count"] == len(answer.json["results"])
+
+
+def test_existence_check_is_200_or_404(stack: Stack) -> None:
+    assert stack.send("HEAD", "").status == 200
+    assert stack.send("HEAD", "?arrayOfString=nobody-has-this").status == 404
+
+
+def test_an_export_can_be_imported_into_another_project(stack: Stack) -> None:
+    command(stack, "seed", "--project", f"{PROJECT}-seeded", "--count", "300")
+    pipe = (
+        f"sample-resource export --project {PROJECT}-seeded > /tmp/e"
+        f" && sample-resource import --project {PROJECT}-copy --input /tmp/e"
+        f" && sample-resource import --project {PROJECT}-copy --input /tmp/e"
+        f" && sample-resource export --project {PROJECT}-copy | cmp - /tmp/e"
+    )
+    stack.run("exec", "-T", "citus-app", "sh", "-ec", pipe)
+
+
+def test_client_key_and_token_commands_work_on_citus(stack: Stack) -> None:
+    made = json.loads(command(stack, "client", "create", "--name", "short", "--scope", f"view_test:{PROJECT}"))
+    revoked: list[Any] = [json.loads(command(stack, "client", "revoke", made["client_id"])) for _ in range(2)]
+    assert revoked[0]["revoked_at"] == revoked[1]["revoked_at"]
+    command(stack, "token", "--scope", f"view_test:{PROJECT}", "--lifetime", "9999999")
+    command(stack, "key", "rotate")
+    assert len(command(stack, "key", "list").splitlines()) >= 2
+    assert stack.send("GET", "?limit=1").status == 200

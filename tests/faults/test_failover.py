@@ -1,0 +1,74 @@
+"""The primary is lost and its standby takes over. ``DATABASE_URL`` names both, and libpq takes the one that writes."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.load import Load
+from tests.faults.postgres_pair import PostgresPair
+from tests.faults.reports import Report
+from tests.faults.service import Service
+
+pytestmark = [pytest.mark.slow, pytest.mark.faults]
+
+RECOVERED_WITHIN_S = 10.0
+
+
+@pytest.fixture
+def pair() -> Iterator[PostgresPair]:
+    servers = PostgresPair()
+    yield servers
+    servers.remove()
+
+
+def test_a_promoted_standby_has_every_acknowledged_write(pair: PostgresPair, report: Report) -> None:
+    service = Service(DATABASE_URL=pair.url)
+    try:
+        with Load(service, updaters=8, creators=6, readers=2, interval_s=0.005) as load:
+            time.sleep(5)
+            pair.kill_primary()
+            lost = time.monotonic()
+            time.sleep(2)  # until somebody, or a program such as Patroni, decides
+            assert load.answers[-1][1].is_unavailable
+            assert service.request("GET", "/health/ready").is_unavailable
+            assert service.request("GET", "/health/live").status == 200
+            pair.promote_standby()
+            promoted = time.monotonic()
+            seconds = load.recovered_after(promoted)
+            time.sleep(3)
+            load.stop()
+            with pair.connect(1) as connection:
+                assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
+            report(f"PostgreSQL {pair.version}")
+            report(load.audit())
+            report(f"served again {seconds:.1f} s after the promotion, {promoted - lost:.1f} s after the loss")
+            before = [answer for when, answer in load.answers if when < lost and answer.status in (200, 201)]
+            after = [answer for when, answer in load.answers if when > promoted and answer.status in (200, 201)]
+            assert len(before) > 100
+            assert len(after) > 100
+            assert seconds < RECOVERED_WITHIN_S
+        assert load.without_answer() == [], "no connection is cut"
+    finally:
+        service.remove()
+
+
+def test_writes_are_503_while_the_standby_that_has_to_confirm_them_is_away(pair: PostgresPair, report: Report) -> None:
+    """PostgreSQL has no limit for this wait. The service has one, and acknowledges nothing without confirmation."""
+    service = Service(DATABASE_URL=pair.url)
+    try:
+        with Load(service, updaters=2, creators=2) as load:
+            pair.suspend_standby()
+            stopped = time.monotonic()
+            load.service.wait_until(
+                lambda: any(when > stopped and answer.is_unavailable for when, answer in load.answers)
+            )
+            acknowledged = [when for when, answer in load.answers if when > stopped + 1 and answer.status == 201]
+            pair.resume_standby()
+            seconds = load.recovered_after(time.monotonic())
+            load.stop()
+            report(load.audit())
+            report(f"recovered after {seconds:.1f} s")
+            assert acknowledged == []
+    finally:
+        service.remove()

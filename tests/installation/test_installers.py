@@ -1,0 +1,147 @@
+"""The wheel installed with all its dependencies, by the tools that users have: ``make test-slow ARGS=-minstallers``.
+
+It is not part of ``make test``, since it downloads everything that the service requires. The versions are those of
+constraints.txt with pip, and the newest ones otherwise. ``PYTHON`` names another interpreter.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import open_folder
+from tests.installation.archives import build
+from tests.installation.environments import Installation, ordinary_user, own
+from tests.installation.walk import walk
+from tests.support.server import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.installers]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    with open_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def archives(place: Path) -> tuple[Path, Path]:
+    """The sdist and the wheel."""
+    (place / "archives").mkdir()
+    return build(place / "archives" / "built")
+
+
+@pytest.fixture
+def folder(place: Path) -> Iterator[Path]:
+    with open_folder() as made:
+        yield made
+
+
+@pytest.fixture(params=["pip", "pip from the sdist", "pipx", "uvx"])
+def installation(
+    request: pytest.FixtureRequest, archives: tuple[Path, Path], place: Path, folder: Path
+) -> Iterator[Installation]:
+    sdist, wheel = archives
+    account, found = ordinary_user()
+    python = os.environ.get("PYTHON", found)
+    tools = Path(sys.executable).parent
+    home = folder.with_name(f"{folder.name}-home")
+    environment = folder.with_name(f"{folder.name}-environment")
+    home.mkdir(mode=0o755)
+    # The settings of pip and uv for this machine, such as its certificates and its index.
+    settings = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "SSL_"))}
+    if request.param == "uvx":
+        command = [str(tools / "uv"), "tool", "run", "--python", python, "--from", f"{wheel}[embedded]"]
+        installation = Installation([*command, "sample-resource"], home, account, settings)
+    elif request.param == "pipx":
+        subprocess.run([str(tools / "uv"), "venv", "-q", "--python", python, str(environment)], check=True)
+        install_pipx = [str(tools / "uv"), "pip", "install", "-q", "--python", str(environment / "bin/python"), "pipx"]
+        subprocess.run(install_pipx, check=True)
+        command = [str(environment / "bin/pipx"), "run", "--spec", f"{wheel}[embedded]", "sample-resource"]
+        installation = Installation(command, home, account, settings)
+    else:
+        archive = wheel if request.param == "pip" else sdist
+        subprocess.run([python, "-m", "venv", str(environment)], check=True)
+        pip = [str(environment / "bin/python"), "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt")]
+        subprocess.run([*pip, f"{archive}[embedded]"], cwd="/", check=True)
+        installation = Installation([str(environment / "bin/sample-resource")], home, account, settings)
+    own(installation, home)
+    own(installation, folder)
+    # uvx and pipx install before they run the command for the first time.
+    installation.done(folder, "--version")
+    yield installation
+    for used in (home, environment):
+        shutil.rmtree(used, ignore_errors=True)
+
+
+def test_the_service_runs_in_an_empty_folder_once_it_is_installed(installation: Installation, folder: Path) -> None:
+    began = time.monotonic()
+
+    def say_how_long() -> None:
+        sys.stdout.write(f"\n  ready {time.monotonic() - began:.1f} s after the first 'serve'\n")
+
+    walk(installation, folder, ready=say_how_long)
+
+
+def index_of(folder: Path, *wheels: Path) -> str:
+    """The address of a package index that has only these."""
+    for wheel in wheels:
+        page = folder / wheel.name.partition("-")[0].replace("_", "-") / "index.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f'<!doctype html><html><body><a href="{wheel.as_uri()}">{wheel.name}</a></body></html>')
+    return folder.as_uri()
+
+
+@pytest.mark.parametrize("mark", ["today", "published"])
+def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
+    archives: tuple[Path, Path], place: Path, folder: Path, mark: str
+) -> None:
+    """By the lines of README: the examples of both READMEs under pytest, and the command against the service.
+
+    The lines of after the publication find the built files on an index of this machine.
+    """
+    account, python = ordinary_user()
+    kit_wheel = build(place / "archives" / f"testkit-{mark}", of="testkit")[1]
+    (lines,) = re.findall(rf"^<!-- {mark} -->\n```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
+    home.mkdir(mode=0o755)
+    try:
+        subprocess.run([python, "-m", "venv", str(environment)], check=True)
+        (folder / "dist").mkdir()
+        settings = {
+            "PATH": f"{environment / 'bin'}:{os.environ['PATH']}",
+            "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
+        }
+        if mark == "today":  # what make dist does, which has its own test
+            lines = lines.removeprefix("make dist\n")
+            for wheel in (archives[1], kit_wheel):
+                shutil.copy(wheel, folder / "dist")
+        else:
+            settings["PIP_EXTRA_INDEX_URL"] = index_of(folder / "index", archives[1], kit_wheel)
+        subprocess.run(["bash", "-ec", lines], cwd=folder, env=os.environ | settings, check=True)
+        service = Installation([str(environment / "bin/sample-resource")], home, account)
+        tests = Installation([str(environment / "bin/python"), "-m", "pytest", "-q"], home, account)
+        kit = Installation([str(environment / "bin/sample-resource-conformance")], home, account)
+        for used in (folder, home):
+            own(service, used)
+        (example,) = re.findall(
+            r"<!-- example -->\n```python\n(.*?)^```",
+            (ROOT / "testkit/README.md").read_text(),
+            re.MULTILINE | re.DOTALL,
+        )
+        (folder / "test_client.py").write_text(example)
+        (readme,) = re.findall(r"test_my_client\.py <<'EOF'\n(.*?)^EOF$", (ROOT / "README.md").read_text(), re.M | re.S)
+        (folder / "test_my_client.py").write_text(readme)
+        assert "2 passed" in tests.done(folder, PATH=f"{environment / 'bin'}:{os.defpath}")
+        with service.serving(folder, SANDBOX="on") as running:
+            url = f"http://127.0.0.1:{running.port}"
+            assert "No clause fails." in kit.done(folder, "--url", url, "--sandbox", "--profile", "core")
+    finally:
+        for used in (home, environment):
+            shutil.rmtree(used, ignore_errors=True)
