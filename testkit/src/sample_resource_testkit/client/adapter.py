@@ -20,7 +20,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sample_resource_testkit.client.messages import Returned, Unsupported, Wrong, as_json, shortened
+from sample_resource_testkit.client.messages import KINDS, Returned, Unsupported, Wrong, as_json, shortened
 
 PROTOCOL = 1
 
@@ -37,9 +37,6 @@ _ENDS_WITHIN_S = 3.0
 
 _ENDS_OF_LINES = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 """Some languages read a line only up to these characters, so they are written as escapes."""
-
-KINDS = ("http", "network", "timeout", "decoding", "other")
-"""Of errors."""
 
 Trace = Callable[[str], None]
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.client import meaning
-from sample_resource_testkit.client.adapter import KINDS
-from sample_resource_testkit.client.messages import Returned, Sent, Wrong, as_json
+from sample_resource_testkit.client.messages import KINDS, Returned, Sent, Wrong, as_json
 from sample_resource_testkit.client.operations import Call, expected
 
 UNSET = object()

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+KINDS = ("http", "network", "timeout", "decoding", "other")
+"""Of errors that a client raises."""
+
 _LONGEST = 4_000
 """Characters of a text that a report shows."""
 
