@@ -75,7 +75,7 @@ export function raised(error) {
  *
  * @param {{ client: string, version: string, operations?: string[], features?: string[] }} hello
  * @param {(opened: Opened) => any} open makes a client; undefined if it cannot get a token itself
- * @param {(client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<object>} call
+ * @param {(client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<any>} call
  *   makes a call, and answers with `result`, `error` or `unsupported`; what it throws becomes an error
  */
 export async function serve(hello, open, call) {
@@ -97,11 +97,12 @@ export async function serve(hello, open, call) {
     if (found === undefined || (hello.operations && !hello.operations.includes(operation))) {
       return { id, unsupported: `it has no ${operation}` };
     }
-    try {
-      return { id, ...(await call(found.client, operation, message.arguments ?? {}, message.body, found.opened)) };
-    } catch (error) {
-      return { id, error: raised(error) };
-    }
+    const answered = await call(found.client, operation, message.arguments ?? {}, message.body, found.opened).catch(
+      (error) => ({ error: raised(error) }),
+    );
+    // Many clients take numbers alone, and the glue has given them a BigInt.
+    const isTooLarge = answered.error?.kind === "other" && /BigInt/.test(answered.error.message);
+    return { id, ...(isTooLarge ? { unsupported: "it takes no integers beyond 2^53" } : answered) };
   }
 
   for await (const line of createInterface({ input: process.stdin })) {

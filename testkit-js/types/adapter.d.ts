@@ -43,7 +43,7 @@ export function raised(error: any): {
  *
  * @param {{ client: string, version: string, operations?: string[], features?: string[] }} hello
  * @param {(opened: Opened) => any} open makes a client; undefined if it cannot get a token itself
- * @param {(client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<object>} call
+ * @param {(client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<any>} call
  *   makes a call, and answers with `result`, `error` or `unsupported`; what it throws becomes an error
  */
 export function serve(hello: {
@@ -51,7 +51,7 @@ export function serve(hello: {
     version: string;
     operations?: string[];
     features?: string[];
-}, open: (opened: Opened) => any, call: (client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<object>): Promise<void>;
+}, open: (opened: Opened) => any, call: (client: any, operation: string, given: Values, body: any, opened: Opened) => Promise<any>): Promise<void>;
 export type Values = Record<string, any>;
 export type Opened = {
     url: string;

@@ -75,12 +75,12 @@ export class SandboxProject {
         operationId?: string | undefined;
     }): Promise<JournalEntry[]>;
     /**
-     * Verify that the client has sent a request, and return all that fit, oldest first.
+     * Ask the service whether the client has sent a request, and return all that fit, oldest first.
      * @param {string} method
-     * @param {string | RegExp} path below the project, as it was sent, or a pattern that matches the whole of it
+     * @param {string | RegExp} path below the project, as it was sent, or a pattern of RE2 that matches the whole of it
      * @param {import("./types.js").Expectation} [expected]
      * @returns {Promise<JournalEntry[]>}
-     * @throws {import("./expected.js").UnexpectedRequests} otherwise, with the nearest request and what is different in it
+     * @throws {UnexpectedRequests} otherwise, with the nearest request and what is different in it
      */
     expect(method: string, path: string | RegExp, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
     /**

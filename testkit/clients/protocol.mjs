@@ -79,7 +79,7 @@ export function argumentsOf(generated) {
  *
  * @param {{ client: string, version: string, features?: string[] }} hello
  * @param {(opened: Opened) => any} open makes a client; undefined if it cannot get a token itself
- * @param {(client: any, operation: Operation, given: Values, body: any, opened: Opened) => Promise<object>} call
+ * @param {(client: any, operation: Operation, given: Values, body: any, opened: Opened) => Promise<any>} call
  */
 export async function serve(hello, open, call) {
   const all = { operations: [...OPERATIONS.keys()], ...hello };
