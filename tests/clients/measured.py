@@ -234,8 +234,8 @@ HEAD = """\
 
 How many scenarios for clients each of these passes, by theme and level, as `make generate ARGS=clients-table` measured
 it: facts about these versions. [How an adapter is written](../testkit/docs/adapters.md) explains themes, levels and
-outcomes. Adapters are in `testkit/clients`. [clients-table.json](clients-table.json) has the same figures, and of each failure the call, the
-request, what is wrong and its cause.
+outcomes. Adapters are in `testkit/clients`. The [same figures as data](clients-table.json) have of each failure the
+call, the request, what is wrong and its cause.
 """
 
 MARKS = {"fails": "F", "unsupported": "u", "notReachable": "n"}

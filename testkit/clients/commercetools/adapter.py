@@ -144,4 +144,4 @@ def shown(error: CommercetoolsError) -> dict[str, Any]:
     return {"kind": "http", **{name: value for name, value in told.items() if value is not None}}
 
 
-serve({"client": "commercetools", "version": sys.argv[1], "features": ["retries"]}, make, call)
+serve({"client": "commercetools", "version": sys.argv[1], "features": ["reconnects", "retries"]}, make, call)
