@@ -163,6 +163,16 @@ def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, 
     assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
 
 
+def test_projects_are_listed_with_their_numbers(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name, number in (("b", 2), ("a", 3), ("emptied", 1)):
+            insert(connection, name, number)
+        connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
+    assert run(url, "projects") == (0, "a\t3\nb\t2\n")
+
+
 def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
