@@ -160,6 +160,7 @@ def test_the_lock_files_of_npm_have_no_addresses() -> None:
         "testkit/clients",
         "testkit-js/examples",
         "tests/clients",
+        "tests/clients/node-versions",
         "tests/clients/vitest-4",
     )
     locks = [ROOT / folder / "package-lock.json" for folder in folders]

@@ -144,7 +144,7 @@ async function startImage(image) {
   if (!docker) {
     throw new NotStarted(
       "there is no server: name one in SAMPLE_RESOURCE_URL, or install the command sample-resource" +
-        " (pip install 'sample-resource[embedded]'), or Docker with the image",
+        " (pip install 'sample-resource-testkit[server]'), or Docker with the image",
     );
   }
   const token = randomBytes(24).toString("base64url");

@@ -75,16 +75,17 @@ export class SandboxProject {
         operationId?: string | undefined;
     }): Promise<JournalEntry[]>;
     /**
-     * Verify that the client has sent a request, and return all that fit, oldest first.
+     * Ask the service whether the client has sent a request, and return all that fit, oldest first.
      * @param {string} method
-     * @param {string | RegExp} path below the project, as it was sent, or a pattern that matches the whole of it
+     * @param {string | RegExp} path below the project, as it was sent, or a pattern of RE2 that matches the whole of it
      * @param {import("./types.js").Expectation} [expected]
      * @returns {Promise<JournalEntry[]>}
-     * @throws {import("./expected.js").UnexpectedRequests} otherwise, with the nearest request and what is different in it
+     * @throws {UnexpectedRequests} otherwise, with the nearest request and what is different in it
      */
     expect(method: string, path: string | RegExp, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
     /**
-     * The journal as text, for a test that failed: requests, errors that were answered, and findings.
+     * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
+     * findings, and the rules that have not acted.
      * @returns {Promise<string>}
      */
     told(): Promise<string>;
@@ -104,7 +105,7 @@ export class SandboxProject {
      */
     har(): Promise<any>;
     /**
-     * What a query does: its tree, its SQL, its plan, and the indexes that serve it.
+     * What a query does: its tree, and the indexes that serve it.
      * @param {string} operationId
      * @param {string} query as in a URL, percent-encoded
      * @returns {Promise<any>}

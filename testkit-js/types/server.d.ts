@@ -41,10 +41,11 @@ export class SandboxServer {
      * @param {string} method
      * @param {string} path from the URL of the service on
      * @param {unknown} [body] a value for a JSON body
+     * @param {number} [also] a further status that is no error
      * @returns {Promise<any>}
      * @throws {SandboxError} for a status of 300 or more, since no redirect is followed, or without an answer
      */
-    order(method: string, path: string, body?: unknown): Promise<any>;
+    order(method: string, path: string, body?: unknown, also?: number): Promise<any>;
     /**
      * Status and body of the answer to a request, on a connection of its own. It does not use `fetch`, which tests replace.
      * @param {string} method

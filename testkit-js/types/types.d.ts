@@ -118,10 +118,9 @@ export type ProjectOptions = {
     };
 };
 /**
- * Of a parameter or header: its one value, all its values in their order, a pattern that each matches as a whole, or
- * whether it is there.
+ * Of a parameter or header: a value that it has, several of them, or whether it is there.
  */
-export type Values = string | string[] | RegExp | boolean;
+export type Values = string | string[] | boolean;
 /**
  * What is expected of a request beside method and path. What is left out may be anything.
  */
@@ -140,9 +139,9 @@ export type Expectation = {
      */
     status?: number;
     /**
-     * the raw query string, or parameters by name
+     * parameters by name
      */
-    query?: string | Record<string, Values>;
+    query?: Record<string, Values>;
     /**
      * by name, in any letter case
      */
@@ -152,6 +151,10 @@ export type Expectation = {
      * a pattern that is found in it; null for no body
      */
     body?: unknown;
+    /**
+     * how long it may take, up to a minute
+     */
+    withinMs?: number;
 };
 /**
  * What should not be so although it works.
@@ -184,12 +187,19 @@ export type Report = {
     requests: {
         total: number;
     };
-    specification: {
-        profiles: {
-            profile: string;
-            exercised: number;
-            observable: number;
-            percent: number | null;
+    /**
+     * of all that can be exercised
+     */
+    percent: number;
+    /**
+     * by kind
+     */
+    exercised: Record<string, {
+        percent: number;
+        met: {
+            name: string;
+            times: number;
         }[];
-    };
+        notMet: string[];
+    }>;
 };

@@ -1,8 +1,11 @@
 // @ts-check
-/** Glue for adapters of clients in JavaScript: the protocol, and what the OpenAPI document says of each operation. */
+/** Glue for adapters of generated clients in JavaScript: what the OpenAPI document says of each operation. */
 
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
+
+import { httpError, raised, serve as answering, stringify } from "../../testkit-js/src/adapter.js";
+
+export { httpError, raised, stringify };
 
 export const FORM = "application/x-www-form-urlencoded";
 
@@ -11,8 +14,7 @@ const DOCUMENTED = new URL("../src/sample_resource_testkit/client/operations.jso
 /**
  * @typedef {{ name: string, in: string, kind: string }} Parameter
  * @typedef {{ id: string, method: string, path: string, parameters: Parameter[], body: string | null, fields: Parameter[] }} Operation
- * @typedef {{ projectKey: string, url: string, token: string | null, timeoutMs: number, clientId: string,
- *   clientSecret: string, tokenUrl: string, scope: string }} Opened
+ * @typedef {import("../../testkit-js/src/adapter.js").Opened} Opened
  * @typedef {Record<string, any>} Values
  */
 
@@ -50,7 +52,7 @@ export function placed(operation, projectKey, given) {
   for (const [name, value] of Object.entries(named(given))) {
     const place = operation.parameters.find((each) => each.name === name)?.in ?? "query";
     // objectParameter is a text in the document
-    found[place][name] = name === "objectParameter" && typeof value !== "string" ? JSON.stringify(value) : value;
+    found[place][name] = name === "objectParameter" && typeof value !== "string" ? stringify(value) : value;
   }
   return found;
 }
@@ -73,71 +75,17 @@ export function argumentsOf(generated) {
 }
 
 /**
- * What a client shows of an answer that is no success.
- *
- * @param {number} status
- * @param {any} body as the client has read it
- * @param {Headers} headers
- */
-export function httpError(status, body, headers) {
-  const first = body?.errors?.[0] ?? {};
-  const wait = headers.get("Retry-After") ?? "";
-  return {
-    kind: "http",
-    status,
-    code: first.code ?? body?.error,
-    message: body?.message,
-    currentVersion: first.currentVersion,
-    retryAfterSeconds: /^\d+$/.test(wait) ? Number(wait) : undefined,
-    errors: body?.errors,
-  };
-}
-
-/** What a client raised that is no answer. @param {any} error */
-export function raised(error) {
-  const message = String(error?.message ?? error);
-  if (error?.name === "TimeoutError" || error?.name === "AbortError") return { kind: "timeout", message };
-  if (error instanceof SyntaxError) return { kind: "decoding", message };
-  if (error instanceof TypeError && /fetch failed|terminated/.test(message)) return { kind: "network", message };
-  return { kind: "other", message };
-}
-
-/**
- * Answer messages until the input ends.
+ * Answer messages until the input ends: a call gets what the document says of its operation.
  *
  * @param {{ client: string, version: string, features?: string[] }} hello
  * @param {(opened: Opened) => any} open makes a client; undefined if it cannot get a token itself
- * @param {(client: any, operation: Operation, given: Values, body: any, opened: Opened) => Promise<object>} call
+ * @param {(client: any, operation: Operation, given: Values, body: any, opened: Opened) => Promise<any>} call
  */
 export async function serve(hello, open, call) {
-  /** @type {Map<string, { client: any, opened: Opened }>} */
-  const sessions = new Map();
-
-  /** @param {any} message */
-  async function answer(message) {
-    const { do: what, session, id } = message;
-    if (what === "hello") return hello;
-    if (what === "open") {
-      const client = open(message);
-      if (client === undefined) return { session, unsupported: "it asks for no tokens" };
-      sessions.set(session, { client, opened: message });
-    }
-    if (what === "close") sessions.delete(session);
-    if (what !== "call") return { session, ok: true };
-    const operation = OPERATIONS.get(message.operation);
-    const found = sessions.get(session);
-    if (operation === undefined || found === undefined) return { id, unsupported: `it has no ${message.operation}` };
-    try {
-      return { id, ...(await call(found.client, operation, message.arguments ?? {}, message.body, found.opened)) };
-    } catch (error) {
-      return { id, error: raised(error) };
-    }
-  }
-
-  for await (const line of createInterface({ input: process.stdin })) {
-    void answer(JSON.parse(line)).then((found) => process.stdout.write(`${JSON.stringify(found)}\n`));
-  }
-  process.exit();
+  const all = { operations: [...OPERATIONS.keys()], ...hello };
+  await answering(all, open, (client, operation, ...rest) =>
+    call(client, /** @type {Operation} */ (OPERATIONS.get(operation)), ...rest),
+  );
 }
 
 /** The result of an answer, as the protocol has it. @param {Operation} operation @param {Response} response @param {any} data @param {any} error */

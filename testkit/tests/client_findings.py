@@ -66,6 +66,14 @@ AGREED: dict[str, str] = {
     "C-do-51": "needlessEncoding",
     "C-do-52": "retiredHeader",
     "C-do-53": "the service takes such a header as HTTP has it, and nothing is lost",
+    "C-do-54": "several programs may ask for tokens at the same time",
+    "C-do-55": NO_REPETITION,
+    "C-do-56": RESULT,
+    "C-do-57": RESULT,
+    "C-do-58": "staleVersionRepeated",
+    "C-do-59": RESULT,
+    "C-do-60": NO_REPETITION,
+    "C-do-61": "unsafeRepetition",
 }
 """Of each scenario of behaviour the finding that a client gets which fails it, or why no journal can tell."""
 
@@ -102,9 +110,9 @@ class Watched(Cast):
     found: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     results: dict[str, Result] = field(default_factory=dict[str, Result])
 
-    def stage(self, number: str, adapter: Any, shared: Shared, rests_on: Any) -> Stage:
+    def stage(self, number: str, adapter: Any, shared: Shared) -> Stage:
         """The world of a scenario, whose journal is read before it ends."""
-        stage = super().stage(number, adapter, shared, rests_on)
+        stage = super().stage(number, adapter, shared)
         former = stage.end
 
         def end() -> None:

@@ -15,7 +15,8 @@ def sent(target: str, method: str = "GET", headers: tuple[tuple[str, str], ...] 
 
 
 def difference(call: Call, *request: Any) -> str | None:
-    return of_request(expected(call, "p"), sent(*request))
+    found = of_request(expected(call, "p"), sent(*request))
+    return None if found is None else found.text
 
 
 LIST = Call("listResources", {"arrayOfString": ["a", "b c"], "limit": 20, "withTotal": True, "floatParameter": 1e21})
@@ -109,6 +110,69 @@ def test_bodies_mean_what_their_values_are(headers: tuple[tuple[str, str], ...],
 def test_results_mean_what_the_answer_said(found: Any, wanted: Any, told: str | None) -> None:
     difference = of_value(found, wanted, result=True)
     assert difference is None if told is None else told in str(difference)
+
+
+NOTATIONS = Call(
+    "listResources",
+    {
+        "sort": ["a b", "c"],
+        "withTotal": True,
+        "var": {"x": "1"},
+        "stringParameter": "50 % + é",
+        "objectParameter": {"a": 1},
+        "integerParameter": 2**53 + 1,
+    },
+)
+
+SENT = {
+    "sort": "sort=a+b&sort=c",
+    "withTotal": "withTotal=true",
+    "var": "var.x=1",
+    "stringParameter": "stringParameter=50%20%25%20%2B%20%C3%A9",
+    "objectParameter": "objectParameter=%7B%22a%22:1%7D",
+    "integerParameter": "integerParameter=9007199254740993",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "cause"),
+    [
+        ("sort", "sort[]=a+b&sort[]=c", "name[] for arrays"),
+        ("sort", "sort[0]=a+b&sort[1]=c", "name[0] for arrays"),
+        ("sort", "sort=a+b,c", "commas between the values of arrays"),
+        ("sort", "sort=c&sort=a+b", "the order of repeated values in the query"),
+        ("sort", "sort=c", "only one value of an array"),
+        ("sort", "", "listResources: the query lacks sort"),
+        ("withTotal", "withTotal=True", "booleans in the query"),
+        ("var", "x=1", "the names of var.*"),
+        (
+            "stringParameter",
+            "stringParameter=50%2520%2525%2520%252B%2520%25C3%25A9",
+            "percent-encoding twice in the query",
+        ),
+        ("stringParameter", "stringParameter=50+%25+++%C3%A9", "plus signs in the query"),
+        ("stringParameter", "stringParameter=50+%25+%2B+e", "characters beyond ASCII in the query"),
+        ("objectParameter", "objectParameter[a]=1", "name[member] for objects"),
+        ("integerParameter", "integerParameter=9007199254740992", "integers beyond 2^53 in the query"),
+    ],
+)
+def test_a_difference_has_a_cause_that_others_share(name: str, query: str, cause: str) -> None:
+    target = "/p/resource?" + "&".join((SENT | {name: query}).values())
+    found = of_request(expected(NOTATIONS, "p"), sent(target))
+    assert found is not None
+    assert found.cause == cause
+
+
+def test_values_that_differ_in_one_way_have_one_cause() -> None:
+    for found, wanted, cause in (
+        ({"a": None}, {}, "null for what is absent"),
+        ({"a": [{"b": 2**53}]}, {"a": [{"b": 2**53 + 1}]}, "integers beyond 2^53 in JSON"),
+        ({"a": [{"b": 1}, {}]}, {"a": [{"b": 1}, {"b": 2}]}, "a[].b is missing"),
+        ({"a": [1, 2]}, {"a": [1]}, "the number of items in a"),
+    ):
+        difference = of_value(found, wanted)
+        assert difference is not None
+        assert difference.cause == cause
 
 
 def test_members_that_nobody_asked_for_are_left_out() -> None:

@@ -1,6 +1,6 @@
 """A planted fault fails the clauses that speak of it, and without a fault the service passes them.
 
-``make test`` tries every sixteenth fault, and ``with_near_clauses.py``, for ``make conformance``, all of them.
+``make test`` tries every eighth fault, and ``with_near_clauses.py``, for ``make conformance``, all of them.
 """
 
 import faults
@@ -12,7 +12,7 @@ from sample_resource_testkit.outcomes import Outcome
 
 MODULES = faults.__all__
 
-PART = list(FAULTS.values())[::16]
+PART = list(FAULTS.values())[::8]
 
 
 @pytest.mark.parametrize("fault", PART, ids=[fault.name for fault in PART])
@@ -40,5 +40,5 @@ def test_there_are_faults_in_each_profile() -> None:
 
 
 def test_there_are_faults_for_the_listed_themes() -> None:
-    assert len(FAULTS) >= 60
+    assert len(FAULTS) >= 100
     assert set(MODULES) == {fault.module for fault in FAULTS.values()}

@@ -190,7 +190,8 @@ def test_a_session_is_one_run_that_is_judged(
     monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
     run = f"judged-{time.time_ns()}"
     options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
-    result = inner("-q", "-p", "xdist", "-n", "2", f"--sample-run={run}", "--sample-no-findings", *options)
+    monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
+    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-no-findings", *options)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -202,6 +203,7 @@ def test_a_session_is_one_run_that_is_judged(
             "finding booleanInOtherCase, 1 times: A boolean spelt as in Python (4-7, 4-8)",
             "  GET /*/resource?withTotal=True: withTotal=True [[]*::test_reads[[]3[]][]]",
             "  Send `true` or `false`.",
+            "6 passed, and the tests exercise too little and the client has 1 finding: the build fails",
         ]
     )
     report = json.loads((pytester.path / "reports" / "all.json").read_text())

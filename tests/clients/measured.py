@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import click
@@ -38,8 +39,6 @@ OF_GENERATOR: Mapping[str, Sequence[str]] = {
     "typescript-axios": ("--additional-properties", "importFileExtension=.ts,useSingleRequestParameter=true"),
 }
 """Its generators, with options."""
-
-THEMES = ("requests", "answers", "errors", "behaviour")
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,7 @@ def generate() -> None:
     ):
         binary = CLIENTS / "node_modules" / ".bin" / command[0]
         contract.call([contract.NODE, binary, *command[1:]], {}, CLIENTS)
+    generate_for_commonjs()
     for name, options in OF_GENERATOR.items():
         shutil.rmtree(GENERATED / f"{GENERATOR}-{name}", ignore_errors=True)
         contract.call(
@@ -109,11 +109,31 @@ def generate() -> None:
         )
 
 
+def generate_for_commonjs() -> None:
+    """Run openapi-typescript-codegen. Its files import each other without endings, so they are compiled."""
+    source, compiled = GENERATED / "openapi-typescript-codegen-source", GENERATED / "openapi-typescript-codegen"
+    modules = CLIENTS / "node_modules"
+    generator = modules / "openapi-typescript-codegen/bin/index.js"
+    contract.call(
+        [contract.NODE, generator, "--input", contract.DOCUMENT, "--output", source, "--useOptions"], {}, CLIENTS
+    )
+    contract.call(
+        [
+            *(contract.NODE, modules / "typescript/bin/tsc", source / "index.ts", "--outDir", compiled),
+            *("--module", "commonjs", "--target", "es2022", "--lib", "es2022,dom", "--skipLibCheck"),
+        ],
+        {},
+        CLIENTS,
+    )
+    (compiled / "package.json").write_text('{ "type": "commonjs" }\n')
+
+
 def clients() -> list[Client]:
     """All that are measured."""
     javascript = {
         "openapi-client-axios": "openapi-client-axios",
         "openapi-fetch": "openapi-fetch",
+        "openapi-typescript-codegen": "openapi-typescript-codegen",
         "@hey-api/openapi-ts": "hey-api",
         "oazapfts": "oazapfts",
         "orval": "orval",
@@ -173,68 +193,140 @@ def steady(text: str) -> str:
     return text
 
 
-def as_data(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is published of the reports."""
-    return [
-        {
-            "name": report["name"],
-            "package": report["package"],
-            "features": report["features"],
-            "summary": report["summary"],
-            "fails": {each["number"]: each["reason"] for each in report["scenarios"] if each["outcome"] == "fail"},
-            "unsupported": {
-                each["number"]: each["reason"] for each in report["scenarios"] if each["outcome"] == "unsupported"
-            },
-            "notReachable": [each["number"] for each in report["scenarios"] if each["outcome"] == "notReachable"],
-        }
-        for report in reports
-    ]
+def as_data(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is published of the reports: the scenarios, and what each client comes to."""
+    return {
+        "scenarios": {
+            each["number"]: {"theme": each["theme"], "level": each["level"], "text": each["text"]}
+            for each in reports[0]["scenarios"]
+        },
+        "clients": [
+            {
+                "name": report["name"],
+                "package": report["package"],
+                "features": report["features"],
+                "summary": report["summary"],
+                "causes": report["causes"],
+                "fails": {
+                    each["number"]: {
+                        "reason": each["reason"],
+                        "cause": each["cause"],
+                        "call": each["call"],
+                        "request": _short(each["sent"].partition("\n")[0]),
+                    }
+                    for each in report["scenarios"]
+                    if each["outcome"] == "fail"
+                },
+                "unsupported": _reasons(report, "unsupported"),
+                "notReachable": _reasons(report, "notReachable"),
+            }
+            for report in reports
+        ],
+    }
 
 
-def as_page(reports: Sequence[dict[str, Any]]) -> str:
-    """The page."""
+def _reasons(report: dict[str, Any], outcome: str) -> dict[str, str]:
+    return {each["number"]: each["reason"] for each in report["scenarios"] if each["outcome"] == outcome}
+
+
+HEAD = """\
+# Clients and generators, measured
+
+How many scenarios for clients each of these passes, by theme and level, as `make generate ARGS=clients-table` measured
+it: facts about these versions. [How an adapter is written](../testkit/docs/adapters.md) explains themes, levels and
+outcomes. Adapters are in `testkit/clients`. The [same figures as data](clients-table.json) have of each failure the
+call, the request, what is wrong and its cause.
+"""
+
+MARKS = {"fails": "F", "unsupported": "u", "notReachable": "n"}
+
+SOURCES = {
+    "C-err-69, C-err-70: the time limit of one attempt": (
+        "commercetools/commercetools-sdk-typescript#880",
+        "commercetools/commercetools-sdk-typescript#354",
+        "commercetools/nodejs#1713",
+    ),
+    "C-err-67, C-err-68, C-do-54 to C-do-57: a token endpoint in trouble": (
+        "BingAds/BingAds-Java-SDK#106",
+        "lelylan/simple-oauth2#220",
+        "ory/oathkeeper#442",
+    ),
+    "C-do-58, C-do-59: 409 of a DELETE": (
+        "commercetools/commercetools-sdk-java-v2#1061",
+        "commercetools/commercetools-sdk-java-v2#276",
+    ),
+    "C-do-60, C-do-61: a connection that breaks": (
+        "commercetools/commercetools-sdk-typescript#271",
+        "softonic/axios-retry#66",
+        "FGRibreau/node-request-retry#145",
+    ),
+}
+"""Of scenarios the reports of users that they come from, as GitHub names issues."""
+
+
+def _sources() -> list[str]:
     lines = [
-        "# Clients and generators, measured",
         "",
-        "How many scenarios for clients each of these passes, by theme and level,",
-        "as `make generate ARGS=clients-table` measured it:",
-        "facts about these versions. [How an adapter is written](../testkit/docs/adapters.md) explains themes, levels",
-        "and outcomes.",
-        "Adapters are in `testkit/clients`, the same figures as data in [clients-table.json](clients-table.json).",
+        "## Where scenarios come from",
         "",
-        "| client | "
-        + " | ".join(f"{theme} ({level})" for theme, level in _columns(reports))
-        + " | fails | unsupported | not reachable |",
-        "|---|" + "---:|" * (len(_columns(reports)) + 3),
+        "Beside the interface, from what users of other clients report:",
+        "",
     ]
-    for report in reports:
-        by_group = {(row["theme"], row["level"]): row for row in report["summary"]}
-        cells = [_cell(by_group.get(column)) for column in _columns(reports)]
-        sums = [str(sum(row[name] for row in report["summary"])) for name in ("fail", "unsupported", "notReachable")]
-        lines.append(f"| {report['package']} | " + " | ".join([*cells, *sums]) + " |")
-    for report in reports:
-        lines += ["", f"## {report['package']}", ""]
-        failing = [each for each in report["scenarios"] if each["outcome"] == "fail"]
-        lines += (
-            ["| scenario | level | of a right client | what is wrong | request |", "|---|---|---|---|---|"]
-            if failing
-            else []
-        )
-        for each in failing:
-            sent = each["sent"].partition("\n")[0]
-            told = [each["number"], each["level"], each["text"], each["reason"], sent and f"`{_short(sent)}`"]
-            lines.append("| " + " | ".join(_cleaned(text) for text in told) + " |")
-        reasons = sorted({each["reason"] for each in report["scenarios"] if each["outcome"] == "unsupported"})
-        if reasons:
-            lines += ["", f"Unsupported: {'; '.join(reasons)}."]
-    return "\n".join(lines) + "\n"
+    lines += ["| scenarios | reports |", "|---|---|"]
+    for told, issues in SOURCES.items():
+        links = (f"[{issue}](https://github.com/{issue.replace('#', '/issues/')})" for issue in issues)
+        lines.append(f"| {told} | {', '.join(links)} |")
+    return lines
 
 
-def _columns(reports: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((row["theme"], row["level"]) for report in reports for row in report["summary"]))
+def as_page(data: Mapping[str, Any]) -> str:
+    """The page, made of what is published."""
+    clients, columns = data["clients"], _columns(data["clients"])
+    lines = [
+        HEAD,
+        "| | client | " + " | ".join(f"{theme} ({level})" for theme, level in columns) + " | F | u | n |",
+        "|---|---|" + "---:|" * (len(columns) + 3),
+    ]
+    for column, client in zip(ascii_uppercase, clients, strict=False):
+        by_group = {(row["theme"], row["level"]): row for row in client["summary"]}
+        cells = [_cell(by_group.get(each)) for each in columns]
+        counts = [str(len(client[outcome])) for outcome in MARKS]
+        lines.append(f"| {column} | {client['package']} | " + " | ".join([*cells, *counts]) + " |")
+    lines += [
+        "",
+        "**F** fails, **u** unsupported, **n** not reachable: it rests on one that fails.",
+        "",
+        "## By cause",
+        "",
+    ]
+    lines += [
+        "What most scenarios of each client that do not pass have in common.",
+        "",
+        "| | causes, with their scenarios |",
+        "|---|---|",
+    ]
+    for column, client in zip(ascii_uppercase, clients, strict=False):
+        told = [f"{_cleaned(each['cause'])} ({len(each['scenarios'])})" for each in client["causes"][:6]]
+        lines.append(f"| {column} | {'; '.join(told) or 'none that is shared'} |")
+    lines += ["", "## By scenario", "", "Scenarios that all clients pass are left out.", ""]
+    lines.append("| scenario | level | of a right client | " + " | ".join(ascii_uppercase[: len(clients)]) + " |")
+    lines.append("|---|---|---|" + "---|" * len(clients))
+    for number, scenario in data["scenarios"].items():
+        marks = [_mark(client, number) for client in clients]
+        if any(marks):
+            lines.append(f"| {number} | {scenario['level']} | {_cleaned(scenario['text'])} | {' | '.join(marks)} |")
+    return "\n".join([*lines, *_sources()]) + "\n"
 
 
-def _cell(row: dict[str, Any] | None) -> str:
+def _mark(client: Mapping[str, Any], number: str) -> str:
+    return next((mark for outcome, mark in MARKS.items() if number in client[outcome]), "")
+
+
+def _columns(clients: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["theme"], row["level"]) for client in clients for row in client["summary"]))
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
     if row is None:
         return "-"
     return f"{row['pass']} of {sum(row[name] for name in ('pass', 'fail', 'unsupported', 'notReachable'))}"
@@ -245,8 +337,7 @@ def _short(text: str) -> str:
 
 
 def _cleaned(text: str) -> str:
-    one_line = " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
-    return one_line if len(one_line) <= 400 else f"{one_line[:400]}…"
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
 
 
 @click.command(help=__doc__)
@@ -266,8 +357,9 @@ def main(only: tuple[str, ...]) -> None:
             }
             click.echo(f"{client.package}: {counts}")
     if not only:
-        PAGE.write_text(as_page(reports))
-        DATA.write_text(json.dumps(as_data(reports), ensure_ascii=False, indent=1) + "\n")
+        data = as_data(reports)
+        PAGE.write_text(as_page(data))
+        DATA.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Part of ``make contract``. vitest and jest have the versions that their examples
 
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -92,6 +93,19 @@ def vitest_4(package: Path) -> Path:
     )
     call([*NPM, "install", "--no-save", "--offline", package], {}, folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Path:
+    """The folder with other versions of Node.js, which npm has for Linux on x64."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        pytest.skip("npm has these versions for Linux on x64")
+    folder = WORK / "node-versions"
+    pins = [HERE / "node-versions" / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    install_once(
+        folder, digest(*pins), ["mkdir", "-p", folder], ["cp", *pins, folder], [*NPM, "ci", "--prefix", folder]
+    )
+    return folder / "node_modules"
 
 
 def in_folder(folder: Path, files: Mapping[str, str], examples: Path) -> Path:
@@ -201,20 +215,42 @@ JUDGES = {
         "after.js": 'export { default as teardown } from "./judge.js";\n',
     },
     "jest": {"jest.config.js": 'export default { globalTeardown: "./judge.js" };\n'},
+    "node-test": {"all.mjs": BLOCKS["all.mjs"]},
 }
 
+JUDGED_BY = (
+    *(("vitest", version) for version in ("22", "")),
+    *(("vitest-4", version) for version in ("20", "22")),
+    *((runner, version) for runner in ("jest", "node-test") for version in ("20", "22", "")),
+)
+"""Runners, and the versions of Node.js that they run on; the empty one is that of the development tools."""
 
-@pytest.mark.parametrize(("runner", "version"), [("vitest", ""), ("vitest", "4"), ("jest", "")])
+
+@pytest.mark.parametrize(("runner", "version"), JUDGED_BY)
 def test_the_documented_judge_fails_the_build(
-    runner: str, version: str, examples: Path, vitest_4: Path, tmp_path: Path
+    runner: str, version: str, examples: Path, vitest_4: Path, nodes: Path, tmp_path: Path
 ) -> None:
-    installed = vitest_4 if version else examples
+    installed, runner = (vitest_4, "vitest") if runner == "vitest-4" else (examples, runner)
     files = {"it.test.js": HEADS[runner] + JUDGED, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}
     folder = in_folder(tmp_path / "judged", files, installed)
-    command = [str(word).replace(str(MODULES), str(installed / "node_modules")) for word in COMMANDS[runner]]
+    words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
+    command = [str(word).replace(str(MODULES), str(installed / "node_modules")) for word in words]
+    if version:
+        command[0] = str(nodes / f"node-{version}" / "bin/node")
     ran = run_command(command, folder)
     assert "the client has findings: A boolean spelt as in Python" in ran.stdout
     assert ran.returncode != 0, ran.stdout
+
+
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_node_test_with_a_judge_passes_and_fails_as_its_tests_do(
+    is_failing: bool, examples: Path, tmp_path: Path
+) -> None:
+    throws = 'throw new Error("no");' if is_failing else ""
+    test = f'tested("asks", async () => {{ {throws} }});'
+    files = {"it.test.js": HEADS["node-test"] + test, "judge.js": BLOCKS["judge.js"], "all.mjs": BLOCKS["all.mjs"]}
+    ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "all", files, examples))
+    assert ran.returncode == is_failing, ran.stdout
 
 
 def seen_in(path: Path) -> list[str]:
@@ -286,13 +322,13 @@ def test_without_a_server_it_says_what_to_install(examples: Path, tmp_path: Path
     )
     assert ran.returncode == 1
     assert "SandboxError: there is no server: name one in SAMPLE_RESOURCE_URL, or install" in ran.stderr
-    assert "pip install 'sample-resource[embedded]'" in ran.stderr
+    assert "pip install 'sample-resource-testkit[server]'" in ran.stderr
 
 
 def test_readme_says_what_works(examples: Path, tmp_path: Path) -> None:
     assert BLOCKS["judge.js"] == (EXAMPLES / "judge.js").read_text()
     blocks = ("example.test.js", "example.test.ts", "vitest.config.js", "jest.config.js", "example.mjs")
-    assert BLOCKS.keys() == {*blocks, "failure", "judge.js"}
+    assert BLOCKS.keys() == {*blocks, "failure", "judge.js", "all.mjs"}
 
     plain = in_folder(tmp_path / "plain", {"example.test.js": BLOCKS["example.test.js"]}, examples)
     ran = run("node-test", plain)

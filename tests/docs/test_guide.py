@@ -133,7 +133,7 @@ def test_the_search_knows_the_sections(guide: Path) -> None:
         assert not anchor or f'id="{anchor}"' in texts[page], location
         assert titles
         assert "</" not in text or "&lt;/" in texts[page], location
-    (rules,) = (text for location, _, text in sections if location == "docs/sandbox.html#rules")
+    (rules,) = (text for location, _, text in sections if location == "docs/sandbox-reference.html#rules")
     assert "retryAfter" in rules
 
 

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.config import Settings
 from app.database import failures, migrate
-from app.database.migration_files import migration_ids
+from app.database.migrate import migration_ids
 from app.database.readiness import ANSWERED_WITHIN_S
 from app.identity import signing_keys
 from app.identity.signing_keys import KeyEncryption

@@ -14,8 +14,8 @@ import httpx2
 import yarl
 from aiopenapi3 import errors
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from protocol import FORM, OPERATIONS, http_error, serve, with_prefixes
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from sample_resource_testkit.adapter import FORM, OPERATIONS, http_error, serve, with_prefixes
 
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.json"
 

@@ -19,8 +19,8 @@ from oauthlib.oauth2.rfc6749.errors import MissingTokenError, OAuth2Error
 from requests.adapters import HTTPAdapter
 from urllib3 import Retry
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from protocol import FORM, OPERATIONS, serve, with_prefixes
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from sample_resource_testkit.adapter import FORM, OPERATIONS, serve, with_prefixes
 
 os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"  # otherwise oauthlib refuses to send credentials over http
 
@@ -144,4 +144,4 @@ def shown(error: CommercetoolsError) -> dict[str, Any]:
     return {"kind": "http", **{name: value for name, value in told.items() if value is not None}}
 
 
-serve({"client": "commercetools", "version": sys.argv[1], "features": ["retries"]}, make, call)
+serve({"client": "commercetools", "version": sys.argv[1], "features": ["reconnects", "retries"]}, make, call)

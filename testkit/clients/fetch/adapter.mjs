@@ -1,20 +1,20 @@
 // @ts-check
 /**
- * A client on the fetch of Node.js, without dependencies, driven by the conformance kit: the second reference.
+ * A client on the fetch of Node.js, driven by the conformance kit: the second reference.
  *
  * `sample-resource-conformance client -- node adapter.mjs`
  *
- * JSON.parse reads all numbers as doubles, so integers beyond 2^53 are not exact: `expected-failures.txt` has what follows.
+ * JSON.parse reads all numbers as doubles, so the integers of answers are not exact beyond 2^53: `expected-failures.txt`.
  */
 
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+
+import { serve, stringify } from "../../../testkit-js/src/adapter.js";
 
 /**
  * @typedef {{ kind: string, status?: number, code?: string, message?: string, currentVersion?: number,
  *   retryAfterSeconds?: number, errors?: unknown[] }} Shown
- * @typedef {{ url: string, projectKey: string, clientId: string, clientSecret: string, tokenUrl: string, scope: string,
- *   token: string | null, timeoutMs: number }} Opened
+ * @typedef {import("../../../testkit-js/src/adapter.js").Opened} Opened
  * @typedef {Record<string, any>} Arguments
  */
 
@@ -71,7 +71,7 @@ function pairs(given) {
 
 /** @param {unknown} value */
 function text(value) {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : stringify(value);
 }
 
 /** @param {Arguments} given */
@@ -107,7 +107,7 @@ function target(operation, given) {
 function content(operation, body) {
   if (body === undefined || body === null) return { described: {} };
   if (operation === "searchProductProjections") return { body: encoded(body), described: { "Content-Type": FORM_TYPE } };
-  return { body: JSON.stringify(body), described: { "Content-Type": JSON_TYPE } };
+  return { body: stringify(body), described: { "Content-Type": JSON_TYPE } };
 }
 
 /**
@@ -243,7 +243,7 @@ class Client {
     let token = await this.getToken(null, signal);
     for (let isRenewed = false; ; ) {
       const all = { ...headers, ...described, Authorization: `Bearer ${token}` };
-      const found = await this.send(this.base + path, { method, headers: all, body: sent }, signal);
+      const found = await this.attempt(this.base + path, { method, headers: all, body: sent }, signal);
       const wait = (retryAfter(found.response) ?? 0.5) * 1000;
       const isBusy = found.response.status === 429 || found.response.status === 503;
       if (found.response.status === 401 && this.opened.token === null && !isRenewed) {
@@ -254,6 +254,24 @@ class Client {
       } else {
         return found;
       }
+    }
+  }
+
+  /**
+   * Send a request. What is safe is sent once more if its connection breaks, or takes longer than one attempt may.
+   *
+   * @param {string} url
+   * @param {RequestInit} options
+   * @param {AbortSignal} signal
+   */
+  async attempt(url, options, signal) {
+    const { timeoutMs, attemptTimeoutMs = timeoutMs } = this.opened;
+    const limited = () => AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]);
+    try {
+      return await this.send(url, options, limited());
+    } catch (error) {
+      if (signal.aborted || !["GET", "HEAD"].includes(options.method ?? "")) throw error;
+      return await this.send(url, options, limited());
     }
   }
 
@@ -298,7 +316,14 @@ class Client {
     const headers = { Authorization: `Basic ${credentials}`, "Content-Type": FORM_TYPE };
     const body = encoded({ grant_type: "client_credentials", scope });
     this.goodUntil = Infinity;
-    const { response, data } = await this.send(tokenUrl, { method: "POST", headers, body }, signal);
+    const ends = Date.now() + this.opened.timeoutMs;
+    let { response, data } = await this.send(tokenUrl, { method: "POST", headers, body }, signal);
+    while (response.status === 429 || response.status === 503) {
+      const wait = (retryAfter(response) ?? 0.5) * 1000;
+      if (Date.now() + wait > ends) break;
+      await sleep(wait);
+      ({ response, data } = await this.send(tokenUrl, { method: "POST", headers, body }, signal));
+    }
     if (response.status !== 200) throw errorOf(response, data);
     const granted = resultOf("POST", response, data);
     if (typeof granted.access_token !== "string") {
@@ -311,32 +336,17 @@ class Client {
 
 // The protocol
 
-const HELLO = { client: "fetch", version: process.versions.node, features: ["retries", "token-refresh"] };
+const FEATURES = ["attempt-timeout", "reconnects", "retries", "token-refresh"];
+const HELLO = { client: "fetch", version: process.versions.node, operations: Object.keys(OPERATIONS), features: FEATURES };
 
-/** @type {Map<string, Client>} */
-const sessions = new Map();
-
-/**
- * The answer to a message.
- *
- * @param {any} message
- */
-async function handle(message) {
-  const { do: what, session, id, operation } = message;
-  if (what === "hello") return HELLO;
-  if (what === "open") sessions.set(session, new Client(message));
-  if (what === "close") sessions.delete(session);
-  if (what !== "call") return { session, ok: true };
-  if (!(operation in OPERATIONS)) return { id, unsupported: `there is no ${operation}` };
-  try {
-    const client = /** @type {Client} */ (sessions.get(session));
-    return { id, ...(await client.call(operation, message.arguments ?? {}, message.body)) };
-  } catch (error) {
-    return { id, error: error instanceof Failure ? error.shown : { kind: "other", message: String(error) } };
-  }
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  void handle(JSON.parse(line)).then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
-}
-process.exit();
+await serve(
+  HELLO,
+  (opened) => new Client(opened),
+  async (client, operation, given, body) => {
+    try {
+      return await client.call(operation, given, body);
+    } catch (error) {
+      return { error: error instanceof Failure ? error.shown : { kind: "other", message: String(error) } };
+    }
+  },
+);

@@ -41,7 +41,9 @@ OPERATIONS = {
 
 HEADERS = {"If-Match", "If-None-Match", "X-Correlation-ID", "Prefer", "Accept"}
 
-REPEATABLE_METHODS = {"GET", "HEAD", "PUT", "DELETE"}
+SAFE_METHODS = {"GET", "HEAD"}
+
+REPEATABLE_METHODS = {*SAFE_METHODS, "PUT", "DELETE"}
 
 TRUSTED = httpx.create_ssl_context()
 """Read once, since it takes longer than all else that a new client does."""
@@ -184,6 +186,7 @@ class Client:
         self.opened = opened
         self.base = f"{opened['url']}/{opened['projectKey']}/resource"
         self.limit_s = opened["timeoutMs"] / 1000
+        self.attempt_s = opened.get("attemptTimeoutMs", opened["timeoutMs"]) / 1000
         self.http = httpx.AsyncClient(timeout=self.limit_s, verify=TRUSTED)
         self.token: str | None = opened["token"]
         self.good_until = float("inf")
@@ -211,13 +214,27 @@ class Client:
         is_renewed = False
         while True:
             sent = {**headers, **described, **self.authorization(token)}
-            response = await self.http.request(method, self.base + path, headers=sent, content=data)
+            response = await self.attempt(method, path, sent, data)
             if response.status_code == 401 and self.opened["token"] is None and not is_renewed:
                 is_renewed, token = True, await self.get_token(refused=token)
             elif self.should_wait(method, path, body, response, ends):
                 await asyncio.sleep(self.wait_s(response))
             else:
                 return response
+
+    async def attempt(self, method: str, path: str, headers: dict[str, str], data: bytes | None) -> httpx.Response:
+        """Send a request. What is safe is sent once more if its connection breaks, or takes longer than one may."""
+        for attempts_left in (1, 0):
+            try:
+                async with asyncio.timeout(self.attempt_s):
+                    return await self.http.request(method, self.base + path, headers=headers, content=data)
+            except (TimeoutError, httpx.TransportError):
+                if not self.tries_again(method) or not attempts_left:
+                    raise
+        raise AssertionError
+
+    def tries_again(self, method: str) -> bool:
+        return method in SAFE_METHODS
 
     def should_wait(self, method: str, path: str, body: Any, response: httpx.Response, ends: float) -> bool:
         """Whether the answer asks to come again, and there is time for it."""
@@ -242,7 +259,11 @@ class Client:
     async def new_token(self) -> str:
         credentials = (self.opened["clientId"], self.opened["clientSecret"])
         form = {"grant_type": "client_credentials", "scope": self.opened["scope"]}
+        ends = time.monotonic() + self.limit_s
         response = await self.http.post(self.opened["tokenUrl"], auth=credentials, data=form)
+        while response.status_code in (429, 503) and time.monotonic() + self.wait_s(response) < ends:
+            await asyncio.sleep(self.wait_s(response))
+            response = await self.http.post(self.opened["tokenUrl"], auth=credentials, data=form)
         if response.status_code != 200:
             raise error_of(response)
         granted = result_of("POST", response)
@@ -254,7 +275,9 @@ class Client:
 
 # The protocol
 
-HELLO = {"client": "httpx", "version": httpx.__version__, "features": ["retries", "token-refresh"]}
+FEATURES = ["attempt-timeout", "reconnects", "retries", "token-refresh"]
+
+HELLO = {"client": "httpx", "version": httpx.__version__, "features": FEATURES}
 
 SESSIONS: dict[str, Client] = {}
 

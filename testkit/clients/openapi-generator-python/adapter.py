@@ -13,8 +13,8 @@ from openapi_client.api.search_api import SearchApi
 from openapi_client.exceptions import ApiException, OpenApiException
 from pydantic import BaseModel, ValidationError
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from protocol import http_error, serve, snake, with_prefixes
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from sample_resource_testkit.adapter import http_error, serve, snake, with_prefixes
 
 
 def model_of(value: Any, hint: Any) -> Any:

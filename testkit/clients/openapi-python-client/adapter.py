@@ -12,8 +12,8 @@ import httpx
 import sample_resource_client.api as api
 from sample_resource_client import AuthenticatedClient
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from protocol import http_error, serve, snake, with_prefixes
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from sample_resource_testkit.adapter import http_error, serve, snake, with_prefixes
 
 FUNCTIONS = {
     module.name.rpartition(".")[2]: importlib.import_module(module.name).sync_detailed

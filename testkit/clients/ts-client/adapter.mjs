@@ -4,10 +4,11 @@ import { ClientBuilder } from "@commercetools/ts-client";
 
 import { FORM, bodyOf, httpError, placed, raised, serve } from "../protocol.mjs";
 
-function open({ url, projectKey, token, clientId, clientSecret, scope, timeoutMs }) {
+// Its `timeout` is that of one attempt; of a whole call it has none.
+function open({ url, projectKey, token, clientId, clientSecret, scope, timeoutMs, attemptTimeoutMs }) {
   const builder = new ClientBuilder()
     .withProjectKey(projectKey)
-    .withHttpMiddleware({ host: url, httpClient: fetch, enableRetry: true, timeout: timeoutMs });
+    .withHttpMiddleware({ host: url, httpClient: fetch, enableRetry: true, timeout: attemptTimeoutMs ?? timeoutMs });
   if (token !== null) return builder.withExistingTokenFlow(`Bearer ${token}`, { force: true }).build();
   const credentials = { clientId, clientSecret };
   return builder
@@ -45,4 +46,4 @@ async function call(client, operation, given, body, { projectKey }) {
   }
 }
 
-await serve({ client: "@commercetools/ts-client", version: process.argv[2], features: ["retries", "token-refresh"] }, open, call);
+await serve({ client: "@commercetools/ts-client", version: process.argv[2], features: ["attempt-timeout", "retries", "token-refresh"] }, open, call);

@@ -23,6 +23,7 @@ from sample_resource_testkit.access import (
 )
 from sample_resource_testkit.clauses import PROFILES, Clause, clauses
 from sample_resource_testkit.client import command
+from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.options import (
     NOT_CHECKED,
     Parser,
@@ -163,8 +164,7 @@ def _hold(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     finally:
         shown.end()
     elapsed_s = time.monotonic() - started
-    listed = {number: expected[number] for number in expected if number in selected}
-    verdict = _verdict(server, vault, results, selected, listed, began, elapsed_s)
+    verdict = _verdict(server, vault, results, selected, expected, began, elapsed_s)
     code = report(options, verdict, as_json)
     if not verdict.failing:
         # Otherwise the projects stay as long as the sandbox keeps them, so that the curl lines work.
@@ -266,7 +266,7 @@ def _verdict(
     vault: Vault,
     results: dict[str, ClauseResult],
     selected: list[str],
-    expected: dict[str, str],
+    expected: Expected,
     began: datetime,
     elapsed_s: float,
 ) -> Verdict:
@@ -276,6 +276,7 @@ def _verdict(
         for number, result in chosen.items()
         if result.outcome is Outcome.FAIL
     }
+    listed, stale = expected.applied(chosen)
     lines = "\n".join(text for found in failures.values() for failure in found for _, _, text in failure.texts)
     used = set(re.findall(r"\$([A-Z][A-Z0-9_]*)", lines))
     origin = server.transport.origin
@@ -283,7 +284,8 @@ def _verdict(
         url=f"{origin.base}{origin.prefix}",
         results=chosen,
         failures=failures,
-        expected=expected,
+        expected=listed,
+        stale=stale,
         shell=tuple(server.access.shell(used)),
         began=began.isoformat(timespec="seconds"),
         elapsed_s=elapsed_s,

@@ -1,18 +1,56 @@
 """The file of expected failures: clauses that a server is known to fail, or scenarios of a client."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from sample_resource_testkit.outcomes import ClauseResult, Outcome
 
 
 class BadList(ValueError):
     """The file cannot be used; the message says why, with the line."""
 
 
-def read_expected(path: Path, known: Collection[str], item: str = "clause") -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a file lists.
+
+    :param lines: the reasons, by the numbers and patterns as they are written.
+    """
+
+    lines: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def applied(self, results: Mapping[str, ClauseResult]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """What of the file is about results.
+
+        :return: the reasons, by the numbers: those that are listed themselves, and those that fail and match a
+            pattern; then the lines that nothing failing matches, without those whose number passes.
+        """
+        failing = [number for number, result in results.items() if result.outcome is Outcome.FAIL]
+        patterns = [line for line in self.lines if line not in results]
+        listed = {number: self.lines[line] for line in patterns for number in _matches(failing, line)}
+        listed |= {number: self.lines[number] for number in results if number in self.lines}
+        stale = (
+            line
+            for line in self.lines
+            if any(_matches(results, line))
+            and not any(_matches(failing, line))
+            and not (line in results and results[line].outcome is Outcome.PASS)
+        )
+        return listed, tuple(stale)
+
+
+def _matches(numbers: Iterable[str], line: str) -> Iterator[str]:
+    return (number for number in numbers if fnmatchcase(number, line))
+
+
+def read_expected(path: Path, known: Collection[str], item: str = "clause") -> Expected:
     """Read a file with a clause in each line: its number, and after a blank any reason. ``#`` begins a comment.
 
+    In place of a number there may be a pattern: ``*`` stands for any characters, as in ``C-req-*``.
+
     :param item: what the numbers are those of, for messages.
-    :return: the reasons, by the numbers.
     :raises BadList: if the file cannot be read, names a clause twice, or one that does not exist.
     """
     try:
@@ -24,9 +62,9 @@ def read_expected(path: Path, known: Collection[str], item: str = "clause") -> d
         number, _, reason = line.partition("#")[0].strip().partition(" ")
         if not number:
             continue
-        if number not in known:
+        if not any(_matches(known, number)):
             raise BadList(f"{path}, line {position}: there is no {item} {number}")
         if number in found:
             raise BadList(f"{path}, line {position}: {number} is listed twice")
         found[number] = reason.strip()
-    return found
+    return Expected(found)

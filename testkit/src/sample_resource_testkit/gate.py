@@ -32,8 +32,8 @@ class Gate:
         """Whether nothing is asked."""
         return self.report is None and self.minimum is None and not self.no_findings
 
-    def judged(self, server: SandboxServer | None, run: str, tests: Mapping[str, str]) -> tuple[list[str], bool]:
-        """Lines for the end of a run, and whether it is good enough. Writes the report.
+    def judged(self, server: SandboxServer | None, run: str, tests: Mapping[str, str]) -> tuple[list[str], str]:
+        """Lines for the end of a run, and why it is not good enough; empty if it is. Writes the report.
 
         :param server: None if the run has used none.
         :param tests: which test has had which project.
@@ -48,9 +48,14 @@ class Gate:
                 self.report.write_bytes(server.run_report(run, FORMS[self.report.suffix.lower()]))
                 lines.append(f"report: {self.report}")
         except (SandboxError, OSError) as error:
-            return [f"no report on the client: {error}"], False
-        faults = [*self._too_few(made), *self._too_many(made, tests)]
-        return [*lines, *faults], not faults
+            return [f"no report on the client: {error}"], "there is no report on the client"
+        too_few, too_many = self._too_few(made), self._too_many(made, tests)
+        count = len(made["findings"])
+        why = [
+            *(["the tests exercise too little"] if too_few else []),
+            *([f"the client has {count} finding{'s' if count != 1 else ''}"] if too_many else []),
+        ]
+        return [*lines, *too_few, *too_many], " and ".join(why)
 
     def _too_few(self, made: Mapping[str, Any]) -> list[str]:
         if self.minimum is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from sample_resource_testkit.expected import BadList, read_expected
+from sample_resource_testkit.expected import BadList, Expected, read_expected
 from sample_resource_testkit.reports.html import as_html
 from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import as_text
@@ -70,7 +70,12 @@ def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout
     :param timeout: what ``--timeout`` is the limit of.
     """
     add = parser.add_argument
-    add("--expected-failures", type=Path, metavar="FILE", help=f"{what} that may fail, one a line: number, any reason")
+    add(
+        "--expected-failures",
+        type=Path,
+        metavar="FILE",
+        help=f"{what} that may fail, one a line: number or pattern, any reason",
+    )
     add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
     add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
     add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
@@ -80,10 +85,10 @@ def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout
 
 def expected_failures(
     parser: argparse.ArgumentParser, options: argparse.Namespace, known: Collection[str], what: str
-) -> dict[str, str]:
-    """What ``--expected-failures`` lists: the reasons by number. A list that is wrong ends the command."""
+) -> Expected:
+    """What ``--expected-failures`` lists. A list that is wrong ends the command."""
     if options.expected_failures is None:
-        return {}
+        return Expected()
     try:
         return read_expected(options.expected_failures, known, what)
     except BadList as error:
@@ -99,7 +104,8 @@ def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Ver
         if path is not None:
             path.write_text(form(verdict), encoding="utf-8", errors="backslashreplace")
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    sys.stdout.write(as_text(verdict, coloured=coloured).encode(errors="backslashreplace").decode())
+    details = next((str(path) for path in (options.html, options.json) if path is not None), "")
+    sys.stdout.write(as_text(verdict, coloured=coloured, details=details).encode(errors="backslashreplace").decode())
     return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
 
 

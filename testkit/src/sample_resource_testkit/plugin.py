@@ -24,6 +24,9 @@ from sample_resource_testkit.sandbox import SandboxError, SandboxProject, Sandbo
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
 """Names a server whose sandbox is on, instead of one that is started."""
 
+RUN_VARIABLE = "SAMPLE_RESOURCE_RUN"
+"""Names the run, as ``--sample-run`` does."""
+
 TOKEN_VARIABLE = "SANDBOX_TOKEN"  # noqa: S105 -- the name of a variable
 """That server's SANDBOX_TOKEN, if it has one."""
 
@@ -49,7 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
     add("--sample-of", metavar="A,B", type=names_counted, help="of these alone: kinds as operations, or names as 409")
     add("--sample-no-findings", action="store_true", help="fail if there is a finding")
-    add("--sample-run", metavar="NAME", type=_checked(run_name_of), help="of the run; made up if not given")
+    run = os.environ.get(RUN_VARIABLE) or None
+    made_up = f"of the run; by default {RUN_VARIABLE}, else made up"
+    add("--sample-run", metavar="NAME", type=_checked(run_name_of), default=run, help=made_up)
 
 
 def _checked(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -88,6 +93,7 @@ class _Judge:
         self._gate = gate
         self._tests: dict[str, str] = {}
         self._lines: list[str] = []
+        self._why = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note which test had which project."""
@@ -99,8 +105,8 @@ class _Judge:
         """Ask for the report, and let the session fail if it is not good enough."""
         if self._config.option.collectonly:
             return
-        self._lines, is_good = self._gate.judged(self._server(), run_name(self._config), self._tests)
-        if not is_good and session.exitstatus == pytest.ExitCode.OK:
+        self._lines, self._why = self._gate.judged(self._server(), run_name(self._config), self._tests)
+        if self._why and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -109,6 +115,9 @@ class _Judge:
             terminalreporter.section("sample-resource")
             for line in self._lines:
                 terminalreporter.write_line(line)
+        if self._why:
+            passed = len(terminalreporter.stats.get("passed", ()))
+            terminalreporter.write_line(f"{passed} passed, and {self._why}: the build fails", red=True)
 
     def _server(self) -> SandboxServer | None:
         """The server that tests have used, if any have."""

@@ -72,6 +72,8 @@ class Verdict:
     :param results: of the clauses that were asked for, in the order of the specification.
     :param failures: of each clause that fails.
     :param expected: clauses that may fail, with reasons.
+    :param stale: lines of the list of expected failures that nothing failing matches.
+    :param causes: of what fails, and of what rests on it: the same for all that one repair makes pass.
     :param shell: variables that the curl lines use, as lines of a shell.
     :param began: when the run began, as RFC 3339 has it.
     """
@@ -80,6 +82,8 @@ class Verdict:
     results: Mapping[str, ClauseResult]
     failures: Mapping[str, tuple[Failure, ...]]
     expected: Mapping[str, str] = field(default_factory=dict[str, str])
+    stale: tuple[str, ...] = ()
+    causes: Mapping[str, str] = field(default_factory=dict[str, str])
     shell: tuple[str, ...] = ()
     began: str = ""
     elapsed_s: float = 0.0
@@ -101,6 +105,16 @@ class Verdict:
         """Clauses that are listed and pass."""
         passing = (number for number, result in self.results.items() if result.outcome is Outcome.PASS)
         return tuple(number for number in passing if number in self.expected)
+
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """What fails and was not expected to by its causes, the most shared first, each with what rests on it."""
+        by_cause = {self.causes.get(number, number): list[str]() for number in self.unexpected_failures}
+        for number in self.results:
+            cause = self.causes.get(number, number)
+            if cause in by_cause and number not in self.expected:
+                by_cause[cause].append(number)
+        return sorted(by_cause.items(), key=lambda group: -len(group[1]))
 
     @property
     def is_as_expected(self) -> bool:

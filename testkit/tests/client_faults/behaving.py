@@ -11,9 +11,6 @@ from client_faults.planting import answering, around, fault, of_client
 fault("Retry-After is not waited for", "C-do-15..20 C-do-22")(
     lambda adapter: setattr(adapter.Client, "wait_s", lambda *_: 0.2)
 )
-fault("Retry-After is waited for half as long", "C-do-15..20")(
-    lambda adapter: around(adapter.Client, "wait_s", lambda former, *args: former(*args) / 2)
-)
 
 
 def waits(change: Any) -> Any:
@@ -23,9 +20,6 @@ def waits(change: Any) -> Any:
     )
 
 
-fault("Retry-After of a 429 is not waited for", "C-do-17 C-do-19")(
-    waits(lambda wait_s, response: 0.2 if response.status_code == 429 else wait_s)
-)
 fault("a long Retry-After is waited for a second", "C-do-22")(waits(lambda wait_s, _: min(wait_s, 1.0)))
 fault("503 is not repeated", "C-do-15 C-do-16 C-do-20")(
     of_client(
@@ -45,16 +39,6 @@ fault("429 is not repeated", "C-do-17")(
 )
 
 
-@fault("503 is repeated once", "C-do-16")
-def _(adapter: Any) -> None:
-    def changed(former: Any, self: Any, method: str, path: str, body: Any, response: Any, ends: float) -> bool:
-        counts = self.__dict__.setdefault("counts", {})
-        counts[ends] = counts.get(ends, 0) + 1
-        return counts[ends] < 2 and former(self, method, path, body, response, ends)
-
-    around(adapter.Client, "should_wait", changed)
-
-
 @fault("a POST without a key is repeated after a 503", "C-do-23")
 def _(adapter: Any) -> None:
     adapter.may_repeat = lambda *_: True
@@ -72,20 +56,11 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
 
 
 fault("a 400 is repeated", "C-do-30")(repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted"))
-fault("a 404 is repeated", "C-req-5 C-req-6 C-req-8..10 C-req-63 C-req-64 C-do-31")(
-    repeated({404}, when=lambda operation, *_: operation != "checkResources")
-)
 fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
-fault("a 404 of a list is repeated", "C-do-31")(
-    repeated({404}, when=lambda operation, *_: operation == "listResources")
-)
 fault("a 409 is repeated", "C-do-38")(repeated({409}))
 fault("a 412 is repeated", "C-req-101 C-do-32")(
     repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")
 )
-fault("a 405 is repeated", "C-do-34")(repeated({405}))
-fault("a 413 is repeated", "C-do-35")(repeated({413}))
-fault("a 415 is repeated", "C-do-36")(repeated({415}))
 fault("a 500 is repeated", "C-do-24")(repeated({500}))
 fault("a 502 is repeated", "C-do-25")(repeated({502}))
 
@@ -138,33 +113,6 @@ def _(adapter: Any) -> None:
                     raise
 
     adapter.Client.answer = answer
-
-
-def lost(adapter_errors: str, when: Any) -> Any:
-    def plant(adapter: Any) -> None:
-        former = adapter.Client.answer
-
-        async def answer(self: Any, method: str, path: str, headers: Any, operation: str, body: Any) -> Any:
-            for _ in range(2):
-                try:
-                    return await former(self, method, path, headers, operation, body)
-                except getattr(adapter.httpx, adapter_errors):
-                    if not when(method):
-                        raise
-            return await former(self, method, path, headers, operation, body)
-
-        adapter.Client.answer = answer
-
-    return plant
-
-
-fault("a POST is repeated after a lost connection", "C-do-26..28")(
-    lost("TransportError", lambda method: method == "POST")
-)
-fault("a POST is repeated after a reset connection", "C-do-27")(lost("ReadError", lambda method: method == "POST"))
-fault("a POST is repeated after an answer that was cut off", "C-do-26 C-do-28")(
-    lost("RemoteProtocolError", lambda method: method == "POST")
-)
 
 
 @fault("a POST is sent again within its time limit", "C-do-29")
@@ -241,20 +189,6 @@ def _(adapter: Any) -> None:
     adapter.Client.answer = answer
 
 
-@fault("a connection that has ended silently is used again", "C-do-46")
-def _(adapter: Any) -> None:
-    former = adapter.Client.answer
-
-    async def answer(self: Any, *args: Any) -> Any:
-        response = await former(self, *args)
-        if getattr(self, "is_second", False) and "C-do-46" in self.opened["session"]:
-            raise adapter.httpx.ReadError("the connection has ended")
-        self.is_second = True
-        return response
-
-    adapter.Client.answer = answer
-
-
 @fault("an update is followed by a read", "C-do-47")
 def _(adapter: Any) -> None:
     async def changed(self: Any, send: Any, operation: str, *_: Any) -> Any:
@@ -291,16 +225,7 @@ def _cut_off(arguments: Any) -> Any:
     return arguments
 
 
-def _in_pages(arguments: Any) -> Any:
-    if arguments.get("limit") and arguments.get("offset"):
-        arguments["offset"] *= arguments["limit"]
-    return arguments
-
-
 fault("the last id of a page is cut off", "C-do-48")(variables(_cut_off))
-fault("an offset is counted in pages", "C-req-122 C-req-123 C-req-127 C-req-131 C-req-132 C-do-49")(
-    variables(_in_pages)
-)
 
 
 def headers(extra: Any) -> Any:
@@ -313,12 +238,40 @@ def headers(extra: Any) -> Any:
 fault("a header that is no longer read is sent", "C-do-50 C-do-52")(headers({"X-Vrap-Disable-Validation": "true"}))
 
 
-@fault("pages have twenty results at most", "C-ans-48")
+fault("a GET whose connection breaks is not repeated", "C-err-69 C-do-60")(
+    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)
+)
+fault("any request whose connection breaks is repeated", "C-do-26..28 C-do-61")(
+    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)
+)
+
+
+@fault("a resource is deleted with the version that was tried first", "C-do-59")
 def _(adapter: Any) -> None:
-    around(
-        adapter,
-        "target",
-        lambda former, operation, arguments: former(
-            operation, {**arguments, "limit": min(arguments["limit"], 20)} if arguments.get("limit") else arguments
-        ),
-    )
+    versions: dict[str, Any] = {}
+
+    def changed(arguments: Any) -> Any:
+        if arguments.get("version") is not None:
+            arguments["version"] = versions.setdefault(arguments["id"], arguments["version"])
+        return arguments
+
+    variables(changed)(adapter)
+
+
+def _without_backslashes(arguments: Any) -> Any:
+    if arguments.get("where"):
+        arguments["where"] = [predicate.replace("\\\\", "\\") for predicate in arguments["where"]]
+    return arguments
+
+
+def _escaped(arguments: Any) -> Any:
+    if arguments.get("var"):
+        arguments["var"] = {
+            name: value.replace('"', '\\"') if isinstance(value, str) else value
+            for name, value in arguments["var"].items()
+        }
+    return arguments
+
+
+fault("escapes of predicates are undone", "C-ans-75")(variables(_without_backslashes))
+fault("quotes of variables are escaped", "C-ans-76")(variables(_escaped))

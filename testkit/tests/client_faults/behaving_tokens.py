@@ -1,5 +1,6 @@
 """Faults in how the client deals with tokens."""
 
+import asyncio
 from typing import Any
 
 from client_faults.planting import answering, around, fault, of_client
@@ -59,9 +60,6 @@ fault("the secret stands in the address", f"C-do-1 {OF_TOKEN_ENDPOINT}")(
         )
     )
 )
-fault("a token is asked for in JSON", f"C-do-1 {OF_TOKEN_ENDPOINT}")(
-    token_request(lambda _, url, options: (url, {"auth": options["auth"], "json": options["data"]}))
-)
 
 
 async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
@@ -91,17 +89,6 @@ def _(adapter: Any) -> None:
         return await former(self, refused)
 
     around(adapter.Client, "get_token", changed)
-
-
-@fault("calls whose token is refused each ask for a new one", "C-do-11")
-def _(adapter: Any) -> None:
-    async def get_token(self: Any, refused: str | None = None) -> str:
-        async with self.lock:
-            if self.token is None or refused is not None:
-                self.token = await self.new_token()
-            return self.token
-
-    adapter.Client.get_token = get_token
 
 
 @fault("all clients use the token of the one that was made last", "C-do-14")
@@ -140,17 +127,6 @@ async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
 fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
 
 
-async def _renews_for_scopes(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    if response.status_code == 403 and self.opened["token"] is None:
-        self.token = await self.new_token()
-        return await send()
-    return response
-
-
-fault("a missing scope is answered by a new token", "C-do-13")(answering(_renews_for_scopes))
-
-
 def not_renewed(when: Any) -> Any:
     """Replace no token that is refused, for some operations."""
 
@@ -172,3 +148,54 @@ fault("a write whose token is refused is not sent again", "C-do-12")(
 fault("a token that is refused for a list is not replaced", "C-do-9 C-do-11")(
     not_renewed(lambda operation, _: operation == "listResources")
 )
+
+
+# A token endpoint in trouble
+
+
+@fault("a token endpoint that says nothing is told as a broken connection", "C-err-67")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, *args: Any) -> Any:
+        try:
+            return await former(self, *args)
+        except adapter.Failure as failure:
+            if failure.shown["kind"] == "timeout" and self.token is None:
+                failure.shown["kind"] = "network"
+            raise
+
+    around(adapter.Client, "call", call)
+
+
+@fault("a 503 of the token endpoint is told as something else", "C-err-68")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        try:
+            return await former(self)
+        except adapter.Failure as failure:
+            if failure.shown.get("status") == 503:
+                failure.shown["kind"] = "other"
+            raise
+
+    around(adapter.Client, "new_token", new_token)
+
+
+@fault("a token endpoint that takes a second is asked once more", "C-do-54..56")
+def _(adapter: Any) -> None:
+    async def new_token(former: Any, self: Any) -> str:
+        first = asyncio.ensure_future(former(self))
+        done, _ = await asyncio.wait([first], timeout=0.6)
+        return await (first if done else former(self))
+
+    around(adapter.Client, "new_token", new_token)
+
+
+@fault("the time of a call begins when the calls before it have ended", "C-do-57")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, *args: Any) -> Any:
+        if self.token is not None:
+            return await former(self, *args)
+        turn = self.__dict__.setdefault("turn", asyncio.Lock())
+        async with turn:
+            return await former(self, *args)
+
+    around(adapter.Client, "call", call)

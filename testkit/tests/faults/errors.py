@@ -10,12 +10,6 @@ def an_unknown_url_is_answered_with_html(request: Request, answer: Answer) -> No
 
 
 @of_answers("E-1")
-def an_error_does_not_repeat_its_status(request: Request, answer: Answer) -> None:
-    if answer.errors:
-        answer.body.pop("statusCode")
-
-
-@of_answers("E-1")
 def the_message_is_not_that_of_the_first_error(request: Request, answer: Answer) -> None:
     if answer.errors:
         answer.body["message"] = "Something is wrong."
@@ -31,12 +25,6 @@ def the_correlation_id_is_always_a_new_one(request: Request) -> Request:
     return request.header("x-correlation-id", None)
 
 
-@of_answers("E-30")
-def an_answer_has_no_correlation_id_of_its_own(request: Request, answer: Answer) -> None:
-    if "x-correlation-id" not in request.headers:
-        answer.headers.pop("X-Correlation-ID", None)
-
-
 @of_answers("E-13", status=400)
 def only_the_first_fault_is_told(request: Request, answer: Answer) -> None:
     answer.body["errors"] = answer.errors[:1]
@@ -48,18 +36,6 @@ def paths_in_errors_have_dots(request: Request, answer: Answer) -> None:
         for name in ("detailedErrorMessage", "field"):
             if name in found:
                 found[name] = found[name].replace(" -> ", ".")
-
-
-@of_answers("E-6", status=400)
-def a_fault_of_a_body_is_not_explained(request: Request, answer: Answer) -> None:
-    for found in answer.errors:
-        found.pop("detailedErrorMessage", None)
-
-
-@of_answers("E-9", status=400)
-def a_wrong_value_is_not_shown(request: Request, answer: Answer) -> None:
-    for found in answer.errors:
-        found.pop("invalidValue", None)
 
 
 @of_answers("E-5", status=400)
@@ -78,46 +54,13 @@ def a_body_is_looked_at_before_the_token(request: Request, forward: Forward) -> 
     return answer
 
 
-@around("E-19")
-def an_unknown_id_is_told_before_faults_of_the_body(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if answer.status == 400 and request.method == "POST" and request.rest:
-        found = forward(request.to(request.rest))
-        return found if found.status == 404 else answer
-    return answer
-
-
 @of_answers("E-22", status=413)
 def a_body_may_have_any_size(request: Request, answer: Answer) -> None:
     # A server that keeps such a body is no fault; this one reads it, and gives up.
     answer.status = answer.body["statusCode"] = 500
 
 
-@of_answers("E-36", status=400)
-def a_page_that_is_too_large_does_not_say_what_fits(request: Request, answer: Answer) -> None:
-    if answer.says.count("The documents of this page"):
-        answer.body["message"] = answer.errors[0]["message"] = "Malformed parameter: limit: The page is too large."
-
-
 @of_answers("E-27", status=400)
 def a_missing_variable_is_a_fault_of_the_server(request: Request, answer: Answer) -> None:
     if any(text in answer.says for text in ("U+0000", "UTF-8", "%00")):
         answer.status = answer.body["statusCode"] = 500
-
-
-@of_answers("E-2", status=403)
-def a_403_has_no_error(request: Request, answer: Answer) -> None:
-    answer.body.pop("error")
-
-
-@of_answers("E-12", status=400)
-def a_duplicate_is_told_in_other_words(request: Request, answer: Answer) -> None:
-    for found in answer.errors:
-        if found["code"] == "DuplicateField":
-            answer.body["message"] = found["message"] = "The key is taken."
-
-
-@of_answers("2.1-12", status=404)
-def an_unknown_url_is_an_empty_list(request: Request, answer: Answer) -> None:
-    if answer.says.count("URI not found"):
-        answer.status, answer.body = 200, []

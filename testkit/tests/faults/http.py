@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gunicorn.http.wsgi import Response
-from planted import FORM, JSON, Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
+from planted import JSON, Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
 from app.resource.model import Preconditions
 from app.resource.writing import rules
@@ -14,12 +14,6 @@ from app.resource.writing import rules
 def the_etag_never_changes(request: Request, answer: Answer) -> None:
     if "ETag" in answer.headers:
         answer.headers["ETag"] = '"1"'
-
-
-@of_answers("H-1")
-def a_write_has_no_etag(request: Request, answer: Answer) -> None:
-    if request.method not in ("GET", "HEAD"):
-        answer.headers.pop("ETag", None)
 
 
 @of_requests("H-5")
@@ -40,27 +34,9 @@ def change_tags(request: Request, change: Any) -> Request:
     return request
 
 
-@of_requests("H-11")
-def a_weak_tag_satisfies_if_match(request: Request) -> Request:
-    return change_tags(request, lambda text: text.replace('W/"', '"'))
-
-
 @of_requests("H-12")
 def only_the_first_tag_counts(request: Request) -> Request:
     return change_tags(request, lambda text: text.strip(" ,").partition(",")[0])
-
-
-@of_requests("H-13")
-def a_tag_needs_no_quotes(request: Request) -> Request:
-    return change_tags(request, lambda text: f'"{text}"' if text.isalnum() else text)
-
-
-@inside("H-8")
-def if_match_creates(planted: Planted) -> None:
-    def decide(method: Any, found: Any, write: Any, **named: Any) -> Any:
-        return method(found, replace(write, conditions=Preconditions()) if found is None else write, **named)
-
-    planted.wrap(rules, "decide", decide)
 
 
 @inside("H-7")
@@ -71,13 +47,6 @@ def the_version_comes_before_if_match(planted: Planted) -> None:
     planted.wrap(rules, "failed_precondition", failed)
 
 
-@around("H-6")
-def a_patch_needs_a_version_in_any_case(request: Request, forward: Forward) -> Answer:
-    if request.method == "PATCH" and "version" not in request.members():
-        return refusal(400, "InvalidJsonInput", detailedErrorMessage="version: Missing required value")
-    return forward(request)
-
-
 @around("H-15")
 def options_need_a_token(request: Request, forward: Forward) -> Answer:
     if request.method == "OPTIONS" and "authorization" not in request.headers:
@@ -85,21 +54,10 @@ def options_need_a_token(request: Request, forward: Forward) -> Answer:
     return forward(request)
 
 
-@of_requests("H-16")
-def a_put_on_an_id_does_nothing(request: Request) -> Request:
-    return replace(request, method="GET") if request.method == "PUT" and request.rest not in ("", "-") else request
-
-
 @of_requests("H-17")
 def any_content_type_is_accepted(request: Request) -> Request:
     takes_json = request.body and request.rest not in ("-", "product-projection-search")
     return request.header("content-type", JSON) if takes_json else request
-
-
-@of_answers("H-18")
-def an_answer_for_browsers_is_html(request: Request, answer: Answer) -> None:
-    if "html" in request.headers.get("accept", "") and answer.body:
-        answer.body, answer.headers["Content-Type"] = b"<p>Hello</p>", "text/html"
 
 
 @of_requests("H-19")
@@ -110,16 +68,3 @@ def a_body_in_chunks_is_dropped(request: Request) -> Request:
 @inside("H-20")
 def a_connection_ends_with_an_error(planted: Planted) -> None:
     planted.wrap(Response, "should_close", lambda method, answer: (answer.status_code or 200) >= 400 or method(answer))
-
-
-@of_requests("4-2")
-def a_charset_is_refused(request: Request) -> Request:
-    kind = request.headers.get("content-type", "")
-    return request.header("content-type", "text/plain") if "charset" in kind and FORM not in kind else request
-
-
-@of_requests("4-3")
-def a_content_type_without_a_body_is_refused(request: Request) -> Request:
-    if request.method in ("GET", "DELETE") and "content-type" in request.headers:
-        return replace(request, query="unexpected=1")
-    return request

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers
 
 from app import errors
 from app.errors import ApiError
 from app.identity import clients, issued_tokens
 from app.identity.verification import Principal, TokenVerifier, VerifiedToken
-from app.resource.reading import store
 from app.resource.writing import writes
 
 
@@ -65,17 +64,6 @@ def a_request_without_a_token_is_served(planted: Planted) -> None:
     planted.around = pass_on
 
 
-@of_answers("A-4", status=401)
-def a_401_does_not_say_how_to_authenticate(request: Request, answer: Answer) -> None:
-    if answer.headers.get("WWW-Authenticate", "").startswith("Bearer"):
-        del answer.headers["WWW-Authenticate"]
-
-
-@of_answers("A-7", status=403)
-def a_403_does_not_say_how_to_authenticate(request: Request, answer: Answer) -> None:
-    answer.headers.pop("WWW-Authenticate")
-
-
 @inside("A-6")
 def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
     planted.wrap(
@@ -88,11 +76,6 @@ def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
 @inside("A-10")
 def who_may_read_may_write(planted: Planted) -> None:
     change_scopes(planted, lambda scope, has: has(scope) or has(scope.replace("manage_test", "view_test")))
-
-
-@inside("A-9")
-def reading_needs_the_scope_of_writing(planted: Planted) -> None:
-    change_scopes(planted, lambda scope, has: not scope.startswith("view_test") and has(scope))
 
 
 @inside("A-12")
@@ -126,20 +109,6 @@ def any_client_revokes_a_token(planted: Planted) -> None:
     planted.wrap(clients, "authenticate_client", authenticated)
 
 
-@of_answers("A-16")
-def the_answer_with_a_token_may_be_kept(request: Request, answer: Answer) -> None:
-    if request.path == "/oauth/token":
-        answer.headers.pop("Cache-Control", None)
-
-
-@around("A-18")
-def all_scopes_are_told_of_each_token(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if request.path == "/oauth/token" and answer.status == 200:
-        answer.body["scope"] = forward(request.without("scope")).body["scope"]
-    return answer
-
-
 @around("A-25")
 def any_scope_can_be_requested(request: Request, forward: Forward) -> Answer:
     answer = forward(request)
@@ -153,12 +122,6 @@ def any_scope_can_be_requested(request: Request, forward: Forward) -> Answer:
 def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> None:
     if request.path == "/oauth/token" and answer.body["error"] == "invalid_client":
         answer.status = answer.body["statusCode"] = 400
-
-
-@of_answers("A-34", status=200)
-def introspection_tells_nothing(request: Request, answer: Answer) -> None:
-    if request.path == "/oauth/introspect":
-        answer.body = {"active": True}
 
 
 @of_answers("A-35", status=200)
@@ -180,16 +143,6 @@ def look_everywhere(planted: Planted) -> list[str]:
     return projects
 
 
-@inside("2.1-4")
-def the_key_of_another_project_is_found(planted: Planted) -> None:
-    projects = look_everywhere(planted)
-
-    def get_by_key(method: Any, connection: Any, project: str, key: str) -> Any:
-        return next((found for each in (project, *projects) if (found := method(connection, each, key))), None)
-
-    planted.wrap(store, "get_by_key", get_by_key)
-
-
 @inside("2.1-5")
 def the_resource_of_another_project_is_deleted(planted: Planted) -> None:
     projects = look_everywhere(planted)
@@ -203,13 +156,3 @@ def the_resource_of_another_project_is_deleted(planted: Planted) -> None:
         return method(database, caller, *given)
 
     planted.wrap(writes, "delete", delete)
-
-
-@of_requests("A-41")
-def the_form_counts_more_than_the_query(request: Request) -> Request:
-    if not request.path.startswith("/oauth/"):
-        return request
-    in_form = {name for name, _ in replace(request, query="").parameters}
-    in_query = replace(request, headers={}).parameters
-    rest = replace(request, headers={}).with_parameters([pair for pair in in_query if pair[0] not in in_form])
-    return replace(request, query=rest.query)

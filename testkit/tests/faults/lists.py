@@ -5,12 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
 
 from app.resource.reading import listing
-from app.resource.reading.listing import Term
-
-SORTED = "sorted-query-parameters"
 
 Result = dict[str, Any]
 
@@ -50,19 +47,8 @@ def the_offset_is_one_too_far(request: Request, forward: Forward) -> Answer:
     return with_offset(request, forward, lambda offset: offset + 1)
 
 
-@around("4.12-5")
-def the_offset_is_a_number_of_pages(request: Request, forward: Forward) -> Answer:
-    limit = int(next(iter(request.values("limit")), "20")) if request.rest == SORTED else 20
-    return with_offset(request, forward, lambda offset: offset * limit)
-
-
 def is_limit(text: str) -> bool:
     return text.isdecimal() and 1 <= int(text) <= 499
-
-
-@of_requests("4.12-4")
-def the_limit_is_ignored(request: Request) -> Request:
-    return request.changed(lambda text: "500" if is_limit(text) else text, "limit")
 
 
 @of_requests("4.12-4")
@@ -70,26 +56,10 @@ def a_page_has_one_result_too_many(request: Request) -> Request:
     return request.changed(lambda text: str(int(text) + 1) if is_limit(text) else text, "limit")
 
 
-@of_requests("4.12-4")
-def a_limit_of_501_is_accepted(request: Request) -> Request:
-    return request.changed(lambda text: "500" if text == "501" else text, "limit")
-
-
 @of_answers("4.12-9", status=200)
 def the_total_is_that_of_the_page(request: Request, answer: Answer) -> None:
     if answer.results and "total" in answer.body:
         answer.body["total"] = answer.body["count"]
-
-
-@of_requests("4.12-8")
-def the_total_is_always_there(request: Request) -> Request:
-    return request.changed(lambda text: "true" if text.lower() == "false" else text, "withTotal")
-
-
-@of_answers("4.1-2", status=200)
-def a_page_without_its_count(request: Request, answer: Answer) -> None:
-    if isinstance(answer.body, dict):
-        answer.body.pop("count", None)
 
 
 @of_answers("4.1-3")
@@ -99,34 +69,9 @@ def a_result_of_the_list_is_not_flat(request: Request, answer: Answer) -> None:
             each["objectTypeProperty"] = {name: each.pop(name) for name in arrays(each)}
 
 
-@of_answers("4.1-4")
-def a_result_of_the_list_has_no_version(request: Request, answer: Answer) -> None:
-    if request.rest == "":
-        for each in answer.results:
-            del each["version"]
-
-
-@of_answers("4.12-3")
-def a_result_of_the_sorted_list_is_flat(request: Request, answer: Answer) -> None:
-    if request.rest == SORTED:
-        for each in answer.results:
-            each |= each.pop("objectTypeProperty")
-
-
-@of_requests("4.1-18")
-def lists_have_the_newest_first(request: Request) -> Request:
-    is_list = request.method == "GET" and request.rest in ("", SORTED)
-    return request.added("sort", "id desc") if is_list and not request.values("sort") else request
-
-
 def change_terms(planted: Planted, change: Callable[[Any], Any]) -> None:
     """Change the terms of the order of all lists; the last one is the id."""
     planted.wrap(listing, "terms_of", lambda method, sort, stage: change(method(sort, stage)))
-
-
-@inside("4.12-17")
-def equal_resources_come_in_random_order(planted: Planted) -> None:
-    change_terms(planted, lambda terms: (*terms[:-1], Term("md5(r.id::text)", indexed=False), terms[-1]))
 
 
 @inside("4.12-17")
@@ -143,17 +88,6 @@ def desc_is_ignored(request: Request) -> Request:
 def the_last_sort_comes_first(request: Request) -> Request:
     sort = iter(request.values("sort")[::-1])
     return request.changed(lambda _: next(sort), "sort")
-
-
-@inside("4.12-15")
-def sort_ignores_letter_case(planted: Planted) -> None:
-    def change(terms: Any) -> Any:
-        first, *rest = terms
-        if first.expression != "r.key":
-            return terms
-        return (replace(first, expression='lower(r.key) COLLATE "C"', indexed=False, parts=()), *rest)
-
-    change_terms(planted, change)
 
 
 @of_answers("4.12-16", status=200)
@@ -188,20 +122,6 @@ def a_part_of_a_text_is_found(request: Request, forward: Forward) -> Answer:
     return filtered(request.without("stringParameter"), forward, has)
 
 
-@of_requests("4.1-8")
-def integerparameter_looks_in_one_array_only(request: Request) -> Request:
-    wanted = request.values("integerParameter")
-    if len(wanted) != 1 or not wanted[0].lstrip("-").isdecimal():
-        return request
-    return request.without("integerParameter").added("where", f"arrayOfIntExample = {wanted[0]}")
-
-
-@of_requests("4.1-10")
-def one_of_several_texts_is_enough(request: Request) -> Request:
-    several = len(request.values("arrayOfString")) > 1
-    return request.renamed("arrayOfString", "arrayOfStringWithDescription") if several else request
-
-
 @of_requests("4.1-11")
 def all_texts_are_needed_where_one_is_enough(request: Request) -> Request:
     return request.renamed("arrayOfStringWithDescription", "arrayOfString")
@@ -215,15 +135,3 @@ def objectparameter_has_to_be_equal(request: Request, forward: Forward) -> Answe
     wanted = json.loads(request.values("objectParameter")[0])
     wanted = wanted.get("objectTypeProperty", wanted)
     return filtered(request, forward, lambda result: arrays(result) == wanted)
-
-
-@of_requests("4.1-15")
-def one_condition_is_enough(request: Request) -> Request:
-    return request.without("integerParameter") if request.values("stringParameter") else request
-
-
-@around("4.1-19")
-def the_wrapper_of_an_object_is_unknown(request: Request, forward: Forward) -> Answer:
-    if any("objectTypeProperty" in text for text in request.values("objectParameter")):
-        return refusal(400, message="Malformed parameter: objectParameter: objectTypeProperty: Unknown field.")
-    return forward(request)

@@ -16,14 +16,6 @@ def change_where(request: Request, pattern: str, replacement: Any) -> Request:
     return request.changed(lambda text: re.sub(pattern, replacement, text, flags=re.IGNORECASE), "where")
 
 
-@around("Q-1")
-def where_is_ignored(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if answer.status != 200 or not request.values("where"):
-        return answer
-    return forward(request.without("where", *(name for name, _ in request.parameters if VARIABLE.match(name))))
-
-
 @of_requests("Q-1")
 def only_the_first_where_counts(request: Request) -> Request:
     where = request.values("where")
@@ -33,20 +25,6 @@ def only_the_first_where_counts(request: Request) -> Request:
 @of_requests("Q-3")
 def less_is_less_or_equal(request: Request) -> Request:
     return change_where(request, r"<(?![=>])", "<=")
-
-
-@of_requests("Q-6")
-def in_looks_at_one_value_only(request: Request) -> Request:
-    # the others stay there, so that what is wrong with them is seen
-    pattern = r"\b(?!not\b)(\w+)\s+in\s*\(\s*([^,()]+?)\s*,([^()]*)\)"
-    return change_where(request, pattern, r"(\1 in (\2, \3) and \1 in (\2))")
-
-
-@of_requests("Q-5")
-def texts_are_equal_in_any_letter_case(request: Request) -> Request:
-    return change_where(
-        request, r'\b(key|someProperty|arrayOfStringExample)\s*=\s*("[^"]*")', r"\1 matches ignore case \2"
-    )
 
 
 @around("Q-16", others=7)
@@ -63,17 +41,6 @@ def only_the_first_element_is_compared(request: Request, forward: Forward) -> An
 @of_requests("Q-7")
 def contains_all_is_contains_any(request: Request) -> Request:
     return change_where(request, r"\bcontains\s+all\b", "contains any")
-
-
-@of_requests("Q-10")
-def an_absent_array_is_not_empty(request: Request) -> Request:
-    request = change_where(request, r"\b(\w+)\s+is\s+empty\b", r"(\1 is defined and \1 is empty)")
-    return change_where(request, r"\b(\w+)\s+is\s+not\s+empty\b", r"(\1 is not defined or \1 is not empty)")
-
-
-@of_requests("Q-11")
-def ignore_case_looks_at_letter_case(request: Request) -> Request:
-    return change_where(request, r"\bmatches\s+ignore\s+case\b", "=")
 
 
 @of_requests("Q-12")

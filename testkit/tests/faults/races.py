@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import psutil
-from planted import Answer, Forward, Planted, Request, inside, refusal
+from planted import Answer, Forward, Planted, Request, inside
 
 from app.resource.writing import rules, store
 
@@ -75,42 +75,12 @@ def concurrent_puts_make_several_resources(planted: Planted) -> None:
     )
 
 
-@inside("9-20")
-def concurrent_puts_all_find_nothing(planted: Planted) -> None:
-    change_requests(planted, lambda request: request.header("if-none-match", None))
-
-
 @inside("9-21")
 def concurrent_deletes_all_succeed(planted: Planted) -> None:
     change_requests(
         planted,
         lambda request: replace(request, method="GET", query="") if request.method == "DELETE" else request,
     )
-
-
-@inside("9-25", others=5)
-def concurrent_writes_refuse_each_other(planted: Planted) -> None:
-    crowd = Crowd()
-
-    def refuse(request: Request, forward: Forward) -> Answer:
-        if request.method == "POST" and request.is_item and crowd:
-            return refusal(409, "ConcurrentModification", currentVersion=1)
-        return forward(request)
-
-    planted.around = refuse
-
-
-@inside("9-16")
-def concurrent_writes_answer_with_one_version(planted: Planted) -> None:
-    crowd = Crowd()
-
-    def change(request: Request, forward: Forward) -> Answer:
-        answer = forward(request)
-        if request.method != "GET" and answer.status == 200 and crowd and answer.body.get("version", 0) > 2:
-            answer.body["version"] = 2
-        return answer
-
-    planted.around = change
 
 
 @inside("9-24")

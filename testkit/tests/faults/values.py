@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests, refusal
+from planted import Answer, Planted, Request, inside, of_answers, of_requests
 
 from app.sandbox.projects import world
 from faults.lists import arrays
@@ -61,19 +61,6 @@ def an_absent_property_is_null(request: Request, answer: Answer) -> None:
         each.setdefault("someProperty", None)
 
 
-@of_answers("2.2-10")
-def a_member_that_no_resource_has(request: Request, answer: Answer) -> None:
-    for each in wholes(answer):
-        each["isNew"] = each["version"] == 1
-
-
-@of_answers("2.2-7")
-def a_key_in_lower_case(request: Request, answer: Answer) -> None:
-    for each in wholes(answer):
-        if "key" in each:
-            each["key"] = each["key"].lower()
-
-
 def change_times(answer: Answer, time: str) -> None:
     for each in resources(answer):
         each["createdAt"] = each["lastModifiedAt"] = time
@@ -82,17 +69,6 @@ def change_times(answer: Answer, time: str) -> None:
 @of_answers("2.2-4")
 def times_without_milliseconds(request: Request, answer: Answer) -> None:
     change_times(answer, "2020-02-29T12:00:00Z")
-
-
-@of_answers("2.2-4")
-def times_with_an_offset(request: Request, answer: Answer) -> None:
-    change_times(answer, "2020-02-29T12:00:00.000+00:00")
-
-
-@of_answers("2.2-5")
-def the_id_of_a_client_is_its_name(request: Request, answer: Answer) -> None:
-    for each in wholes(answer):
-        each["createdBy"] = each["lastModifiedBy"] = {"typeId": "api-client", "id": "somebody"}
 
 
 @inside("2.2-3")
@@ -109,18 +85,8 @@ def change_key(request: Request, change: Callable[[str], str]) -> Request:
 
 
 @of_requests("2.2-12")
-def a_key_of_one_letter(request: Request) -> Request:
-    return change_key(request, lambda key: key * 2 if len(key) == 1 else key)
-
-
-@of_requests("2.2-12")
 def a_key_with_a_dot_is_accepted(request: Request) -> Request:
     return change_key(request, lambda key: key.replace(".", "_"))
-
-
-@of_requests("2.2-12")
-def a_key_of_255_letters_is_the_longest(request: Request) -> Request:
-    return change_key(request, lambda key: key if len(key) < 256 else ".")
 
 
 @of_answers("2.3-3", others=5)
@@ -128,33 +94,14 @@ def arrays_come_sorted(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: items if name == OBJECTS else sorted(items))
 
 
-@of_answers("2.3-3", others=5)
-def duplicates_are_dropped(request: Request, answer: Answer) -> None:
-    change_answers(answer, lambda name, items: items if name == OBJECTS else list(dict.fromkeys(items)))
-
-
 @of_answers("2.3-4")
 def empty_arrays_are_left_out(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: items or None)
 
 
-@of_answers("2.3-2", "2.3-4")
-def absent_arrays_come_as_empty_ones(request: Request, answer: Answer) -> None:
-    for each in resources(answer):
-        each.get("objectTypeProperty", each).setdefault("arrayOfIntExample", [])
-
-
 @of_answers("2.3-5")
 def integers_are_kept_as_doubles(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: [float(item) if isinstance(item, int) else item for item in items])
-
-
-@of_answers("2.3-6")
-def numbers_are_rounded(request: Request, answer: Answer) -> None:
-    change_answers(
-        answer,
-        lambda name, items: [float(f"{item:.6g}") if isinstance(item, float) else item for item in items],
-    )
 
 
 def change_small(request: Request, change: Callable[[Any], Any]) -> Request:
@@ -172,23 +119,6 @@ def change_small(request: Request, change: Callable[[Any], Any]) -> Request:
 def the_small_integers_are_not_checked(request: Request) -> Request:
     return change_small(
         request, lambda value: max(-(2**31), min(2**31 - 1, value)) if isinstance(value, int) else value
-    )
-
-
-@of_requests("2.3-10")
-def the_smallest_small_integer_is_refused(request: Request) -> Request:
-    return change_small(request, lambda value: value - 1 if value == -(2**31) else value)
-
-
-@of_requests("2.3-8")
-def fractions_are_cut_off(request: Request) -> Request:
-    return change_bodies(
-        request,
-        lambda name, items: (
-            [int(item) if isinstance(item, float) and abs(item) < 1e18 else item for item in items]
-            if name in INTEGERS
-            else items
-        ),
     )
 
 
@@ -212,30 +142,14 @@ def repetitions_are_accepted(request: Request) -> Request:
     return change_bodies(request, once)
 
 
-@of_requests("2.3-15")
-def three_of_two_numbers_are_accepted(request: Request) -> Request:
-    return change_bodies(request, lambda name, items: items[:2] if name == "arrayOfTwonumbersExample" else items)
-
-
 def change_texts(answer: Answer, change: Callable[[str], str]) -> None:
     """Change the texts of answers."""
     change_answers(answer, lambda name, items: [change(item) for item in items] if "String" in name else items)
 
 
 @of_answers("2.3-16")
-def texts_are_trimmed(request: Request, answer: Answer) -> None:
-    change_texts(answer, str.strip)
-
-
-@of_answers("2.3-16")
 def texts_are_normalised(request: Request, answer: Answer) -> None:
     change_texts(answer, lambda text: unicodedata.normalize("NFC", text))
-
-
-@of_requests("4-15")
-def the_last_of_two_equal_names_counts(request: Request) -> Request:
-    body = request.json() if request.headers.get("content-type", "").startswith("application/json") else None
-    return request if body is None else request.with_json(body)
 
 
 FIELDS = (*NUMBERS, "arrayOfStringExample", OBJECTS)
@@ -265,36 +179,9 @@ def unknown_fields_are_ignored(request: Request) -> Request:
     return request.with_json(body)
 
 
-@of_requests("4.6-9")
-def objecttypeproperty_may_be_missing(request: Request) -> Request:
-    body = request.json()
-    if not request.writes_a_body or not isinstance(body, dict):
-        return request
-    return request.with_json({"objectTypeProperty": {}, **body})
-
-
-@of_answers("4-1")
-def answers_without_a_content_type(request: Request, answer: Answer) -> None:
-    if isinstance(answer.body, dict):
-        answer.headers["Content-Type"] = "text/plain"
-
-
-@of_answers("2.2-13", status=200)
-def a_write_answers_what_was_there_before(request: Request, answer: Answer) -> None:
-    if request.method == "PUT":
-        answer.body["objectTypeProperty"] = {"arrayOfStringExample": ["before"]}
-
-
 @of_answers("2.3-22")
 def a_negative_zero_loses_its_sign(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: [0 if item == 0 else item for item in items])
-
-
-@around("4-18")
-def a_null_is_refused(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    is_null = b"null" in request.body and answer.status < 300
-    return refusal(400, message="null is no value.") if is_null else answer
 
 
 @of_requests("4-18")

@@ -20,7 +20,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sample_resource_testkit.client.messages import Returned, Unsupported, Wrong, as_json, shortened
+from sample_resource_testkit.client.messages import KINDS, Returned, Unsupported, Wrong, as_json, shortened
 
 PROTOCOL = 1
 
@@ -38,13 +38,15 @@ _ENDS_WITHIN_S = 3.0
 _ENDS_OF_LINES = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 """Some languages read a line only up to these characters, so they are written as escapes."""
 
-_KINDS = ("http", "network", "timeout", "decoding", "other")
-
 Trace = Callable[[str], None]
 
 
 class AdapterFailed(Exception):
     """The adapter is of no use any more: it died, is late, or said what makes no sense. The message says which."""
+
+
+class AdapterLate(AdapterFailed):
+    """The adapter did not answer in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +286,7 @@ class Adapter:
         except FutureTimeout:
             with self._lock:
                 self._waiting.pop(key, None)
-            raise AdapterFailed(f"the adapter did not answer {what} within {limit_s:g} s") from None
+            raise AdapterLate(f"the adapter did not answer {what} within {limit_s:g} s") from None
 
     def _ask(self, message: Mapping[str, Any], key: str) -> dict[str, Any]:
         return self._wait(self._send(message, key), key, str(message["do"]), self._timeout_s)
@@ -303,8 +305,8 @@ def returned(answer: Mapping[str, Any], began: float) -> Returned:
     if members == ["unsupported"]:
         raise Unsupported(str(answer["unsupported"]))
     error, meta = answer.get("error"), answer.get("meta") or {}
-    if "error" in answer and (not isinstance(error, dict) or cast("Any", error).get("kind") not in _KINDS):
-        raise Wrong(f"an error needs a kind, one of {', '.join(_KINDS)}: {as_json(dict(answer))}")
+    if "error" in answer and (not isinstance(error, dict) or cast("Any", error).get("kind") not in KINDS):
+        raise Wrong(f"an error needs a kind, one of {', '.join(KINDS)}: {as_json(dict(answer))}")
     if not isinstance(meta, dict):
         raise Wrong(f"meta is no object: {as_json(dict(answer))}")
     return Returned(answer.get("result"), cast("Any", error), cast("Any", meta), elapsed_s)

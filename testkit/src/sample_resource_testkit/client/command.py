@@ -9,6 +9,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
 from typing import NoReturn
 
 from sample_resource_testkit import local_service
@@ -17,6 +19,7 @@ from sample_resource_testkit.client.check import check
 from sample_resource_testkit.client.registry import THEMES, Scenario, scenarios
 from sample_resource_testkit.client.report import OF_CLIENTS, as_client_json, verdict_of
 from sample_resource_testkit.client.runner import Cast, Trace, run, start, with_needs
+from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.options import (
     AS_EXPECTED,
     NOT_AS_EXPECTED,
@@ -29,6 +32,7 @@ from sample_resource_testkit.options import (
     names,
     report,
 )
+from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.reports.terminal import ProgressLine
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
@@ -42,13 +46,14 @@ Without --url the service that is installed is started for the run, with its san
 that needs one.
 
 Exit codes: 0 if no scenario fails that is not in the file of expected failures, and none passes that is; 1 otherwise,
-and if the adapter says no hello; 2 if there is no such program or no service, or an option is wrong.
+and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, or nothing was run.
 
 Examples:
   %(prog)s -- python adapter.py
   %(prog)s --check -- node adapter.mjs
   %(prog)s --scenario C-req-12,C-do-4 --trace -- ./adapter
   %(prog)s --list
+  %(prog)s --init python
 """
 
 
@@ -86,10 +91,36 @@ def _parser() -> argparse.ArgumentParser:
     add("--trace", action="store_true", help="print each message and each request to stderr")
     add("--check", action="store_true", help="only see whether the adapter keeps to the protocol")
     add("--list", action="store_true", help="print the scenarios, and run none")
+    add("--init", choices=TEMPLATES, help="write a whole adapter to begin with, and run nothing")
     return parser
 
 
+TEMPLATES = {"python": "adapter.py", "node": "adapter.mjs"}
+"""Whole adapters that the package has, by the language."""
+
+
+def _init(language: str) -> int:
+    """Write an adapter into the current folder, unless there is one."""
+    target = Path(TEMPLATES[language])
+    template = files("sample_resource_testkit.client") / "templates" / target.name
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(template.read_text(encoding="utf-8"))
+    except OSError as error:
+        sys.stderr.write(f"{NAME}: {target} cannot be written: {error.strerror}\n")
+        return NOT_CHECKED
+    program = "python" if language == "python" else "node"
+    sys.stdout.write(
+        f"{target} drives a client of a few lines in itself. Put yours in its place, and then:\n\n"
+        f"  {NAME} --check -- {program} {target}   # does it keep to the protocol?\n"
+        f"  {NAME} -- {program} {target}           # what is the client like?\n"
+    )
+    return AS_EXPECTED
+
+
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, program: list[str]) -> int:
+    if options.init:
+        return _init(options.init)
     known = scenarios()
     chosen = _chosen(parser, options, known)
     if options.list:
@@ -150,7 +181,7 @@ def _judge(
     program: list[str],
     known: dict[str, Scenario],
     chosen: list[str],
-    expected: dict[str, str],
+    expected: Expected,
     server: SandboxServer,
 ) -> int:
     trace = _trace() if options.trace else None
@@ -182,11 +213,14 @@ def _judge(
     finally:
         progress.end()
     results = {name: found[name] for name in chosen}
-    listed = {name: reason for name, reason in expected.items() if name in results}
     kit = version("sample-resource-testkit")
     elapsed_s = time.monotonic() - started
-    verdict = verdict_of(hello, results, listed, began.isoformat(timespec="seconds"), elapsed_s, kit)
-    return report(options, verdict, lambda judged: as_client_json(judged, hello, results))
+    verdict = verdict_of(hello, results, expected, began.isoformat(timespec="seconds"), elapsed_s, kit)
+    code = report(options, verdict, lambda judged: as_client_json(judged, hello, results))
+    if not any(result.outcome in (Outcome.PASS, Outcome.FAIL) for result in results.values()):
+        sys.stderr.write(f"{NAME}: nothing was run: the client has none of what was asked for\n")
+        return NOT_CHECKED
+    return code
 
 
 def _trace() -> Trace:

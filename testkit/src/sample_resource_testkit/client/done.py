@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.client import meaning
-from sample_resource_testkit.client.messages import Returned, Sent, Wrong, as_json
+from sample_resource_testkit.client.messages import KINDS, Returned, Sent, Wrong, as_json
 from sample_resource_testkit.client.operations import Call, expected
 
 UNSET = object()
+
+ANY_KIND = " ".join(KINDS)
 
 _LATE_S = 5.0
 """How much longer than its time limit a call may take on a busy machine."""
@@ -17,12 +19,18 @@ class Done:
     """A call, what the client returned, and what it sent.
 
     :param requests: reads the requests that came after the call began.
+    :param project: the key of the project that the client was opened for.
+    :param token: that the client was given; None if it gets its own.
     """
 
-    def __init__(self, call: Call, returned: Returned, requests: Callable[[], list[Sent]]) -> None:
+    def __init__(
+        self, call: Call, returned: Returned, requests: Callable[[], list[Sent]], project: str, token: str | None
+    ) -> None:
         self.call = call
         self.returned = returned
         self._requests = requests
+        self._project = project
+        self._token = token
         self._sent: list[Sent] | None = None
 
     @property
@@ -35,14 +43,19 @@ class Done:
             self._sent = self._requests()
         return self._sent
 
-    def wrong(self, reason: str, *, wanted: str = "", sent: Sent | None = None) -> Wrong:
+    def wrong(
+        self, reason: str, *, wanted: str = "", sent: Sent | None = None, cause: str = "", is_request: bool = False
+    ) -> Wrong:
         """The exception that says that this call went wrong.
 
         :param sent: the request that shows it; by default the last one.
+        :param cause: as in :class:`Wrong`.
         """
         shown = sent or (self.sent[-1] if self.sent else None)
         return Wrong(
             reason,
+            cause=cause,
+            is_request=is_request,
             call=self.call.told(),
             sent="nothing" if shown is None else shown.told(),
             expected=wanted,
@@ -50,43 +63,88 @@ class Done:
             returned=self.returned.told(),
         )
 
-    def expect(self, condition: bool, reason: str, wanted: str = "") -> "Done":
+    def _answered_wrong(self, reason: str, cause: str, wanted: str = "") -> Wrong:
+        """The exception for an answer that came to something else: to another request than the call's, it is none."""
+        request = expected(self.call, self._project)
+        faults = [meaning.of_request(request, sent) or self._authorization_of(sent) for sent in self.sent]
+        # Of calls at the same time the requests of all stand here, so one that is right is enough.
+        found = faults[-1] if faults and None not in faults else None
+        if found is not None:
+            reason = f"the request is another one than the call's, so its answer says nothing: {found.text}"
+            return self.wrong(reason, wanted=request.told(), cause=found.cause, is_request=True)
+        return self.wrong(reason, wanted=wanted, cause=cause)
+
+    def expect(self, condition: bool, reason: str, wanted: str = "", cause: str = "") -> "Done":
         """Expect something that no other method says.
 
         :param reason: what is wrong if it does not hold.
         """
         if not condition:
-            raise self.wrong(reason, wanted=wanted)
+            raise self.wrong(reason, wanted=wanted, cause=cause)
         return self
 
     # The request
 
-    def expect_request(self, project: str) -> "Done":
+    def expect_request(self) -> "Done":
         """Expect one request that means what the call says."""
-        wanted = expected(self.call, project)
+        wanted = expected(self.call, self._project)
         if not self.sent:
             reason = "no request was sent"
             if self.returned.error is not None:
                 reason += f": the client raised {as_json(dict(self.returned.error))}"
-            raise self.wrong(reason, wanted=wanted.told())
+            cause = f"{self.call.operation}: no request is sent"
+            raise self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
         for sent in self.sent:
             found = meaning.of_request(wanted, sent)
             if found is not None:
-                raise self.wrong(found, wanted=wanted.told(), sent=sent)
+                raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
         return self
+
+    def expect_authorization(self) -> "Done":
+        """Expect that each request has the token that the client was given."""
+        for sent in self.sent:
+            found = self._authorization_of(sent)
+            if found is not None:
+                wanted = f"Authorization: Bearer …{self._token_end()}"
+                raise self.wrong(found.text, wanted=wanted, sent=sent, cause=found.cause, is_request=True)
+        return self
+
+    def _token_end(self) -> str:
+        """What the journal shows of a token."""
+        return (self._token or "")[-6:]
+
+    def _authorization_of(self, sent: Sent) -> meaning.Difference | None:
+        found = sent.header("Authorization")
+        if self._token is None or (
+            len(found) == 1 and found[0].lower().startswith("bearer ") and found[0].endswith(self._token_end())
+        ):
+            return None
+        shown = " and ".join(found) or "missing"
+        text = f"Authorization is {shown}, and not Bearer with the token that was given"
+        return meaning.Difference(text, "the header Authorization")
 
     def expect_requests(self, count: int) -> "Done":
         """Expect that so many requests were sent."""
         found = len(self.sent)
         told = f"{found} requests were sent" if found != 1 else "one request was sent"
-        return self.expect(found == count, f"{told}, and not {count}")
+        return self.expect(found == count, f"{told}, and not {count}", cause="another number of requests for a call")
 
     # The answer
 
     def expect_success(self) -> "Done":
         """Expect that the client raised nothing."""
         error = self.returned.error
-        return self.expect(error is None, f"the client raised an error for a call that succeeded: {as_json(error)}")
+        if error is None:
+            return self
+        last = self.sent[-1] if self.sent else None
+        if last is None:
+            why, cause = "sent nothing", f"{self.call.operation}: no request is sent"
+        elif error["kind"] != "http" and last.status is not None and last.status < 400:
+            why, cause = f"raised an error for an answer of {last.status}", f"an error for {last.status}"
+        else:
+            after = f" after an answer of {last.status}" if error["kind"] == "http" else ""
+            why, cause = f"gave up{after}", f"gives up{after or ' after a lost answer'}"
+        raise self._answered_wrong(f"the client {why}: {as_json(dict(error))}", cause)
 
     def expect_result(self, wanted: Any = UNSET) -> "Done":
         """Expect that the result means what the answer said, or another value.
@@ -97,9 +155,7 @@ class Done:
         last = self.sent[-1] if self.sent else None
         if wanted is UNSET:
             wanted = meaning.loads(last.answer) if last is not None and last.answer else None
-        found = meaning.of_value(self.returned.result, wanted, result=True)
-        if found is not None:
-            raise self.wrong(f"the client returned something else than the answer: {found}", wanted=as_json(wanted))
+        self._expect_value(self.returned.result, wanted)
         if last is not None:
             self._expect_meta(last)
         return self
@@ -107,10 +163,14 @@ class Done:
     def expect_known(self, wanted: Any) -> "Done":
         """Expect that the result has a value, and pass over members that the value does not have."""
         self.expect_success()
-        found = meaning.of_value(meaning.known(self.returned.result, wanted), wanted, result=True)
-        if found is not None:
-            raise self.wrong(f"the client returned something else than the answer: {found}", wanted=as_json(wanted))
+        self._expect_value(meaning.known(self.returned.result, wanted), wanted)
         return self
+
+    def _expect_value(self, found: Any, wanted: Any) -> None:
+        difference = meaning.of_value(found, wanted, result=True)
+        if difference is not None:
+            reason = f"the client returned something else than the answer: {difference.text}"
+            raise self._answered_wrong(reason, f"results: {difference.cause}", as_json(wanted))
 
     def _expect_meta(self, last: Sent) -> None:
         headers = {name.lower(): value for name, value in last.answer_headers}
@@ -124,28 +184,37 @@ class Done:
 
     # The error
 
-    def expect_error(self, kind: str, **members: Any) -> "Done":
+    def expect_error(self, kind: str = ANY_KIND, **members: Any) -> "Done":
         """Expect an error of a kind, with these members.
 
-        :param kind: one, or several with blanks between them.
+        :param kind: one, or several with blanks between them; without it any will do.
         """
         error = self.returned.error
         wanted = as_json({"error": {"kind": kind.replace(" ", " or "), **members}})
         if error is None:
             told = as_json(self.returned.result)
-            raise self.wrong(f"the client reported success, and returned {told}", wanted=wanted)
-        if error["kind"] not in kind.split():
-            reason = f"the kind of the error is {error['kind']}, and not {kind.replace(' ', ' or ')}"
-            raise self.wrong(reason, wanted=wanted)
+            raise self._answered_wrong(f"the client reported success, and returned {told}", self._success_for(), wanted)
+        found = error["kind"]
+        if found not in kind.split():
+            reason = f"the kind of the error is {found}, and not {kind.replace(' ', ' or ')}"
+            raise self._answered_wrong(reason, f"errors of the kind {found} in place of {kind}", wanted)
         for name, value in members.items():
             if error.get(name) is None:
-                raise self.wrong(f"the error does not show {name}", wanted=wanted)
-            found = meaning.of_value(error[name], value, result=True)
-            if found is not None:
-                raise self.wrong(f"{name} of the error is wrong: {found}", wanted=wanted)
+                raise self._answered_wrong(f"the error does not show {name}", f"errors without {name}", wanted)
+            difference = meaning.of_value(error[name], value, result=True)
+            if difference is not None:
+                reason = f"{name} of the error is wrong: {difference.text}"
+                raise self._answered_wrong(reason, f"errors with another {name}", wanted)
         return self
+
+    def _success_for(self) -> str:
+        """What was taken for a success, as a cause."""
+        status = self.sent[-1].status if self.sent else None
+        if status is None:
+            return "success for a call without an answer"
+        return "success for an answer that cannot be read" if status < 300 else f"success for a {status}"
 
     def expect_in_time(self, limit_s: float) -> "Done":
         """Expect that the call took no longer than its time limit, with some seconds for a busy machine."""
         reason = f"the call took {self.returned.elapsed_s:.1f} s, and its time limit is {limit_s:g} s"
-        return self.expect(self.returned.elapsed_s <= limit_s + _LATE_S, reason)
+        return self.expect(self.returned.elapsed_s <= limit_s + _LATE_S, reason, cause="calls beyond their time limit")

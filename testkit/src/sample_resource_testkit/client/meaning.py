@@ -8,12 +8,14 @@ the order of repeated values, the value of a number, the text of a string.
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
 from sample_resource_testkit.client.messages import Sent, as_json
-from sample_resource_testkit.client.operations import FORM, Expected
+from sample_resource_testkit.client.operations import FAMILIES, FORM, Expected
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -23,37 +25,53 @@ INSTANTS = frozenset(("createdAt", "lastModifiedAt", "dateTimeExample", "dateTim
 """Members whose texts are instants."""
 
 
-def of_request(wanted: Expected, sent: Sent) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that means another thing than it should.
+
+    :param text: a sentence about it.
+    :param cause: the same for all differences that one repair of the client removes, such as ``name[] for arrays``.
+    """
+
+    text: str
+    cause: str
+
+
+def of_request(wanted: Expected, sent: Sent) -> Difference | None:
     """What in a request means something else than it should."""
     return next(_of_request(wanted, sent), None)
 
 
-def _of_request(wanted: Expected, sent: Sent) -> Iterator[str]:
+def _of_request(wanted: Expected, sent: Sent) -> Iterator[Difference]:
+    of = wanted.operation
     if sent.method != wanted.method:
-        yield f"the method is {sent.method} and not {wanted.method}"
+        yield Difference(f"the method is {sent.method} and not {wanted.method}", f"{of}: another method")
     path, _, query = sent.target.partition("?")
-    yield from _of_path(wanted.segments, path)
-    yield from _of_pairs(wanted.query, _pairs(query), wanted.kinds, "the query", wanted.defaults)
+    yield from _of_path(wanted, path)
+    yield from _of_pairs(wanted, wanted.query, _pairs(query), "the query", wanted.defaults)
     for name, value in wanted.headers.items():
         found = sent.header(name)
         if found != [value]:
             shown = "is missing" if not found else f"is {' and '.join(map(repr, found))}"
-            yield f"the header {name} {shown}, and not {value!r}"
+            yield Difference(f"the header {name} {shown}, and not {value!r}", f"{of}: the header {name}")
     for name in ("If-Match", "If-None-Match", "Prefer"):
         if name not in wanted.headers and sent.header(name):
-            yield f"the header {name} is there, though the call does not have it"
+            text = f"the header {name} is there, though the call does not have it"
+            yield Difference(text, f"the header {name} that nobody asked for")
     yield from _of_body(wanted, sent)
 
 
-def _of_path(wanted: tuple[str, ...], path: str) -> Iterator[str]:
+def _of_path(wanted: Expected, path: str) -> Iterator[Difference]:
     segments = path.removeprefix("/").split("/")
-    if len(segments) != len(wanted):
-        yield f"the path has {len(segments)} segments and not {len(wanted)}: {path}"
+    if len(segments) != len(wanted.segments):
+        text = f"the path has {len(segments)} segments and not {len(wanted.segments)}: {path}"
+        yield Difference(text, f"{wanted.operation}: the segments of the path")
         return
-    for raw, segment in zip(segments, wanted, strict=True):
+    for raw, segment in zip(segments, wanted.segments, strict=True):
         decoded = _decoded(raw)
         if decoded != segment:
-            yield f"the segment {raw!r} of the path means {decoded!r}, and not {segment!r}"
+            text = f"the segment {raw!r} of the path means {decoded!r}, and not {segment!r}"
+            yield Difference(text, _changed("a path", decoded, segment))
 
 
 def _decoded(raw: str, *, form: bool = False) -> str:
@@ -70,26 +88,100 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _of_pairs(
+    request: Expected,
     wanted: tuple[tuple[str, str], ...],
     found: list[tuple[str, str]],
-    kinds: Any,
     where: str,
     defaults: tuple[tuple[str, str], ...] = (),
-) -> Iterator[str]:
-    names = dict.fromkeys([*(name for name, _ in wanted), *(name for name, _ in found)])
-    for name in names:
+) -> Iterator[Difference]:
+    of = f"{request.operation}: "
+    present = [name for name, _ in found]
+    # What the call has comes first: a name that it does not have is often the other half of one that is missing.
+    for name in dict.fromkeys([*(name for name, _ in wanted), *present]):
         expected = [value for each, value in wanted if each == name]
         values = [value for each, value in found if each == name]
         if not expected and len(values) == 1 and (name, values[0]) in defaults:
             continue
         if not expected:
-            yield f"{where} has {name}={values[0]!r}, though the call does not have it"
+            text = f"{where} has {name}={values[0]!r}, though the call does not have it"
+            yield Difference(text, f"{of}{where} has {name}, which nobody asked for")
         elif not values:
-            yield f"{where} lacks {name}"
+            yield Difference(f"{where} lacks {name}", _other_name(name, present) or f"{of}{where} lacks {name}")
         elif len(values) != len(expected):
-            yield f"{where} has {name} {_times(len(values))} and not {_times(len(expected))}: {as_json(values)}"
-        elif not all(_same_text(kinds.get(name), *both) for both in zip(values, expected, strict=True)):
-            yield f"{where} has {name} with {_list(values)}, and not {_list(expected)}"
+            text = f"{where} has {name} {_times(len(values))} and not {_times(len(expected))}: {as_json(values)}"
+            yield Difference(text, _joined(values, expected) or f"{of}{where} has another number of {name}")
+        else:
+            kind = request.kinds.get(name)
+            for value, other in zip(values, expected, strict=True):
+                if not _same_text(kind, value, other):
+                    text = f"{where} has {name} with {_list(values)}, and not {_list(expected)}"
+                    order = f"the order of repeated values in {where}"
+                    is_moved = value in expected and sorted(values) == sorted(expected)
+                    yield Difference(text, order if is_moved else _other_text(kind, where, value, other))
+                    break
+
+
+def _other_name(name: str, present: list[str]) -> str | None:
+    """The notation in which a name that is missing stands there after all."""
+    family = name.partition(".")[0]
+    if family in FAMILIES.values():
+        return f"the names of {family}.*"
+    for each in present:
+        head, bracket, rest = each.partition("[")
+        if bracket and head == name:
+            inside = rest.removesuffix("]")
+            if not inside:
+                return "name[] for arrays"
+            return "name[0] for arrays" if inside.isdecimal() else "name[member] for objects"
+    return None
+
+
+def _joined(found: list[str], wanted: list[str]) -> str | None:
+    """The notation of a list that was written as one value."""
+    if len(found) != 1 or len(wanted) < 2:
+        return None
+    for mark, told in ((",", "commas"), (", ", "commas"), ("|", "pipes"), (" ", "blanks"), (";", "semicolons")):
+        if found[0] == mark.join(wanted):
+            return f"{told} between the values of arrays"
+    return "arrays as one JSON text" if found[0].startswith("[") else "only one value of an array"
+
+
+def _other_text(kind: str | None, where: str, found: str, wanted: str) -> str:
+    """Why a value is another one."""
+    if kind == "boolean" and found.lower() in ("true", "false", "1", "0"):
+        return f"booleans in {where}"
+    if kind == "json":
+        return f"objects in {where}"
+    if kind in ("integer", "number"):
+        return _other_number(where, f"integers in {where}", wanted)
+    return _changed(where, found, wanted)
+
+
+def _other_number(where: str, small: str, wanted: str) -> str:
+    """:param small: the cause where the number is nothing special."""
+    digits = wanted.lstrip("-")
+    if not digits.isdecimal():
+        return f"fractions in {where}"
+    bits = next((power for power in (53, 31) if int(digits) > 2**power), None)
+    return small if bits is None else f"integers beyond 2^{bits} in {where}"
+
+
+_CLASSES = ((" ", "blanks"), ("+", "plus signs"), ("%", "percent signs"), ("/", "slashes"), ("\"'\\", "quotes"))
+
+
+def _changed(where: str, found: str, wanted: str) -> str:
+    """Which characters of a text are others, by the first one that is."""
+    if unquote_to_bytes(found).decode("utf-8", "backslashreplace") == wanted:
+        return f"percent-encoding twice in {where}"
+    first = next((other for each, other in zip_longest(found, wanted, fillvalue="") if each != other), "")
+    for some, name in _CLASSES:
+        if first and first in some:
+            return f"{name} in {where}"
+    if not first or first.isalnum():
+        return f"texts in {where}" if first.isascii() else f"characters beyond ASCII in {where}"
+    if not first.isascii():
+        return f"characters beyond ASCII in {where}"
+    return f"control characters in {where}" if first < " " else f"delimiters in {where}"
 
 
 def _times(count: int) -> str:
@@ -115,33 +207,37 @@ def _number(text: str) -> int | float:
     return cast("int | float", json.loads(text))
 
 
-def _of_body(wanted: Expected, sent: Sent) -> Iterator[str]:
+def _of_body(wanted: Expected, sent: Sent) -> Iterator[Difference]:
+    of = wanted.operation
     if wanted.media_type is None:
         if sent.body:
-            yield "there is a body, though the call has none"
+            yield Difference("there is a body, though the call has none", f"{of}: a body that nobody asked for")
         return
     types = sent.header("Content-Type")
     if len(types) != 1 or types[0].partition(";")[0].strip().lower() != wanted.media_type:
-        yield f"the Content-Type is {' and '.join(types) or 'missing'}, and not {wanted.media_type}"
+        shown = " and ".join(types) or "missing"
+        yield Difference(f"the Content-Type is {shown}, and not {wanted.media_type}", f"the Content-Type of {of}")
     charset = re.search(r"charset=\"?([^\s;\"]+)", types[0], re.IGNORECASE) if types else None
     if charset is not None and charset[1].lower() != "utf-8":
-        yield f"the charset of the Content-Type is {charset[1]}, and not UTF-8"
+        text = f"the charset of the Content-Type is {charset[1]}, and not UTF-8"
+        yield Difference(text, f"the Content-Type of {of}")
     try:
         text = sent.body.decode()
     except UnicodeDecodeError:
-        yield "the body is no UTF-8"
+        yield Difference("the body is no UTF-8", "bodies that are no UTF-8")
         return
     if wanted.media_type == FORM:
-        yield from _of_pairs(wanted.body, _pairs(text), wanted.kinds, "the form")
+        yield from _of_pairs(wanted, wanted.body, _pairs(text), "the form")
         return
     try:
         value = loads(text)
     except ValueError as error:
-        yield f"the body is {'empty' if not text else f'no JSON ({error})'}"
+        told = "empty" if not text else f"no JSON ({error})"
+        yield Difference(f"the body is {told}", f"{of}: a body that is {'empty' if not text else 'no JSON'}")
         return
     found = of_value(value, wanted.body, instants=True)
     if found is not None:
-        yield f"the body is not what the call says: {found}"
+        yield Difference(f"the body is not what the call says: {found.text}", f"bodies: {found.cause}")
 
 
 def loads(text: str) -> Any:
@@ -163,7 +259,7 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def of_value(found: Any, wanted: Any, *, result: bool = False, instants: bool = False) -> str | None:
+def of_value(found: Any, wanted: Any, *, result: bool = False, instants: bool = False) -> Difference | None:
     """What in a JSON value differs from another.
 
     :param result: the value is what a client returned: a member that is null is absent, since that is how many
@@ -173,47 +269,65 @@ def of_value(found: Any, wanted: Any, *, result: bool = False, instants: bool = 
     return next(_of_value(found, wanted, "", result or (None if instants else False)), None)
 
 
-def _of_value(found: Any, wanted: Any, path: str, result: bool | None, name: str = "") -> Iterator[str]:
-    at = path or "the value"
+def _of_value(found: Any, wanted: Any, path: str, result: bool | None, name: str = "") -> Iterator[Difference]:
     if isinstance(wanted, dict):
         yield from _of_object(found, cast("dict[str, Any]", wanted), path, result)
     elif isinstance(wanted, list):
         yield from _of_array(found, cast("list[Any]", wanted), path, result)
     elif isinstance(wanted, bool) or wanted is None or isinstance(found, bool):
         if found is not wanted:
-            yield f"{at} is {as_json(found)}, and not {as_json(wanted)}"
+            yield _other(path, found, wanted)
     elif isinstance(wanted, int | float):
         if not isinstance(found, int | float) or not _same_number(found, wanted):
-            yield f"{at} is {as_json(found)}, and not {as_json(wanted)}"
+            yield _other(path, found, wanted)
     elif found != wanted and not (name in INSTANTS and _is_same_instant(found, wanted, result)):
-        yield f"{at} is {as_json(found)}, and not {as_json(wanted)}"
+        yield _other(path, found, wanted)
 
 
-def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool | None) -> Iterator[str]:
+def _other(path: str, found: Any, wanted: Any) -> Difference:
     at = path or "the value"
+    if type(found) is type(wanted) is str:
+        cause = _changed(_general(path), found, wanted)
+    elif isinstance(found, int | float) and isinstance(wanted, int | float):
+        cause = _other_number("JSON", _general(path), json.dumps(wanted))
+    else:
+        cause = f"{_general(path)} of another type"
+    return Difference(f"{at} is {as_json(found)}, and not {as_json(wanted)}", cause)
+
+
+def _general(path: str) -> str:
+    """A place without the positions in arrays."""
+    return re.sub(r"\[[0-9]+\]", "[]", path) or "the value"
+
+
+def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool | None) -> Iterator[Difference]:
     if not isinstance(found, dict):
-        yield f"{at} is {as_json(found)}, and not an object"
+        text = f"{path or 'the value'} is {as_json(found)}, and not an object"
+        yield Difference(text, f"{_general(path)} of another type")
         return
     members = cast("dict[str, Any]", found)
     for name in dict.fromkeys([*wanted, *members]):
         step = f"{path}.{name}" if path else name
         if name not in wanted:
             if not (result and members[name] is None):
-                yield f"{step} is {as_json(members[name])}, and should be absent"
+                text = f"{step} is {as_json(members[name])}, and should be absent"
+                null = "null for what is absent"
+                yield Difference(text, null if members[name] is None else f"{_general(step)} that should be absent")
         elif name not in members or (result and members[name] is None and wanted[name] is not None):
-            yield f"{step} is missing"
+            yield Difference(f"{step} is missing", f"{_general(step)} is missing")
         else:
             yield from _of_value(members[name], wanted[name], step, result, name)
 
 
-def _of_array(found: Any, wanted: list[Any], path: str, result: bool | None) -> Iterator[str]:
+def _of_array(found: Any, wanted: list[Any], path: str, result: bool | None) -> Iterator[Difference]:
     at = path or "the value"
     if not isinstance(found, list):
-        yield f"{at} is {as_json(found)}, and not an array"
+        yield Difference(f"{at} is {as_json(found)}, and not an array", f"{_general(path)} of another type")
         return
     items = cast("list[Any]", found)
     if len(items) != len(wanted):
-        yield f"{at} has {len(items)} items and not {len(wanted)}: {as_json(items)}"
+        text = f"{at} has {len(items)} items and not {len(wanted)}: {as_json(items)}"
+        yield Difference(text, f"the number of items in {_general(path)}")
         return
     for position, (item, other) in enumerate(zip(items, wanted, strict=True)):
         yield from _of_value(item, other, f"{path}[{position}]", result)

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+KINDS = ("http", "network", "timeout", "decoding", "other")
+"""Of errors that a client raises."""
+
 _LONGEST = 4_000
 """Characters of a text that a report shows."""
 
@@ -87,20 +90,35 @@ class Wrong(Exception):
     """The client differs from what the scenario asks for.
 
     :param reason: a sentence that says what is wrong.
+    :param cause: the same for all failures that one repair of the client removes; empty: this scenario alone.
+    :param is_request: whether the request that was sent is what is wrong.
     :param call: what was called, ``sent`` what went over the wire for it, beside the ``expected`` request or result,
         the ``answer`` to it, and what the client ``returned``.
+    :ivar also: what else is wrong, of a scenario that goes on after a call that is wrong.
     """
 
     def __init__(
-        self, reason: str, *, call: str = "", sent: str = "", expected: str = "", answer: str = "", returned: str = ""
+        self,
+        reason: str,
+        *,
+        cause: str = "",
+        is_request: bool = False,
+        call: str = "",
+        sent: str = "",
+        expected: str = "",
+        answer: str = "",
+        returned: str = "",
     ) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.cause = cause
+        self.is_request = is_request
         self.call = call
         self.sent = sent
         self.expected = expected
         self.answer = answer
         self.returned = returned
+        self.also: tuple[Wrong, ...] = ()
 
 
 class Unsupported(Exception):

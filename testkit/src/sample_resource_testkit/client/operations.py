@@ -108,6 +108,7 @@ class Expected:
     :param body: a JSON value, pairs of a form, or None; ``media_type`` says which.
     """
 
+    operation: str
     method: str
     segments: tuple[str, ...]
     query: Pairs
@@ -161,7 +162,7 @@ def expected(call: Call, project: str) -> Expected:
         media_type, body = (None, None) if body is None else (FORM, tuple(form))
     segments = tuple(segment.format_map(path) for segment in operation.path.removeprefix("/").split("/"))
     defaults = tuple((each.name, each.default) for each in operation.parameters if each.default is not None)
-    return Expected(operation.method, segments, tuple(query), kinds, defaults, headers, media_type, body)
+    return Expected(operation.id, operation.method, segments, tuple(query), kinds, defaults, headers, media_type, body)
 
 
 def pairs(parameter: Parameter, value: Any) -> Iterator[tuple[str, str]]:

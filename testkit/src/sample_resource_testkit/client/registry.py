@@ -48,11 +48,6 @@ class Scenario:
         """One of :data:`THEMES`."""
         return _THEME_OF[self.number.split("-")[1]]
 
-    @property
-    def is_basic(self) -> bool:
-        """Whether it is a plain call of an operation, on which all others with this operation rest."""
-        return self.number in BASICS.values()
-
     def as_clause(self) -> Clause:
         """The scenario in the form of what reports count."""
         return Clause(self.number, self.level, self.theme, ", ".join(self.clauses), self.theme, self.text)
@@ -76,9 +71,6 @@ BASICS = {
 }
 """The scenario of each operation's plain call."""
 
-AUTHORIZED = "C-req-15"
-"""Requests have the token; what looks at answers rests on it."""
-
 _registered: dict[str, Scenario] = {}
 
 
@@ -98,12 +90,7 @@ def scenario(
         unknown = [clause for clause in of.split() if clause not in clauses()]
         if unknown or not of or level not in LEVELS:
             raise ValueError(f"{number} names clauses or a level that do not exist: {unknown}, {level}")
-        wanted = needs.split()
-        if match[1] != "req":
-            wanted.append(AUTHORIZED)
-        _registered[number] = Scenario(
-            number, text, tuple(of.split()), level, feature, tuple(dict.fromkeys(wanted)), function
-        )
+        _registered[number] = Scenario(number, text, tuple(of.split()), level, feature, tuple(needs.split()), function)
         return function
 
     return register

@@ -7,6 +7,7 @@ from typing import Any
 from sample_resource_testkit.client.adapter import Hello
 from sample_resource_testkit.client.registry import THEMES
 from sample_resource_testkit.client.runner import Result
+from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.reports.as_json import member, summary
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
@@ -39,17 +40,21 @@ _TITLES = (
 def verdict_of(
     hello: Hello,
     results: Mapping[str, Result],
-    expected: Mapping[str, str],
+    expected: Expected,
     began: str,
     elapsed_s: float,
     version: str,
 ) -> Verdict:
     """The verdict on a client."""
+    clauses = {number: result.as_clause() for number, result in results.items()}
+    listed, stale = expected.applied(clauses)
     return Verdict(
         url=f"{hello.client} {hello.version}".strip(),
-        results={number: result.as_clause() for number, result in results.items()},
+        results=clauses,
         failures={number: (_failure(result),) for number, result in results.items() if result.wrong is not None},
-        expected=expected,
+        expected=listed,
+        stale=stale,
+        causes={number: result.cause for number, result in results.items() if result.cause},
         began=began,
         elapsed_s=elapsed_s,
         version=version,
@@ -77,7 +82,9 @@ def as_client_json(verdict: Verdict, hello: Hello, results: Mapping[str, Result]
         "asExpected": verdict.is_as_expected,
         "unexpectedFailures": list(verdict.unexpected_failures),
         "unexpectedPasses": list(verdict.unexpected_passes),
+        "staleExpectations": list(verdict.stale),
         "summary": summary(verdict),
+        "causes": [{"cause": cause, "scenarios": numbers} for cause, numbers in verdict.groups if len(numbers) > 1],
         "scenarios": [_told(verdict, result) for result in results.values()],
     }
     return json.dumps(report, ensure_ascii=False, indent=1) + "\n"
@@ -95,6 +102,8 @@ def _told(verdict: Verdict, result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "elapsedSeconds": round(result.elapsed_s, 3),
     }
+    if result.cause:
+        told["cause"] = result.cause
     if scenario.number in verdict.expected:
         told["expectedFailure"] = verdict.expected[scenario.number]
     for failure in verdict.failures.get(scenario.number, ()):

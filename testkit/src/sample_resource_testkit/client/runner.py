@@ -4,13 +4,14 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sample_resource_testkit.client.adapter import Adapter, AdapterFailed, Hello
 from sample_resource_testkit.client.messages import Unsupported, Wrong
-from sample_resource_testkit.client.registry import BASICS, Scenario
+from sample_resource_testkit.client.registry import Scenario
 from sample_resource_testkit.client.stage import Shared, Stage
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, NotReachable, Outcome
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
@@ -28,6 +29,7 @@ class Result:
     """What became of a scenario.
 
     :param wrong: of one that failed, what is wrong.
+    :param rests_on_cause: of one that rests on others, their cause.
     :param log: what the adapter wrote to stderr meanwhile.
     """
 
@@ -37,6 +39,18 @@ class Result:
     wrong: Wrong | None = None
     log: str = ""
     elapsed_s: float = 0.0
+    rests_on_cause: str = ""
+
+    @property
+    def cause(self) -> str:
+        """Of one that fails, and of one that rests on such a one: the same for all that one repair makes pass."""
+        if self.wrong is None:
+            return self.rests_on_cause
+        return self.wrong.cause or f"{self.scenario.number}: {self.scenario.text}"
+
+    def resting(self, reason: str, cause: str) -> "Result":
+        """The result of a scenario whose failure is that of another one."""
+        return replace(self, outcome=Outcome.NOT_REACHABLE, reason=reason, wrong=None, log="", rests_on_cause=cause)
 
     def as_clause(self) -> ClauseResult:
         """The result in the form of what reports count."""
@@ -64,13 +78,12 @@ class Cast:
     progress: Progress | None = None
     removes: bool = True
 
-    def stage(self, number: str, adapter: Adapter, shared: Shared, rests_on: Callable[[str], str | None]) -> Stage:
+    def stage(self, number: str, adapter: Adapter, shared: Shared) -> Stage:
         """The world of a scenario."""
         return Stage(
             number,
             adapter,
             self.server,
-            rests_on,
             shared=shared,
             timeout_ms=int(self.timeout_s * 1000),
             removes=self.removes,
@@ -80,8 +93,8 @@ class Cast:
 
 
 def with_needs(known: Mapping[str, Scenario], chosen: Collection[str]) -> list[Scenario]:
-    """The chosen scenarios and those that they rest on, with the plain calls, in their order."""
-    wanted, waiting = {*BASICS.values()}, [*chosen]
+    """The chosen scenarios and those that they rest on, in their order."""
+    wanted, waiting = set[str](), [*chosen]
     while waiting:
         number = waiting.pop()
         wanted.add(number)
@@ -90,90 +103,74 @@ def with_needs(known: Mapping[str, Scenario], chosen: Collection[str]) -> list[S
 
 
 def run(cast: Cast, wanted: Sequence[Scenario], jobs: int, first: Adapter | None = None) -> dict[str, Result]:
-    """Run scenarios, each after those that it rests on.
+    """Run scenarios in any order, and say of those that fail what they rest on.
 
     :param first: an adapter that runs already.
     """
-    return _Run(cast, wanted, first).run(jobs)
+    waiting = deque(wanted)
+    stopped = threading.Event()
+    found: dict[str, Result] = {}
 
-
-class _Run:
-    """The state of one run; ``_changed`` guards it."""
-
-    def __init__(self, cast: Cast, wanted: Sequence[Scenario], first: Adapter | None) -> None:
-        self._cast = cast
-        self._waiting = list(wanted)
-        self._numbers = [each.number for each in wanted]
-        self._results: dict[str, Result] = {}
-        self._changed = threading.Condition()
-        self._spare = [first] if first is not None else []
-        self._all = len(wanted)
-        self._stopped = False
-
-    def run(self, jobs: int) -> dict[str, Result]:
-        with ThreadPoolExecutor(jobs, thread_name_prefix="scenarios") as threads:
-            working = [threads.submit(self._work) for _ in range(jobs)]
-            try:
-                for each in working:
-                    each.result()
-            except BaseException:
-                with self._changed:
-                    self._stopped = True
-                    self._changed.notify_all()
-                raise
-        return {number: self._results[number] for number in self._numbers}
-
-    def _work(self) -> None:
+    def work(adapter: Adapter | None) -> None:
         """One of the threads: an adapter, and one scenario after the other."""
-        seat = _Seat(self._cast, self._take_spare())
+        seat = _Seat(cast, adapter)
         try:
-            while (scenario := self._next()) is not None:
-                result = self._play(scenario, seat)
-                with self._changed:
-                    self._results[scenario.number] = result
-                    if self._cast.progress is not None:
-                        self._cast.progress(len(self._results), self._all, result.as_clause())
-                    self._changed.notify_all()
+            while not stopped.is_set() and waiting:
+                with contextlib.suppress(IndexError):  # another thread may take the last one meanwhile
+                    scenario = waiting.popleft()
+                    found[scenario.number] = result = play(scenario, seat, cast)
+                    if cast.progress is not None:
+                        cast.progress(len(found), len(wanted), result.as_clause())
         finally:
             seat.stop()
 
-    def _take_spare(self) -> Adapter | None:
-        with self._changed:
-            return self._spare.pop() if self._spare else None
-
-    def _next(self) -> Scenario | None:
-        """The next scenario whose needs are decided; None if there is none any more."""
-        with self._changed:
-            while self._waiting and not self._stopped:
-                for scenario in self._waiting:
-                    if self._needs(scenario) <= self._results.keys():
-                        self._waiting.remove(scenario)
-                        return scenario
-                self._changed.wait()
-            return None
-
-    def _needs(self, scenario: Scenario) -> set[str]:
-        basics = set() if scenario.is_basic else set(BASICS.values())
-        return (basics | {*scenario.needs}).intersection(self._numbers)
-
-    def _play(self, scenario: Scenario, seat: "_Seat") -> Result:
-        for need in scenario.needs:
-            found = self._results.get(need)
-            if found is not None and found.outcome in _OPEN:
-                return Result(scenario, Outcome.NOT_REACHABLE, _rests(need, found))
-        return play(scenario, seat, self._cast, lambda operation: self._why_not(scenario, operation))
-
-    def _why_not(self, scenario: Scenario, operation: str) -> str | None:
-        """Why an operation cannot be used; None if it can."""
-        number = BASICS[operation]
-        found = self._results.get(number)
-        if number == scenario.number or found is None or found.outcome not in _OPEN:
-            return None
-        return _rests(number, found)
+    with ThreadPoolExecutor(jobs, thread_name_prefix="scenarios") as threads:
+        working = [threads.submit(work, first if number == 0 else None) for number in range(jobs)]
+        try:
+            for each in working:
+                each.result()
+        except BaseException:
+            stopped.set()
+            raise
+    return settled([found[each.number] for each in wanted])
 
 
-def _rests(number: str, found: Result) -> str:
-    return f"rests on {number}, which {'fails' if found.outcome is Outcome.FAIL else 'is not reachable'}"
+def settled(results: Iterable[Result]) -> dict[str, Result]:
+    """One cause is one failure: what rests on a scenario that fails is not reachable.
+
+    That is a scenario one of whose needs is not passed, or whose requests are wrong in just the ways in which those of
+    scenarios before it are.
+
+    :param results: in the order of the scenarios.
+    """
+    made: dict[str, Result] = {}
+    first: dict[str, str] = {}
+    for result in results:
+        made[result.scenario.number] = decided = _settled(result, made, first)
+        if decided.wrong is not None:
+            for wrong in (decided.wrong, *decided.wrong.also):
+                if wrong.is_request:
+                    first.setdefault(wrong.cause, decided.scenario.number)
+    return made
+
+
+def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str]) -> Result:
+    if result.wrong is None:
+        return result
+    for need in result.scenario.needs:
+        found = made.get(need)
+        if found is not None and found.outcome in _OPEN:
+            verb = "fails" if found.outcome is Outcome.FAIL else "is not reachable"
+            cause = result.wrong.cause if found.cause == result.wrong.cause else found.cause
+            return result.resting(f"rests on {need}, which {verb}", cause)
+    wrongs = (result.wrong, *result.wrong.also)
+    own = [wrong for wrong in wrongs if not wrong.is_request or wrong.cause not in first]
+    if not own:
+        cause = result.wrong.cause
+        return result.resting(f"rests on {first[cause]}, which fails: {cause}", cause)
+    own[0].also = tuple(own[1:])
+    more = f" (and {len(own) - 1} more of its calls are wrong)" if len(own) > 1 else ""
+    return replace(result, wrong=own[0], reason=own[0].reason + more)
 
 
 class _Seat:
@@ -245,7 +242,7 @@ def _labelled(cast: Cast, playing: Callable[[], str]) -> Callable[[str], None] |
     return None if trace is None else lambda line: trace(playing(), line)
 
 
-def play(scenario: Scenario, seat: "_Seat", cast: Cast, rests_on: Callable[[str], str | None]) -> Result:
+def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
     """Run one scenario. No exception of it leaves this function."""
     began = time.monotonic()
     seat.playing = scenario.number
@@ -254,7 +251,7 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast, rests_on: Callable[[str]
     try:
         adapter = seat.take()
         _see_features(scenario, adapter.hello)
-        stage = cast.stage(scenario.number, adapter, seat.shared, rests_on)
+        stage = cast.stage(scenario.number, adapter, seat.shared)
         scenario.play(stage)
         stage.close_sessions()
     except Unsupported as unsupported:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import h11
+
 from sample_resource_testkit.client.messages import Sent
 
 _SILENT_S = 60.0
@@ -95,41 +97,31 @@ class Scripted:
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
 
     def _serve(self, connection: socket.socket, number: int) -> None:
-        with contextlib.suppress(OSError, ValueError), connection, connection.makefile("rb") as reader:
-            while line := reader.readline():
-                method, target, *_ = line.decode("latin-1").split(" ")
-                began = time.time()
-                headers = _headers(reader)
-                body = _body(reader, {name.lower(): value for name, value in headers})
+        with contextlib.suppress(OSError, h11.RemoteProtocolError), connection:
+            received = b""
+            while (found := _read(connection, received)) is not None:
+                request, body, received = found
                 reply = self._next()
-                self._record(reply, number, method, target, headers, body, began)
-                if not self._answer(connection, reply, method):
+                self._record(reply, number, request, body)
+                if not self._answer(connection, reply, request.method == b"HEAD"):
                     return
 
     def _next(self) -> Reply:
         with self._lock:
             return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
-    def _record(
-        self,
-        reply: Reply,
-        connection: int,
-        method: str,
-        target: str,
-        headers: tuple[tuple[str, str], ...],
-        body: bytes,
-        began: float,
-    ) -> None:
+    def _record(self, reply: Reply, connection: int, request: h11.Request, body: bytes) -> None:
+        now = time.time()
         answered = reply.wire != "head-cut"
         sent = Sent(
             number=len(self.received) + 1,
             operation="",
-            method=method,
-            target=target,
-            headers=headers,
+            method=request.method.decode(),
+            target=request.target.decode("latin-1"),
+            headers=tuple((name.decode(), value.decode("latin-1")) for name, value in request.headers.raw_items()),
             body=body,
-            began=began,
-            ended=began,
+            began=now,
+            ended=now,
             status=reply.status if answered else None,
             answer_headers=tuple((name, str(value)) for name, value in reply.headers.items() if value is not None),
             answer=reply.content.decode("utf-8", "backslashreplace") if answered else f"no answer ({reply.wire})",
@@ -138,10 +130,10 @@ class Scripted:
         with self._lock:
             self.received.append(sent)
 
-    def _answer(self, connection: socket.socket, reply: Reply, method: str) -> bool:
+    def _answer(self, connection: socket.socket, reply: Reply, is_head: bool) -> bool:
         """Send a reply; False if the connection ends with it."""
         body, head = reply.content, reply.head()
-        if method == "HEAD" or reply.status in (204, 304):
+        if is_head or reply.status in (204, 304):
             connection.sendall(head)
             return not reply.closes
         if reply.wire == "head":
@@ -177,20 +169,26 @@ def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
-def _headers(reader: Any) -> tuple[tuple[str, str], ...]:
-    found: list[tuple[str, str]] = []
-    while (line := reader.readline().decode("latin-1").rstrip("\r\n")) != "":
-        name, _, value = line.partition(":")
-        found.append((name, value.strip()))
-    return tuple(found)
+def _read(connection: socket.socket, received: bytes) -> tuple[h11.Request, bytes, bytes] | None:
+    """The next request with its body, and what came after it; None if the connection has ended.
 
-
-def _body(reader: Any, headers: dict[str, str]) -> bytes:
-    if headers.get("transfer-encoding", "").lower() != "chunked":
-        return reader.read(int(headers.get("content-length", "0")))
-    parts: list[bytes] = []
-    while size := int(reader.readline().split(b";")[0], 16):
-        parts.append(reader.read(size))
-        reader.readline()
-    _headers(reader)
-    return b"".join(parts)
+    :param received: what came after the request before.
+    """
+    parser = h11.Connection(h11.SERVER)
+    if received:  # nothing would mean the end of the connection
+        parser.receive_data(received)
+    request, body = None, b""
+    while True:
+        event = parser.next_event()
+        if event is h11.NEED_DATA:
+            if parser.they_are_waiting_for_100_continue:
+                connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            parser.receive_data(connection.recv(65_536))
+        elif isinstance(event, h11.Request):
+            request = event
+        elif isinstance(event, h11.Data):
+            body += bytes(event.data)
+        elif request is not None and isinstance(event, h11.EndOfMessage):
+            return request, body, parser.trailing_data[0]
+        else:
+            return None

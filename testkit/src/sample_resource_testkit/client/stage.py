@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from sample_resource_testkit.client.adapter import Adapter
 from sample_resource_testkit.client.done import Done
-from sample_resource_testkit.client.messages import Sent, Unsupported
+from sample_resource_testkit.client.messages import Sent, Unsupported, Wrong
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.scripted import Reply, Scripted
 from sample_resource_testkit.outcomes import NotReachable
@@ -30,8 +30,6 @@ _MADE_UP = {
     "accessToken": "token-of-a-script",
 }
 """A project that is on no server."""
-
-RestsOn = Callable[[str], str | None]
 
 
 @dataclass(slots=True)
@@ -53,6 +51,7 @@ class Wanted(TypedDict, total=False):
     :ivar scope: that it asks for, instead of all.
     :ivar url: of its server, instead of the service or the script.
     :ivar timeout_ms: the time limit of its calls.
+    :ivar attempt_timeout_ms: that of one attempt of a call, for a client that has one.
     :ivar project: instead of that of the scenario.
     """
 
@@ -61,16 +60,18 @@ class Wanted(TypedDict, total=False):
     scope: str
     url: str
     timeout_ms: int
+    attempt_timeout_ms: int
     project: SandboxProject
 
 
 class Session:
     """One client of the adapter."""
 
-    def __init__(self, stage: "Stage", name: str, timeout_ms: int) -> None:
+    def __init__(self, stage: "Stage", name: str, order: Mapping[str, Any]) -> None:
         self._stage = stage
         self._name = name
-        self._limit_s = timeout_ms / 1000
+        self._order = order
+        self._limit_s = order["timeoutMs"] / 1000
         self._is_open = True
 
     def call(self, operation: str, arguments: Mapping[str, Any] | None = None, body: Any = None) -> Done:
@@ -86,8 +87,10 @@ class Session:
         waits = [
             stage.adapter.begin(self._name, call.operation, call.arguments, call.body, self._limit_s) for call in calls
         ]
+        project, token = self._order["projectKey"], self._order["token"]
         return [
-            Done(call, wait(), lambda: stage.requests(after=before)) for call, wait in zip(calls, waits, strict=True)
+            Done(call, wait(), lambda: stage.requests(after=before), project, token)
+            for call, wait in zip(calls, waits, strict=True)
         ]
 
     def close(self) -> None:
@@ -101,7 +104,6 @@ class Stage:
     """The world of one scenario.
 
     :param number: of the scenario; names its sessions.
-    :param rests_on: why an operation cannot be used, if it cannot.
     :param timeout_ms: the time limit of calls, where the scenario does not say another.
     :param shared: the project that it may share with others.
     :param removes: whether its project is removed at its end; else the whole service is, at the end of the run.
@@ -115,7 +117,6 @@ class Stage:
         number: str,
         adapter: Adapter,
         server: SandboxServer,
-        rests_on: RestsOn,
         *,
         shared: Shared,
         timeout_ms: int = 10_000,
@@ -132,7 +133,6 @@ class Stage:
         self.adapter = adapter
         self.number = number
         self._server = server
-        self._rests_on = rests_on
         self._project: SandboxProject | None = None
         self._is_made = False
         self._scripted: Scripted | None = None
@@ -159,14 +159,32 @@ class Stage:
         """See that the client has an operation.
 
         :raises Unsupported: if it has not.
-        :raises NotReachable: if its plain call fails.
         """
         listed = self.adapter.hello.operations
         if listed is not None and operation not in listed:
             raise Unsupported(f"the client has no {operation}")
-        reason = self._rests_on(operation)
-        if reason is not None:
-            raise NotReachable(reason)
+
+    def each(self, calls: Iterable[Call], judge: Callable[[Done], object]) -> None:
+        """Make calls one after the other with one client, and go on after one that is wrong.
+
+        :raises Wrong: if calls are wrong: the first one, with the others in ``also``.
+        :raises Unsupported: if no call is wrong, and the adapter has no way to make one of them.
+        """
+        client = self.client()
+        wrong: list[Wrong] = []
+        unsupported: Unsupported | None = None
+        for call in calls:
+            try:
+                judge(client.call(call.operation, call.arguments, call.body))
+            except Wrong as found:
+                wrong.append(found)
+            except Unsupported as found:
+                unsupported = unsupported or found
+        if wrong:
+            wrong[0].also = tuple(wrong[1:])
+            raise wrong[0]
+        if unsupported is not None:
+            raise unsupported
 
     # What is given
 
@@ -220,7 +238,7 @@ class Stage:
         name = f"{self.number}/{len(self._sessions) + 1}"
         order = self.order(**wanted)
         self.adapter.open(name, order)
-        session = Session(self, name, order["timeoutMs"])
+        session = Session(self, name, order)
         self._sessions.append(session)
         return session
 
@@ -228,6 +246,7 @@ class Stage:
         """What a client is opened with."""
         of = wanted.get("project") or self.project
         base = wanted.get("url") or (self._scripted.url if self._scripted is not None else of.server_url)
+        attempt = wanted.get("attempt_timeout_ms")
         return {
             "url": base,
             "projectKey": of.key,
@@ -237,17 +256,16 @@ class Stage:
             "scope": wanted.get("scope") or of.scope,
             "token": None if wanted.get("own_token") else wanted.get("token") or of.token,
             "timeoutMs": wanted.get("timeout_ms") or self._timeout_ms,
+            **({} if attempt is None else {"attemptTimeoutMs": attempt}),
         }
 
-    def populated(self, resources: int) -> SandboxProject:
-        """A project with made-up resources; the sandbox removes it after its time."""
-        return self._server.make_project(ttlSeconds=60, resources=resources)
+    def populate(self, resources: int) -> None:
+        """Give this scenario a project with made-up resources."""
+        self._project, self._is_made = self._server.make_project(resources=resources), True
 
-    def read(self, path: str, project: SandboxProject) -> Any:
-        """What the service answers the kit to a GET below the collection of a project."""
-        headers = {"Authorization": f"Bearer {project.token}", "X-Correlation-ID": f"{MARK}/{self.number}"}
-        _, answer = self._server.send("GET", f"/{project.key}/resource{path}", None, headers)
-        return json.loads(answer)
+    def read(self, path: str) -> Any:
+        """What the service answers the kit to a GET below the collection."""
+        return self.write("GET", path)
 
     def second_project(self) -> SandboxProject:
         """Another project; the sandbox removes it after its time."""

@@ -20,6 +20,7 @@ def _report(verdict: Verdict) -> dict[str, Any]:
         "asExpected": verdict.is_as_expected,
         "unexpectedFailures": list(verdict.unexpected_failures),
         "unexpectedPasses": list(verdict.unexpected_passes),
+        "staleExpectations": list(verdict.stale),
         "checks": verdict.checks,
         "cases": verdict.cases,
         "shell": list(verdict.shell),

@@ -36,7 +36,10 @@ def as_html(verdict: Verdict) -> str:
     ]
     if failing:
         parts.append(f'<section aria-labelledby="failing"><h2 id="failing">What fails ({len(failing)})</h2>')
-        parts += [_clause(verdict, number, is_open=len(failing) <= 5) for number in failing]
+        for cause, numbers in verdict.groups:
+            if len(numbers) > 1:
+                parts.append(f"<h3>{escape(cause)}: mend this and {len(numbers)} {verdict.terms.items} pass</h3>")
+            parts += [_clause(verdict, number, is_open=len(failing) <= 5) for number in numbers]
         if verdict.shell:
             parts.append('<h2>Variables of the curl lines</h2><p class="faint">Paste these first.</p>')
             parts.append(f"<pre>{escape(chr(10).join(verdict.shell))}</pre>")

@@ -9,7 +9,7 @@ from sample_resource_testkit.outcomes import ClauseResult, Outcome
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 _SHOWN_WHOLE = 20
-"""How many failing clauses are told with requests and answers; of the others only what was expected."""
+"""How many failing clauses, one of each cause, are told with requests and answers; of the others only what is wrong."""
 
 _MARKS = {
     Outcome.PASS: "32",
@@ -62,19 +62,39 @@ class ProgressLine:
             self._stream.flush()
 
 
-def as_text(verdict: Verdict, *, coloured: bool = False) -> str:
-    """The whole verdict as text."""
+def as_text(verdict: Verdict, *, coloured: bool = False, details: str = "") -> str:
+    """The whole verdict as text.
+
+    :param details: the file in which each failure is told whole; empty if none was asked for.
+    """
     style = Style(coloured=coloured)
     lines: list[str] = []
     failing = verdict.unexpected_failures
     if failing and verdict.shell:
         lines += ["The curl lines below use these variables:", *(f"  {line}" for line in verdict.shell), ""]
-    for position, number in enumerate(failing):
-        lines += _failing(verdict.results[number], verdict.failures[number], style, whole=position < _SHOWN_WHOLE)
+    shown = 0
+    for cause, numbers in verdict.groups:
+        fails = [number for number in numbers if number in failing]
+        if len(numbers) > 1:
+            told = f"{cause}: mend this and {len(numbers)} {verdict.terms.items} pass"
+            lines += [style.paint(told, "1"), ""]
+        for position, number in enumerate(fails):
+            is_whole = not position and shown < _SHOWN_WHOLE
+            shown += is_whole
+            lines += _failing(verdict.results[number], verdict.failures[number], style, whole=is_whole)
+        if resting := [number for number in numbers if number not in failing]:
+            lines += [*_wrapped(f"not reachable: {', '.join(resting)}"), ""]
+    if shown < len(failing):
+        where = details or "a file: --html FILE, --json FILE"
+        lines += [f"Each failure with all that was sent and answered is in {where}.", ""]
     lines += _others(verdict, style)
     lines += _table(verdict, style)
     lines += _conclusion(verdict, style)
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _width(), initial_indent="  ", subsequent_indent="  ")
 
 
 def _width() -> int:
@@ -85,7 +105,7 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
     clause = result.clause
     first = failures[0]
     lines = [style.paint(f"FAIL {clause.number} ({clause.level}, {clause.profile})", _MARKS[Outcome.FAIL])]
-    lines += textwrap.wrap(clause.text, _width(), initial_indent="  ", subsequent_indent="  ")
+    lines += _wrapped(clause.text)
     lines += [f"  {name:<10}{text}".rstrip() for name, text in first.facts]
     for label, _, text in first.texts if whole else ():
         lines += [
@@ -101,19 +121,21 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
 def _others(verdict: Verdict, style: Style) -> list[str]:
     """What was not decided, by reasons, and what was expected otherwise."""
     lines: list[str] = []
+    grouped = {number for _, numbers in verdict.groups for number in numbers}
     for outcome in (Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.SKIPPED):
         by_reason: dict[str, list[str]] = {}
         for number, result in verdict.results.items():
-            if result.outcome is outcome:
+            if result.outcome is outcome and number not in grouped:
                 by_reason.setdefault(result.reason, []).append(number)
         for reason, numbers in by_reason.items():
             head = style.paint(f"{outcome}: {reason}", _MARKS[outcome])
-            lines += [head, *textwrap.wrap(", ".join(numbers), _width(), initial_indent="  ", subsequent_indent="  ")]
+            lines += [head, *_wrapped(", ".join(numbers))]
     known = [number for number in verdict.failing if number in verdict.expected]
     if known:
         lines += ["fail as expected:", *(f"  {number} {verdict.expected[number]}".rstrip() for number in known)]
     for number in verdict.unexpected_passes:
         lines.append(style.paint(f"{number} is listed as an expected failure, and passes", _MARKS[Outcome.FAIL]))
+    lines += [f"{line} is listed as an expected failure, and nothing of it fails" for line in verdict.stale]
     return [*lines, ""] if lines else []
 
 

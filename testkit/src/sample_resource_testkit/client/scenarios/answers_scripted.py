@@ -41,11 +41,10 @@ def answered(
     wanted: Any,
     reply: Reply | None = None,
     operation: str = "getResourceById",
-    needs: str = "",
 ) -> None:
     """Register a scenario: a server answers so, and the client returns what it wanted, at least the members in it."""
 
-    @scenario(number, text, of, needs=needs)
+    @scenario(number, text, of)
     def play(stage: Stage) -> None:
         stage.script(reply or Reply(body=wanted))
         arguments = {"id": RESOURCE["id"]} if operation.endswith("ById") else {}

@@ -1,8 +1,11 @@
 """Behaviour: what a client sends again, and what it does not."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from sample_resource_testkit.client.done import Done
+from sample_resource_testkit.client.messages import Sent
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.sending import creating
@@ -14,9 +17,12 @@ EARLY_S = 0.9
 """So much of a second has to be over before a request comes again after ``Retry-After: 1``."""
 
 
-def waited(done: Done) -> Done:
-    """Expect that each repetition came after the second that ``Retry-After`` asked for."""
-    for before, after in zip(done.sent, done.sent[1:], strict=False):
+def waited(done: Done, sent: Sequence[Sent] = ()) -> Done:
+    """Expect that each repetition came after the second that ``Retry-After`` asked for.
+
+    :param sent: the requests, if they are not those of the call itself.
+    """
+    for before, after in pairwise(sent or done.sent):
         gap = after.began - before.ended
         if gap < EARLY_S:
             raise done.wrong(
@@ -88,12 +94,13 @@ def does_not_wait_for_long(stage: Stage) -> None:
 # What must not come again
 
 
-def _not_repeated(number: str, text: str, of: str, rule: dict[str, Any], kind: str, level: str = "should") -> None:
-    @scenario(number, text, of, level=level)
+def _not_repeated(number: str, text: str, rule: dict[str, Any], timeout_ms: int = 4000) -> None:
+    """Register a scenario: whatever error the client raises, the request is sent once."""
+
+    @scenario(number, text, "4.6-3", level="should")
     def not_repeated(stage: Stage) -> None:
         stage.rules(rule)
-        done = stage.client(timeout_ms=4000).call(NEW.operation, NEW.arguments, NEW.body)
-        done.expect_error(kind)
+        done = stage.client(timeout_ms=timeout_ms).call(NEW.operation, NEW.arguments, NEW.body)
         count = len(done.sent)
         done.expect(
             count == 1, f"a POST without id, key and version was sent {count} times, and may make as many resources"
@@ -103,41 +110,42 @@ def _not_repeated(number: str, text: str, of: str, rule: dict[str, Any], kind: s
 CARRIED_OUT = {"phase": "after", "match": {"method": "POST"}}
 LOST = {**CARRIED_OUT, "connection": "close"}
 
-_not_repeated(
-    "C-do-23", "a POST without a key is not sent again after a 503", "4.6-3", {**CARRIED_OUT, "status": 503}, "http"
-)
-_not_repeated(
-    "C-do-24", "a POST without a key is not sent again after a 500", "4.6-3", {**CARRIED_OUT, "status": 500}, "http"
-)
+_not_repeated("C-do-23", "a POST without a key is not sent again after a 503", {**CARRIED_OUT, "status": 503})
+_not_repeated("C-do-24", "a POST without a key is not sent again after a 500", {**CARRIED_OUT, "status": 500})
 _not_repeated(
     "C-do-25",
     "a POST without a key is not sent again after a 502 of a proxy",
-    "4.6-3",
     {**CARRIED_OUT, "status": 502, "body": "html"},
-    "http",
 )
-_not_repeated("C-do-26", "a POST without a key is not sent again if its answer was lost", "4.6-3", LOST, "network")
+_not_repeated("C-do-26", "a POST without a key is not sent again if its answer was lost", LOST)
 _not_repeated(
-    "C-do-27",
-    "a POST without a key is not sent again if its connection was reset",
-    "4.6-3",
-    {**LOST, "connection": "reset"},
-    "network",
+    "C-do-27", "a POST without a key is not sent again if its connection was reset", {**LOST, "connection": "reset"}
 )
 _not_repeated(
-    "C-do-28",
-    "a POST without a key is not sent again if its answer was cut off",
-    "4.6-3",
-    {**LOST, "connection": "truncate"},
-    "network decoding",
+    "C-do-28", "a POST without a key is not sent again if its answer was cut off", {**LOST, "connection": "truncate"}
+)
+_not_repeated(
+    "C-do-29",
+    "a POST without a key is not sent again after its time limit",
+    {**CARRIED_OUT, "delayMs": 20_000},
+    timeout_ms=1500,
+)
+_not_repeated(
+    "C-do-61", "a POST without a key is not sent again if its connection ends before an answer", {"connection": "close"}
 )
 
 
-@scenario("C-do-29", "a POST without a key is not sent again after its time limit", "4.6-3", level="should")
-def not_after_its_limit(stage: Stage) -> None:
-    stage.rules({**CARRIED_OUT, "delayMs": 20_000})
-    done = stage.client(timeout_ms=1500).call(NEW.operation, {}, NEW.body).expect_error("timeout")
-    done.expect_requests(1)
+@scenario(
+    "C-do-60",
+    "a GET whose connection ends before an answer is sent again, and succeeds",
+    "4-1",
+    level="should",
+    feature="reconnects",
+)
+def reconnects(stage: Stage) -> None:
+    made = stage.make()
+    stage.rules({"times": {"first": 1}, "connection": "close"})
+    stage.client().call("getResourceById", {"id": made["id"]}).expect_result(made).expect_requests(2)
 
 
 REFUSED = {
@@ -182,7 +190,7 @@ def a_real_conflict(stage: Stage) -> None:
     other = stage.update(made, {"action": "changeSomeProperty", "someProperty": "theirs"})
     done = stage.client().call("updateResourceById", {"id": made["id"]}, {"version": made["version"], **UPDATE})
     done.expect_error("http", status=409)
-    now = stage.read(f"/{made['id']}", stage.project)
+    now = stage.read(f"/{made['id']}")
     done.expect(now == other, f"the change of another writer is lost: the resource is {now}")
 
 
@@ -204,12 +212,32 @@ def with_the_current_version(stage: Stage) -> None:
     client.call("updateResourceById", {"id": made["id"]}, {"version": current, **UPDATE}).expect_result()
 
 
+@scenario(
+    "C-do-58", "a DELETE that is answered 409 is not sent again with the same version", "9-5 4.11-5", level="should"
+)
+def not_deleted_with_the_same_version(stage: Stage) -> None:
+    made = stage.make()
+    stage.update(made)
+    done = stage.client().call("deleteResourceById", {"id": made["id"], "version": 1})
+    done.expect_error("http", status=409).expect_requests(1)
+
+
+@scenario("C-do-59", "after a conflict a DELETE succeeds with the version that was read again", "9-8 4.11-5")
+def deletes_what_was_read_again(stage: Stage) -> None:
+    made = stage.make()
+    stage.update(made)
+    client, of = stage.client(), {"id": made["id"]}
+    client.call("deleteResourceById", {**of, "version": 1}).expect_error("http", status=409)
+    read = client.call("getResourceById", of).expect_result()
+    client.call("deleteResourceById", {**of, "version": read.returned.result["version"]}).expect_result()
+
+
 @scenario("C-do-40", "an update whose answer was lost is no success unless it was made once", "9-2 9-5")
 def a_lost_update(stage: Stage) -> None:
     made = stage.make()
     stage.rules({"phase": "after", "connection": "close", "times": {"first": 1}, "match": {"method": "POST"}})
     done = stage.client(timeout_ms=5000).call("updateResourceById", {"id": made["id"]}, {"version": 1, **UPDATE})
-    now = stage.read(f"/{made['id']}", stage.project)
+    now = stage.read(f"/{made['id']}")
     done.expect(now["version"] == 2, f"the update was made {now['version'] - 1} times")
     done.expect(done.returned.error is not None or done.returned.result == now, "the client reports what is not so")
 

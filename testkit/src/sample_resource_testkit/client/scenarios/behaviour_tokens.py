@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 from sample_resource_testkit.client.messages import Sent
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
+from sample_resource_testkit.client.scenarios.behaviour_retries import waited
 from sample_resource_testkit.client.stage import Stage
 
 FORM = "application/x-www-form-urlencoded"
@@ -188,3 +189,48 @@ def two_projects(stage: Stage) -> None:
     first.call("getResourceById", {"id": made["id"]}).expect_success()
     other.call("getResourceById", {"id": made["id"]}).expect_error("http", status=404)
     first.call("getResourceById", {"id": made["id"]}).expect_success()
+
+
+# A token endpoint in trouble
+
+OF_TOKENS = {"match": {"operationId": "getToken"}}
+
+
+@scenario("C-do-54", "a token endpoint that is slow and in time is waited for, and asked once", "A-15", needs="C-do-1")
+def waits_for_a_slow_token(stage: Stage) -> None:
+    stage.rules({**OF_TOKENS, "delayMs": 1200})
+    done = stage.client(own_token=True).call("listResources").expect_success()
+    count = len(stage.tokens())
+    done.expect(count == 1, f"{count} tokens were asked for, and one would do")
+
+
+@scenario(
+    "C-do-55",
+    "a token endpoint that answers 503 is asked again after Retry-After, and the call succeeds",
+    "A-15 E-26",
+    level="should",
+    feature="retries",
+    needs="C-do-1",
+)
+def asks_again_for_a_token(stage: Stage) -> None:
+    stage.rules({**OF_TOKENS, "times": {"first": 1}, "status": 503, "retryAfter": 1})
+    done = stage.client(own_token=True, timeout_ms=15_000).call("listResources").expect_success()
+    waited(done, stage.tokens())
+
+
+@scenario("C-do-56", "after a token endpoint that said nothing the next call asks it again", "A-15", needs="C-err-67")
+def forgets_a_token_that_never_came(stage: Stage) -> None:
+    stage.rules({**OF_TOKENS, "times": {"first": 1}, "delayMs": 20_000})
+    client = stage.client(own_token=True, timeout_ms=3000)
+    client.call("listResources").expect_error()
+    client.call("listResources").expect_success()
+
+
+@scenario(
+    "C-do-57", "calls at the same time that wait for a silent token endpoint all end in time", "A-15", needs="C-err-67"
+)
+def all_end_in_time(stage: Stage) -> None:
+    stage.rules({**OF_TOKENS, "delayMs": 20_000})
+    client = stage.client(own_token=True, timeout_ms=1500)
+    for done in client.at_once(*(Call("listResources", {"limit": count}) for count in range(1, 8))):
+        done.expect_error().expect_in_time(1.5)

@@ -65,7 +65,7 @@ def _walk(client: Session, between: Any) -> list[str]:
     last = "00000000-0000-0000-0000-000000000000"
     for _ in range(20):
         arguments = {"where": ["id > :last"], "var": {"last": last}, "sort": ["id"], "limit": 3, "withTotal": False}
-        done = client.call("listResourcesSorted", arguments).expect_success()
+        done = client.call("listResourcesSorted", arguments).expect_request().expect_success()
         page = [result["id"] for result in done.returned.result["results"]]
         if not page:
             break
@@ -102,7 +102,7 @@ def walks_by_offset(stage: Stage) -> None:
     found: list[str] = []
     for offset in (0, 3, 6):
         arguments = {"sort": ["key desc"], "limit": 3, "offset": offset}
-        done = client.call("listResourcesSorted", arguments).expect_success()
+        done = client.call("listResourcesSorted", arguments).expect_request().expect_success()
         found += [result["key"] for result in done.returned.result["results"]]
     wanted = [f"key-{count}" for count in reversed(range(7))]
     client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")

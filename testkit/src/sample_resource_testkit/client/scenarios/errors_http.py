@@ -31,7 +31,7 @@ def body(status: int, *entries: Mapping[str, Any], **members: Any) -> dict[str, 
 def a_bad_parameter(stage: Stage) -> None:
     message = "Malformed parameter: where: Syntax error while parsing 'where'."
     done = stage.client().call("listResourcesSorted", {"where": ["no predicate ("]})
-    done.expect_error("http", status=400, code="InvalidInput")
+    done.expect_request().expect_error("http", status=400, code="InvalidInput")
     shown = (done.returned.error or {}).get("message")
     done.expect(
         isinstance(shown, str) and shown.startswith("Malformed parameter: where"),
@@ -314,6 +314,20 @@ TOKENS: dict[str, tuple[str, str, dict[str, Any], str, dict[str, Any]]] = {
         "network",
         {},
     ),
+    "C-err-67": (
+        "a token endpoint that says nothing ends the call at its time limit",
+        "A-15",
+        {"delayMs": 20_000},
+        "timeout",
+        {},
+    ),
+    "C-err-68": (
+        "a 503 of the token endpoint is an error of the call",
+        "A-15 E-26",
+        {"status": 503},
+        "http timeout",
+        {},
+    ),
 }
 """What is ordered for the token endpoint, and the error that the call raises."""
 
@@ -323,7 +337,7 @@ def _of_token(number: str, text: str, of: str, rule: dict[str, Any], kind: str, 
     def of_token(stage: Stage) -> None:
         stage.rules({"match": {"operationId": "getToken"}, **rule})
         done = stage.client(own_token=True, timeout_ms=3000).call("getResourceById", {"id": ID})
-        done.expect_error(kind, **members).expect_requests(0)
+        done.expect_error(kind, **members).expect_requests(0).expect_in_time(3)
 
 
 for each, found in TOKENS.items():

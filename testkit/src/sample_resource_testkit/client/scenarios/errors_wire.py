@@ -1,8 +1,9 @@
 """Errors: connections that end or stay silent, and answers of success that cannot be read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from sample_resource_testkit.client.done import ANY_KIND, Done
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE, page
@@ -28,14 +29,14 @@ def fails(
     kind: str,
     call: Call = GET,
     timeout_ms: int = 10_000,
-    needs: str = "",
+    level: str = "must",
 ) -> None:
     """Register a scenario: a server answers so, and the client raises an error of a kind, in time.
 
     :param reply: of a script, or a rule of the sandbox.
     """
 
-    @scenario(number, text, of, needs=needs)
+    @scenario(number, text, of, level=level)
     def play(stage: Stage) -> None:
         if isinstance(reply, Reply):
             stage.script(reply)
@@ -78,8 +79,16 @@ fails(
     "4-1 2.2-1",
     Reply(body=[RESOURCE]),
     "decoding",
+    level="should",
 )
-fails("C-err-43", "null in place of a resource is an error of decoding", "4-1 2.2-1", Reply(body="null"), "decoding")
+fails(
+    "C-err-43",
+    "null in place of a resource is an error of decoding",
+    "4-1 2.2-1",
+    Reply(body="null"),
+    "decoding",
+    level="should",
+)
 fails(
     "C-err-44",
     "a text in place of a page is an error of decoding",
@@ -87,6 +96,7 @@ fails(
     Reply(body='"results"'),
     "decoding",
     Call("listResources"),
+    level="should",
 )
 fails(
     "C-err-45",
@@ -149,10 +159,18 @@ def refused_connection(stage: Stage) -> None:
 
 fails(
     "C-err-54",
+    "a connection that ends within the head is an error",
+    "4-1",
+    Reply(body=RESOURCE, wire="head-cut"),
+    ANY_KIND,
+)
+fails(
+    "C-err-66",
     "a connection that ends within the head is an error of the network",
     "4-1",
     Reply(body=RESOURCE, wire="head-cut"),
     "network",
+    level="should",
 )
 
 # Time limits
@@ -207,3 +225,31 @@ def goes_on(stage: Stage) -> None:
     client = stage.client()
     calls = [client.call("getResourceById", {"id": made["id"]}) for _ in range(4)]
     calls[-1].expect_known(made)
+
+
+# Time limits of one attempt
+
+ATTEMPT_MS = 2000
+
+
+def _attempts(number: str, text: str, rule: Mapping[str, Any], judge: Callable[[Done], Done]) -> None:
+    @scenario(number, text, "4-1", level="should", feature="attempt-timeout")
+    def attempts(stage: Stage) -> None:
+        made = stage.make()
+        stage.rules({**SILENT, **rule})
+        client = stage.client(timeout_ms=8000, attempt_timeout_ms=ATTEMPT_MS)
+        judge(client.call("getResourceById", {"id": made["id"]})).expect_in_time(8)
+
+
+_attempts(
+    "C-err-69",
+    "an attempt of a GET that runs into its own time limit is given up, and the next one has all of its time",
+    {"times": {"first": 1}},
+    lambda done: done.expect_success().expect_requests(2),
+)
+_attempts(
+    "C-err-70",
+    "attempts that all run into their own time limit end the call, at its time limit at the latest",
+    {},
+    lambda done: done.expect_error("timeout"),
+)

@@ -61,21 +61,18 @@ sends(
     "POST sends all fields of its body",
     "4.6-8 2.3-1",
     creating(OBJECT_TYPE, id="a", key=KEY, version=3),
-    needs="C-req-62",
 )
 sends(
     "C-req-64",
     "PUT sends all fields of its body",
     "4.8-3 2.3-1",
     writing("createOrOverwriteResource", {"id": "a", "key": KEY, "version": 3, "objectTypeProperty": OBJECT_TYPE}),
-    needs="C-req-62",
 )
 sends(
     "C-req-65",
     "PATCH sends all fields of its body",
     "4.7-3 2.3-1",
     writing("overwriteResource", {"id": "a", "key": KEY, "version": 3, "objectTypeProperty": OBJECT_TYPE}),
-    needs="C-req-62",
 )
 sends(
     "C-req-66",
@@ -91,7 +88,6 @@ sends(
     "2.3-5",
     creating({"arrayOfIntExample": [LEAST, MOST], "arrayOfNumberNoDefaultsExample": [MOST]}),
     creating({"arrayOfObjectType": [{"integerExample": LEAST}]}),
-    needs="C-req-67",
 )
 sends(
     "C-req-69",
@@ -170,7 +166,6 @@ sends(
     "2.4-1 4.13-1",
     recording(RECORD),
     Call("postDescriptionWithLinks", {}, RECORD),
-    needs="C-req-77 C-req-80",
 )
 sends(
     "C-req-82",
@@ -199,7 +194,6 @@ sends(
     "a hundred actions are sent in one request",
     "4.10-10",
     updating(*({**CHANGE, "someProperty": str(count)} for count in range(100))),
-    needs="C-req-82",
 )
 sends(
     "C-req-87",
@@ -219,5 +213,4 @@ drawn(
             }
         )
     ],
-    needs="C-req-69 C-req-71",
 )

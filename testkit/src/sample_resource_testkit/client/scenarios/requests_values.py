@@ -86,7 +86,6 @@ sends(
     "a text that is repeated is sent as often",
     "4.1-10",
     listing(arrayOfString=["a", "b", "a"], arrayOfStringWithDescription=["x", "x"]),
-    needs="C-req-31",
 )
 sends(
     "C-req-34",
@@ -94,7 +93,6 @@ sends(
     "4.1-10 4-12",
     listing(arrayOfString=["a,b", "c"]),
     sorted_listing(where=["version in (1, 2)", "version > 0"]),
-    needs="C-req-31",
 )
 sends("C-req-35", "a list of one value is one pair", "4.12-1", sorted_listing(where=["version > 1"], sort=["id"]))
 sends("C-req-36", "an empty list is no pair at all", "4-6", sorted_listing(where=[], sort=[], limit=3))
@@ -112,14 +110,12 @@ sends(
     "a variable that is a list is a repeated parameter, in order",
     "4.12-1",
     sorted_listing(where=["key in :keys"], var={"keys": ["b", "a", "b"]}),
-    needs="C-req-31 C-req-37",
 )
 sends(
     "C-req-39",
     "values of variables arrive as they are",
     "4-12",
     sorted_listing(where=["key = :a"], var={"a": BLANKS + PERCENT, "b": UNICODE, "c": ""}),
-    needs="C-req-16 C-req-19 C-req-20 C-req-21 C-req-37",
 )
 sends(
     "C-req-40",
@@ -132,7 +128,6 @@ sends(
     "several texts of one language are a repeated parameter, in order",
     "4.4-2",
     searching(text={"en": ["dog", "bird"]}),
-    needs="C-req-31 C-req-40",
 )
 
 # Booleans and numbers
@@ -177,7 +172,6 @@ sends(
     "4-9 2.3-5",
     listing(integerParameter=LEAST),
     listing(integerParameter=MOST),
-    needs="C-req-48",
 )
 
 # objectParameter
@@ -199,7 +193,6 @@ sends(
     "texts in objectParameter arrive as they are",
     "4.1-12 4-12",
     listing(objectParameter={"arrayOfStringExample": [DELIMITERS, QUOTES, UNICODE]}),
-    needs="C-req-17 C-req-18 C-req-20 C-req-50",
 )
 sends(
     "C-req-53",
@@ -230,42 +223,36 @@ sends(
     "repeated fields of a form are repeated pairs, in order",
     "4.14-3",
     by_form(facet=["version", "key", "version as v"], filter=["version:1", "key:exists"]),
-    needs="C-req-54",
 )
 sends(
     "C-req-56",
     "texts arrive in a form as they are",
     "4.14-3",
     by_form(text={"en": BLANKS, "de": UNICODE, "fr": DELIMITERS, "it": PERCENT, "es": QUOTES}),
-    needs="C-req-54",
 )
 sends(
     "C-req-57",
     "texts of several languages are fields of the form under their own names",
     "4.14-3 4.4-2",
     by_form(text={"en": ["dog", "bird"], "pt-BR": "cachorro"}),
-    needs="C-req-54",
 )
 sends(
     "C-req-58",
     "query and form keep their own parameters",
     "4.14-3",
     Call("searchProductProjections", {"sort": ["version desc"], "limit": 4}, {"text": {"en": "dog"}, "offset": 2}),
-    needs="C-req-54",
 )
 sends(
     "C-req-59",
     "booleans, 0 and numbers are written in a form as in a query",
     "4.14-3 4-7",
     by_form(fuzzy=True, staged=False, withTotal=False, offset=0, limit=500),
-    needs="C-req-42 C-req-43 C-req-54",
 )
 sends(
     "C-req-60",
     "fields of a form that are null, and empty lists, are absent",
     "4.14-3",
     by_form(limit=None, text=None, filter=[], offset=1),
-    needs="C-req-36 C-req-53 C-req-54",
 )
 
 # Headers
@@ -305,19 +292,16 @@ drawn(
     "drawn texts arrive in a query as they are",
     "4-12",
     lambda stage: [listing(arrayOfString=[drawn_text(stage) for _ in range(8)])],
-    needs="C-req-16 C-req-17 C-req-18 C-req-19 C-req-20 C-req-22 C-req-31 C-req-34",
 )
 drawn(
     "C-req-97",
     "drawn texts arrive in a path as they are",
     "2.1-8 4.9-7",
     lambda stage: [recording({}, one=drawn_text(stage), two=drawn_text(stage)) for _ in range(4)],
-    needs="C-req-26 C-req-27 C-req-29",
 )
 drawn(
     "C-req-98",
     "drawn texts arrive in a form as they are",
     "4.14-3",
     lambda stage: [by_form(text={"en": [f"a{drawn_text(stage)}" for _ in range(8)]})],
-    needs="C-req-55 C-req-56 C-req-57",
 )

@@ -28,17 +28,19 @@ def drawn_number(stage: Stage) -> float:
     return stage.random.uniform(-1, 1) * 10.0 ** stage.random.randint(-30, 30)
 
 
-def drawn(number: str, text: str, of: str, calls: Callable[[Stage], list[Call]], needs: str = "") -> None:
+def drawn(number: str, text: str, of: str, calls: Callable[[Stage], list[Call]]) -> None:
     """Register a scenario of calls whose values are drawn by the seed of the run."""
-    scenario(number, text, of, needs=needs)(lambda stage: _send(stage, calls(stage)))
+    scenario(number, text, of)(lambda stage: _send(stage, calls(stage)))
 
 
-def sends(number: str, text: str, of: str, *calls: Call, level: str = "must", needs: str = "") -> None:
+def sends(number: str, text: str, of: str, *calls: Call, level: str = "must") -> None:
     """Register a scenario: each of the calls becomes one request that means the same, and nothing else.
+
+    A call that does not is told with the others that do not: one hides no other.
 
     :param of: numbers of clauses.
     """
-    scenario(number, text, of, level=level, needs=needs)(_play(calls))
+    scenario(number, text, of, level=level)(_play(calls))
 
 
 def _play(calls: tuple[Call, ...]) -> Callable[[Stage], None]:
@@ -47,9 +49,7 @@ def _play(calls: tuple[Call, ...]) -> Callable[[Stage], None]:
 
 def _send(stage: Stage, calls: Iterable[Call]) -> None:
     stage.share()
-    client = stage.client()
-    for call in calls:
-        client.call(call.operation, call.arguments, call.body).expect_request(stage.project.key).expect_requests(1)
+    stage.each(calls, lambda done: done.expect_request().expect_requests(1))
 
 
 def listing(**arguments: Any) -> Call:

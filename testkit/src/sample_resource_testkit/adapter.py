@@ -1,19 +1,23 @@
-"""Glue for adapters of clients in Python: the protocol, and what is shown of errors."""
+"""Glue for adapters that ``sample-resource-conformance client`` drives, for clients in Python.
+
+It has the protocol, what the OpenAPI document says of the operations, and what is shown of errors. It needs the
+standard library alone, and adds nothing to what a client does.
+"""
 
 import json
 import re
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from importlib.resources import files
 from typing import Any
 
 Opened = dict[str, Any]
 
 FORM = "application/x-www-form-urlencoded"
 
-_DOCUMENTED = Path(__file__).parents[1] / "src/sample_resource_testkit/client/operations.json"
+_DOCUMENTED = files("sample_resource_testkit.client") / "operations.json"
 
-OPERATIONS: dict[str, Any] = {each["id"]: each for each in json.loads(_DOCUMENTED.read_text())}
+OPERATIONS: dict[str, Any] = {each["id"]: each for each in json.loads(_DOCUMENTED.read_text(encoding="utf-8"))}
 """What the OpenAPI document says of each operation."""
 
 _FAMILIES = {"var": "var.<name>", "text": "text.<language>"}
@@ -36,14 +40,16 @@ def snake(name: str) -> str:
 
 
 def http_error(status: int, body: Any, headers: Any) -> dict[str, Any]:
-    """What a client shows of an answer that is no success.
+    """The answer to a call that came to an answer that is no success.
 
-    :param body: as the client has read it.
+    :param body: as the client has read it; anything.
+    :param headers: with ``get``.
     """
     told = body if isinstance(body, dict) else {}
-    errors = told.get("errors") or []
-    first = errors[0] if errors else {}
-    wait = headers.get("Retry-After", "")
+    entries = told.get("errors")
+    errors = entries if isinstance(entries, list) else []
+    first = errors[0] if errors and isinstance(errors[0], dict) else {}
+    wait = headers.get("Retry-After") or ""
     shown = {
         "status": status,
         "code": first.get("code") or told.get("error"),
@@ -56,19 +62,24 @@ def http_error(status: int, body: Any, headers: Any) -> dict[str, Any]:
 
 
 def serve(
-    hello: dict[str, Any],
+    hello: Mapping[str, Any],
     make: Callable[[Opened], Any],
     call: Callable[[Any, Opened, str, dict[str, Any], Any], dict[str, Any]],
 ) -> None:
     """Answer messages one after the other until the input ends.
 
+    :param hello: ``client`` and ``version``; ``operations`` if it lacks some, and ``features``.
     :param make: makes a client; None if it cannot get a token itself.
+    :param call: makes a call with the client, what it was opened with, the operation, the arguments that are not null
+        and the body, and returns the answer with ``result``, ``error`` or ``unsupported``.
     """
     sessions: dict[str, tuple[Any, Opened]] = {}
-    for line in sys.stdin:
+    known = hello.get("operations", OPERATIONS)
+    # Also where the system has another encoding, as on Windows.
+    for line in open(sys.stdin.fileno(), encoding="utf-8", closefd=False):  # noqa: SIM115 -- it stays open
         message = json.loads(line)
         if message["do"] == "hello":
-            answer = hello
+            answer = dict(hello)
         elif message["do"] == "open":
             answer = {"session": message["session"], "ok": True}
             client = make(message)
@@ -78,9 +89,12 @@ def serve(
         elif message["do"] == "close":
             sessions.pop(message["session"], None)
             answer = {"session": message["session"], "ok": True}
+        elif message["operation"] not in known:
+            answer = {"id": message["id"], "unsupported": f"it has no {message['operation']}"}
         else:
             arguments = {name: value for name, value in message.get("arguments", {}).items() if value is not None}
             client, opened = sessions[message["session"]]
             answer = {"id": message["id"], **call(client, opened, message["operation"], arguments, message.get("body"))}
+        # Escapes beyond ASCII, so that the encoding of the output makes no difference.
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
