@@ -34,12 +34,12 @@ coverage: install-dev ## the tests with all generated examples, and how much of 
 	HYPOTHESIS_EXAMPLES=all $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing $(ARGS)
 
 dist: install-dev ## wheels and sdists of service and testkit, and the npm package, the same bytes each time
-	@$(BIN)/python .ci/dist
-	@$(BIN)/python .ci/dist --of testkit
-	@$(BIN)/python .ci/dist --of testkit-js
+	@$(BIN)/python ops/make/dist.py
+	@$(BIN)/python ops/make/dist.py --of testkit
+	@$(BIN)/python ops/make/dist.py --of testkit-js
 
 docs: install-dev ## the guide, docs/ as pages with a search, which the service serves at /docs/guide
-	@$(BIN)/python .ci/guide
+	@$(BIN)/python ops/make/guide.py
 
 # What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
 # The source is where this checkout comes from, if that is an address for everybody; without the name and password in it.
@@ -104,7 +104,7 @@ bench: install ## compare the service with its peers on this machine (needs wrk;
 	@$(if $(ARGS),,$(BIN)/python -m benchmarks.fairness)
 
 release: install-dev ## check, build and tag the version of setup.cfg (ARGS=--dry-run: no tag)
-	@$(BIN)/python .ci/release $(ARGS)
+	@$(BIN)/python ops/make/release.py $(ARGS)
 
 install:
 	@$(call ensure,run,-e .)

@@ -1,6 +1,6 @@
 """The WSGI application: here the parts of the service are made and joined, and nowhere else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +102,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         extension.after,
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
     )
-    app.before_request(_one_hook(before_the_view))
-    app.after_request(_one_after_hook(after_the_view))
+    for hook in before_the_view:
+        app.before_request(_before(hook))
+    for hook in reversed(after_the_view):  # Flask calls the last one first
+        app.after_request(_after(hook))
 
     request_log.announce_labels(extension)
     install_routes(app, settings)
@@ -139,32 +141,15 @@ _AfterHook = Callable[[Request, Response], Response]
 
 
 def _current_request() -> Request:
-    """The request itself. Each use of Flask's ``request`` looks it up, which takes a microsecond."""
     return request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
 
 
-def _one_hook(hooks: Sequence[_Hook]) -> Callable[[], Any]:
-    """All hooks as one: Flask looks at each function that it is given whether it is a coroutine, with every request."""
-
-    def before() -> Any:
-        current = _current_request()
-        for hook in hooks:
-            answer = hook(current)
-            if answer is not None:
-                return answer
-        return None
-
-    return before
+def _before(hook: _Hook) -> Callable[[], Any]:
+    return lambda: hook(_current_request())
 
 
-def _one_after_hook(hooks: Sequence[_AfterHook]) -> Callable[[Response], Response]:
-    def after(answer: Response) -> Response:
-        current = _current_request()
-        for hook in hooks:
-            answer = hook(current, answer)
-        return answer
-
-    return after
+def _after(hook: _AfterHook) -> Callable[[Response], Response]:
+    return lambda answer: hook(_current_request(), answer)
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:

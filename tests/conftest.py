@@ -28,6 +28,7 @@ from app.identity import issued_tokens, signing_keys
 from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
+from tests.support.built import built as built
 from tests.support.contract import Contract
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy

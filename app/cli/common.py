@@ -12,7 +12,7 @@ import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.database.migration_files import UnsupportedServer
+from app.database.migrate import UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
 from app.identity.token_profile import SCOPE, SCOPE_NAMES
 from app.serving import embedded

@@ -11,8 +11,8 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
+from app.database.migrate import missing_migrations
 
 DISTRIBUTED = (
     "resource",

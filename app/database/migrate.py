@@ -1,27 +1,25 @@
-"""Applying the migrations, plain SQL files in ``migrations/``, by yoyo, one process at a time.
+"""The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
 
 The lock is PostgreSQL's advisory lock of a transaction: it ends with its connection, and it works through a pooler in
-transaction mode. yoyo's own lock is a row in a table, which stays when the process that holds it is killed.
+transaction mode.
 """
 
-import getpass
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from functools import cache
+from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import UndefinedTable
-from yoyo import read_migrations  # pyright: ignore[reportUnknownVariableType] -- yoyo has no types
-from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
-from yoyo.connections import DatabaseURI
-from yoyo.migrations import default_migration_table
 
-from app.database import migration_files
-from app.database.applied_migrations import applied_migrations, missing_migrations
 from app.database.connection import Connection
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = _PACKAGE / "migrations"
+
+FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
+"""The wheel has the files inside of ``app``, the checkout beside it."""
 
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that has everything that the statements use."""
@@ -36,6 +34,21 @@ _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 _IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
+# The table and its columns are those of yoyo, which applied the migrations of versions before 0.3.0.
+_APPLIED: LiteralString = "SELECT migration_id FROM _yoyo_migration"
+
+_CREATE_TABLE: LiteralString = """
+CREATE TABLE IF NOT EXISTS _yoyo_migration (
+    migration_hash varchar(64) PRIMARY KEY, migration_id varchar(255), applied_at_utc timestamp)"""
+
+_NOTE: LiteralString = """
+INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc)
+VALUES (encode(sha256(convert_to(%(id)s, 'UTF8')), 'hex'), %(id)s, now() AT TIME ZONE 'UTC')"""
+
+
+class UnsupportedServer(Exception):
+    """The database cannot be migrated: its server, its encoding or its schema, or it is a worker of a Citus cluster."""
+
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
@@ -45,28 +58,38 @@ class MigrationStatus:
     applied: bool
 
 
-@contextmanager
-def _backend(url: str) -> Generator[Any]:
-    arguments = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
-    database = str(arguments.pop("dbname", ""))
-    backend: Any = PostgresqlPsycopgBackend(
-        # Without prepared statements, which a pooler may not support; each statement here runs only once.
-        DatabaseURI("postgresql+psycopg", None, None, None, None, database, arguments | {"prepare_threshold": None}),
-        default_migration_table,
-    )
-    try:
-        backend.init_database()
-        yield backend
-    finally:
-        backend.connection.close()
+@cache
+def migration_ids() -> frozenset[str]:
+    """The migrations that this version of the service needs.
+
+    A database may have more: those of a newer version do not break this one.
+    """
+    names = (path.name.removesuffix(".sql") for path in FOLDER.glob("*.sql"))
+    return frozenset(name for name in names if not name.endswith(".rollback"))
 
 
-def _ensure_account_name() -> None:
-    """If the account has no name, as in many containers, let its number stand in: yoyo logs who migrated."""
+def applied_migrations(connection: Connection) -> frozenset[str]:
+    """The migrations that were applied, also those of a newer version of the service.
+
+    :param connection: a transaction that it has goes on if the table is missing.
+    """
     try:
-        getpass.getuser()
-    except (KeyError, OSError):  # KeyError until Python 3.12, OSError since 3.13
-        os.environ["LOGNAME"] = str(os.getuid())
+        with connection.transaction():
+            return frozenset(name for (name,) in connection.execute(_APPLIED))
+    except UndefinedTable:
+        return frozenset()
+
+
+def missing_migrations(connection: Connection) -> frozenset[str]:
+    """The migrations that this version of the service needs and the database lacks."""
+    return migration_ids() - applied_migrations(connection)
+
+
+def status(url: str) -> list[MigrationStatus]:
+    """All migrations in the order in which they are applied, which is that of their names."""
+    with psycopg.connect(_without_load_balancing(url)) as connection:
+        applied = applied_migrations(connection)
+    return [MigrationStatus(name, name in applied) for name in sorted(migration_ids())]
 
 
 def upgrade(url: str) -> list[str]:
@@ -75,27 +98,35 @@ def upgrade(url: str) -> list[str]:
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
     migration runs in a transaction of its own, so one that fails leaves no trace.
 
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database was made by a version
-        before 0.2.0, or if migrations are missing and the server is a worker of a Citus cluster; it changes nothing.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database has not the encoding
+        UTF8 or was made by a version before 0.2.0, or if migrations are missing and the server is a worker of a Citus
+        cluster; it changes nothing.
     """
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
-        raise_if_too_old(lock.info.server_version)
+        raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
-        if _FORMER_SCHEMA in applied_migrations(lock):
-            raise migration_files.UnsupportedServer(
+        applied = applied_migrations(lock)
+        if _FORMER_SCHEMA in applied:
+            raise UnsupportedServer(
                 "The database was made by a version before 0.2.0. Export its projects with that version"
                 " ('sample-resource export'), and import them into a new database."
             )
-        if not missing_migrations(lock):
-            return []
-        _raise_if_worker(lock)
-        with _backend(url) as backend:
-            missing = backend.to_apply(read_migrations(str(migration_files.FOLDER)))
-            _ensure_account_name()
-            names = [str(migration.id) for migration in missing]
-            backend.apply_migrations(missing)
-            return names
+        missing = sorted(migration_ids() - applied)
+        if missing:
+            _raise_if_worker(lock)
+            _apply(url, missing)
+        return missing
+
+
+def _apply(url: str, missing: list[str]) -> None:
+    # Without prepared statements, which a pooler may not support.
+    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+        connection.execute(_CREATE_TABLE)
+        for name in missing:
+            with connection.transaction():
+                connection.execute((FOLDER / f"{name}.sql").read_bytes())
+                connection.execute(_NOTE, {"id": name})
 
 
 def _without_load_balancing(url: str) -> str:
@@ -116,27 +147,24 @@ def _raise_if_worker(connection: Connection) -> None:
     except UndefinedTable:
         return  # without Citus
     if is_worker:
-        raise migration_files.UnsupportedServer(
+        raise UnsupportedServer(
             "Migrations are missing, and the server is a worker of a Citus cluster. "
             "Name the coordinator first in DATABASE_URL, or run 'sample-resource db upgrade' there."
         )
 
 
-def raise_if_too_old(server_version: int) -> None:
-    """Check the version of a server.
+def raise_if_unsupported(server_version: int, encoding: str | None) -> None:
+    """Check the server and the database.
 
     :param server_version: as libpq gives it: 150018 is 15.18.
-    :raises UnsupportedServer: if it is older than :data:`OLDEST_SERVER`.
+    :param encoding: of the database, as PostgreSQL names it; None if it is not known.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, or the encoding is not UTF8.
     """
     major = server_version // 10_000
     if major < OLDEST_SERVER:
-        raise migration_files.UnsupportedServer(
-            f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed."
+        raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
+    if encoding not in (None, "UTF8"):  # a pooler may not tell
+        raise UnsupportedServer(
+            f"The database has the encoding {encoding}; UTF8 is needed. Make it by: "
+            "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
         )
-
-
-def status(url: str) -> list[MigrationStatus]:
-    """All migrations in the order in which they are applied, which is that of their names."""
-    with psycopg.connect(_without_load_balancing(url)) as connection:
-        applied = applied_migrations(connection)
-    return [MigrationStatus(name, name in applied) for name in sorted(migration_files.migration_ids())]

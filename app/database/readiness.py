@@ -16,10 +16,9 @@ from typing import LiteralString
 import psycopg
 
 from app import errors
-from app.database.applied_migrations import missing_migrations
 from app.database.connection import Connection
 from app.database.failures import disk_fault, read_only_fault
-from app.database.migration_files import migration_ids
+from app.database.migrate import migration_ids, missing_migrations
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
 

@@ -20,18 +20,20 @@ class ItemType:
     :param check: keeps a decoded JSON value, or refuses it.
     :param describes: its JSON Schema.
     :param column: the SQL type of a column that has such values.
+    :param is_text: whether it is compared as a text, and not as a number.
     """
 
     check: Check
     describes: Mapping[str, Any]
     column: LiteralString
+    is_text: bool = False
 
 
 INT64 = ItemType(check_int64, {"type": "integer", "format": "int64"}, "bigint")
 INT32 = ItemType(check_int32, {"type": "integer", "format": "int32"}, "bigint")
 NUMBER = ItemType(check_number, {"type": "number"}, "numeric")
 DOUBLE = ItemType(check_number, {"type": "number", "format": "double"}, "numeric")
-TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text")
+TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", is_text=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

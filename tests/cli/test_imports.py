@@ -17,7 +17,6 @@ HEAVY = (
     "marshmallow",
     "psycopg",
     "prometheus_client",
-    "yoyo",
 )
 
 

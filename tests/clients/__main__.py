@@ -226,7 +226,13 @@ def use_sandbox(run: Run, python: Path, port: int, *, write: bool) -> None:
         "faults_openapi_fetch.ts",
     )
     met = faults.measured(Service(port), failing, recoveries)
-    compare(run, "clients in the sandbox: they meet each fault as docs/sandbox.md says", faults.TABLE, met, write=write)
+    compare(
+        run,
+        "clients in the sandbox: they meet each fault as docs/sandbox-reference.md says",
+        faults.TABLE,
+        met,
+        write=write,
+    )
     working = clients_of(
         python, "ts_client.ts", "commercetools_sdk.py", "generated_python.py", "generated_typescript.ts"
     )
@@ -315,7 +321,9 @@ def access_to(project: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @click.command(help=__doc__)
-@click.option("--write-tables", is_flag=True, help="Write the tables of docs/sandbox.md and docs/clients.md anew.")
+@click.option(
+    "--write-tables", is_flag=True, help="Write the tables of docs/sandbox-reference.md and docs/clients.md anew."
+)
 @click.option("--screenshot", type=click.Path(dir_okay=False, resolve_path=True), help="Keep a picture of /docs here.")
 @click.option("--picture", type=click.Path(dir_okay=False, resolve_path=True), help="The same of /sandbox.")
 @click.option("--page", "only_page", is_flag=True, help="Only use the pages at / and /sandbox.")

@@ -1,6 +1,7 @@
 """What clients do when answers fail: each is run in a sandbox project of its own, and the journal tells what it sent.
 
-``docs/sandbox.md`` has the table; ``make contract`` compares it with what it finds, and prints both if they differ.
+``docs/sandbox-reference.md`` has the table; ``make contract`` compares it with what it finds, and prints both if they
+differ.
 """
 
 import json
@@ -16,7 +17,7 @@ from tests.clients.tables import Table
 from tests.support.sandbox import Project, Service
 from tests.support.service import ROOT
 
-TABLE = Table(ROOT / "docs" / "sandbox.md", "<!-- clients -->\n")
+TABLE = Table(ROOT / "docs" / "sandbox-reference.md", "<!-- clients -->\n")
 
 
 @dataclass(frozen=True, slots=True)

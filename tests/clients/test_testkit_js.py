@@ -64,7 +64,7 @@ def within(condition: Callable[[], bool], seconds: float = 120) -> bool:
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``make dist`` packs."""
     folder = tmp_path_factory.mktemp("packed")
-    call([sys.executable, ROOT / ".ci/dist", "--of", "testkit-js", "--outdir", folder], {})
+    call([sys.executable, ROOT / "ops/make/dist.py", "--of", "testkit-js", "--outdir", folder], {})
     (packed,) = folder.iterdir()
     return packed
 

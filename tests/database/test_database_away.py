@@ -158,15 +158,14 @@ def test_with_an_exhausted_pool_a_request_does_not_wait_long(impatient: Flask, i
     def hold() -> None:
         with impatient.extensions["database"].connection():
             held.set()
-            release.wait(SOON_S)
+            release.wait(60)
 
     impatient_api.create()
     holder = Thread(target=hold)
     holder.start()
     held.wait(SOON_S)
-    began = time.monotonic()
     assert_unavailable(impatient_api.get())
-    assert time.monotonic() - began < 1
+    assert holder.is_alive(), "the answer did not wait for the connection"
     release.set()
     holder.join()
     assert impatient_api.get().status_code == 200

@@ -1,31 +1,33 @@
 """The migration files, and how they are applied, also by several processes at once."""
 
-import os
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
+import psycopg.sql
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from app.database import migrate, migration_files
-from app.database.migration_files import UnsupportedServer
+from app.database import migrate
+from app.database.migrate import UnsupportedServer
 from app.serving.embedded import EmbeddedPostgres
 
-FILES = sorted(path.name for path in migration_files.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
+FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
 
 
 def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() -> None:
     assert [int(name.split(".")[0]) for name in FILES] == list(range(1, len(FILES) + 1))
     previous = ""
     for name in FILES:
-        text = (migration_files.FOLDER / name).read_text()
+        text = (migrate.FOLDER / name).read_text()
         found = re.search(r"^-- depends:(.*)$", text, re.MULTILINE)
         assert found, name
         assert found.group(1).strip() == previous
         assert "lock_timeout" in text, f"{name} may wait for a lock without limit"
         assert "statement_timeout" in text, f"{name} may run without limit"
-        assert (migration_files.FOLDER / name.replace(".sql", ".rollback.sql")).exists()
+        assert (migrate.FOLDER / name.replace(".sql", ".rollback.sql")).exists()
         previous = name.removesuffix(".sql")
 
 
@@ -37,19 +39,36 @@ def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedP
     assert all(migration.applied for migration in migrate.status(url))
 
 
-def test_an_account_without_a_name_can_migrate(
-    cluster: EmbeddedPostgres, project: str, monkeypatch: pytest.MonkeyPatch
+def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
+    cluster: EmbeddedPostgres, project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def nobody(_uid: int) -> None:
-        raise KeyError("uid not found")
-
-    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
-        monkeypatch.setenv(variable, "")
-    monkeypatch.setattr("pwd.getpwuid", nobody)
+    for name in FILES:
+        shutil.copy(migrate.FOLDER / name, tmp_path)
+    (tmp_path / "9998.wrong.sql").write_text("CREATE TABLE half (a int); SELECT 1 / 0;")
+    (tmp_path / "9999.later.sql").write_text("CREATE TABLE later (a int);")
+    monkeypatch.setattr(migrate, "FOLDER", tmp_path)
+    migrate.migration_ids.cache_clear()
     url = cluster.create_database(project)
-    assert len(migrate.upgrade(url)) == len(FILES)
-    with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT DISTINCT username FROM _yoyo_log").fetchall() == [(str(os.getuid()),)]
+    try:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            migrate.upgrade(url)
+        assert [each.id for each in migrate.status(url) if not each.applied] == ["9998.wrong", "9999.later"]
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT to_regclass('half'), to_regclass('later')").fetchone() == (None, None)
+        (tmp_path / "9998.wrong.sql").write_text("CREATE TABLE half (a int);")
+        assert migrate.upgrade(url) == ["9998.wrong", "9999.later"]
+    finally:
+        migrate.migration_ids.cache_clear()
+
+
+def test_a_database_with_another_encoding_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
+    name = psycopg.sql.Identifier(project)
+    with psycopg.connect(cluster.conninfo(superuser=True), autocommit=True) as connection:
+        connection.execute(
+            psycopg.sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
+        )
+    with pytest.raises(UnsupportedServer, match="the encoding SQL_ASCII; UTF8 is needed"):
+        migrate.upgrade(cluster.conninfo(project))
 
 
 def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:
@@ -62,8 +81,8 @@ def test_every_key_and_index_of_the_resource_begins_with_the_project(database_ur
 
 def test_an_old_server_is_refused_by_its_version() -> None:
     with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
-        migrate.raise_if_too_old(140_011)
-    migrate.raise_if_too_old(150_000)
+        migrate.raise_if_unsupported(140_011, "UTF8")
+    migrate.raise_if_unsupported(150_000, "UTF8")
 
 
 def test_a_database_of_a_version_before_0_2_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
@@ -82,7 +101,7 @@ def test_a_rollback_leaves_nothing(cluster: EmbeddedPostgres, project: str) -> N
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url) as connection:
-        for path in sorted(migration_files.FOLDER.glob("*.rollback.sql"), reverse=True):
+        for path in sorted(migrate.FOLDER.glob("*.rollback.sql"), reverse=True):
             connection.execute(path.read_bytes())
         left = connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname !~ 'yoyo'"

@@ -99,7 +99,7 @@ def test_while_the_replica_is_away_the_primary_answers_without_delay(
     with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
-        with reading_from(url, settings, pool_timeout_ms=300) as app:
+        with reading_from(url, settings, pool_timeout_ms=2_000) as app:
             replicated = Api(app, api.project, api.token)
             created = replicated.create()
             assert replicated.get().get_json()["results"] == []
@@ -110,7 +110,7 @@ def test_while_the_replica_is_away_the_primary_answers_without_delay(
                     answer = replicated.get(path)
                     assert [result["id"] for result in answer.get_json()["results"]] == [created["id"]]
                 assert replicated.head().status_code == 200
-            assert time.monotonic() - began < 0.3
+            assert time.monotonic() - began < 2, "none of the last reads waited for the replica"
             logged = {record.created: record.getMessage() for record in caplog.records if record.name == "app.replica"}
             assert list(logged.values()) == ["the replica is away, the primary answers in its place"]
             server.start()

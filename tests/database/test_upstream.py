@@ -1,4 +1,4 @@
-"""What ``app/database`` relies on inside psycopg, psycopg_pool and yoyo.
+"""What ``app/database`` relies on inside psycopg and psycopg_pool.
 
 A failure here means that an upgrade has changed something that the service overrides or uses beyond the documented
 interface. The message says which code to look at.
@@ -6,29 +6,20 @@ interface. The message says which code to look at.
 
 import inspect
 import select
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import psycopg_pool
 import pytest
-import yoyo.backends.base
-import yoyo.migrations
 from gevent import core
 from psycopg import waiting
 from psycopg.pq import TransactionStatus
-from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
-from yoyo.connections import DatabaseURI
-
-from app.database import migrate, migration_files
-from app.serving.embedded import EmbeddedPostgres
 
 WAIT = "LimitedConnection.wait and _wait_in_greenlet in app/database have to be adapted"
 CURSOR = "MeteredCursor.execute in app/database/pooled_connection.py has to be adapted"
 POOL = "app/database/pool.py has to be adapted"
 STATISTICS = "is_exhausted in app/database/pool.py and the pool's metrics in app/telemetry have to be adapted"
-YOYO = "app/database/migrate.py has to be adapted"
 
 
 class RecordingConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -171,36 +162,3 @@ def test_a_closed_connection_is_not_given_out_again(database_url: str) -> None:
         assert replacement is not broken, POOL
         assert replacement.execute("SELECT 1").fetchone() == (1,), POOL
         pool.putconn(replacement)
-
-
-def test_yoyo_has_the_methods_and_arguments_that_are_used() -> None:
-    backend = PostgresqlPsycopgBackend
-    assert list(inspect.signature(backend).parameters)[:2] == ["dburi", "migration_table"], YOYO
-    assert list(inspect.signature(backend.init_database).parameters) == ["self"], YOYO
-    assert list(inspect.signature(backend.to_apply).parameters)[:2] == ["self", "migrations"], YOYO
-    assert list(inspect.signature(backend.apply_migrations).parameters)[:2] == ["self", "migrations"], YOYO
-    fields = ["scheme", "username", "password", "hostname", "port", "database", "args"]
-    assert list(inspect.signature(DatabaseURI).parameters) == fields, YOYO
-    assert callable(yoyo.migrations.topological_sort), YOYO
-    assert yoyo.migrations.default_migration_table == "_yoyo_migration", YOYO
-
-
-def test_yoyo_asks_for_the_name_of_the_account() -> None:
-    """That is why ``migrate`` gives an account without a name one."""
-    assert "getpass.getuser()" in inspect.getsource(yoyo.backends.base), YOYO
-
-
-def test_yoyo_passes_connection_arguments_on_to_the_driver(database_url: str) -> None:
-    arguments: dict[str, Any] = {**psycopg.conninfo.conninfo_to_dict(database_url), "prepare_threshold": None}
-    uri = DatabaseURI("postgresql+psycopg", None, None, None, None, arguments.pop("dbname"), arguments)
-    backend = PostgresqlPsycopgBackend(uri, "_yoyo_migration")
-    try:
-        assert isinstance(backend.connection, psycopg.Connection), YOYO
-        assert backend.connection.prepare_threshold is None, YOYO
-    finally:
-        backend.connection.close()
-
-
-def test_yoyo_knows_a_migration_by_its_files_name(cluster: EmbeddedPostgres) -> None:
-    url = cluster.create_database(f"upstream_{uuid.uuid4().hex[:12]}")
-    assert set(migrate.upgrade(url)) == migration_files.migration_ids(), YOYO

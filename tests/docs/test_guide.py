@@ -14,20 +14,19 @@ import pytest
 
 from app.pages import frame
 from tests.support.api import Api
+from tests.support.built import Built
 from tests.support.pages import ROOT
 
 AT_MOST = 2_000_000
 """What it may add to the wheel, in bytes."""
 
-BUILD = ROOT / ".ci/guide"
+BUILD = ROOT / "ops/make/guide.py"
 
 
 @pytest.fixture(scope="module")
-def guide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def guide(built: Built) -> Path:
     """The built guide. The build fails if a link or an anchor is missing."""
-    folder = tmp_path_factory.mktemp("guide") / "built"
-    subprocess.run([sys.executable, str(BUILD), str(folder)], check=True, capture_output=True, timeout=600)
-    return folder
+    return built("guide")
 
 
 @pytest.fixture
@@ -97,7 +96,7 @@ def test_it_can_be_built_of_what_a_container_engine_is_sent(tmp_path: Path) -> N
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, tmp_path / name)
     assert not (tmp_path / "Makefile").exists()
-    command = [sys.executable, str(tmp_path / ".ci/guide"), str(tmp_path / "built")]
+    command = [sys.executable, str(tmp_path / "ops/make/guide.py"), str(tmp_path / "built")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -134,7 +133,7 @@ def test_the_search_knows_the_sections(guide: Path) -> None:
         assert not anchor or f'id="{anchor}"' in texts[page], location
         assert titles
         assert "</" not in text or "&lt;/" in texts[page], location
-    (rules,) = (text for location, _, text in sections if location == "docs/sandbox.html#rules")
+    (rules,) = (text for location, _, text in sections if location == "docs/sandbox-reference.html#rules")
     assert "retryAfter" in rules
 
 

@@ -45,8 +45,8 @@ def commit(repository: Path, **files: str) -> None:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository that is ready for release 1.2.3."""
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(ROOT / ".ci/release", tmp_path / ".ci/release")
+    (tmp_path / "ops/make").mkdir(parents=True)
+    shutil.copy(ROOT / "ops/make/release.py", tmp_path / "ops/make/release.py")
     (tmp_path / "tests/sql").mkdir(parents=True)
     (tmp_path / "tests/sql/released.json").write_text('{"version": "1.2.3", "statements": []}')
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
@@ -56,7 +56,7 @@ def repository(tmp_path: Path) -> Path:
 
 def release(repository: Path) -> subprocess.CompletedProcess[str]:
     """Run the checks of a release in a repository."""
-    command = [sys.executable, ".ci/release", "--check-only"]
+    command = [sys.executable, "ops/make/release.py", "--check-only"]
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 

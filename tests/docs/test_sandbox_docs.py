@@ -1,4 +1,4 @@
-"""Every command of the tour in ``docs/sandbox.md`` is tried, and every rule that the page shows is taken."""
+"""The quick start and every command of the recipes are tried, and every rule that the pages show is taken."""
 
 import json
 import os
@@ -15,27 +15,29 @@ from tests.support.gunicorn_server import Gunicorn
 from tests.support.pages import ROOT
 from tests.support.sandbox import Service
 
-PAGE = (ROOT / "docs" / "sandbox.md").read_text()
-TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+QUICK_START = (ROOT / "docs/sandbox.md").read_text()
+RECIPES = (ROOT / "docs/sandbox-recipes.md").read_text()
+REFERENCE = (ROOT / "docs/sandbox-reference.md").read_text()
+TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", RECIPES, re.MULTILINE | re.DOTALL)
+GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
 IN_PIPELINES = re.findall(
     r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--of.*)?)$",
     (ROOT / "docs/ci.md").read_text(),
     re.MULTILINE,
 )
-SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", PAGE, re.MULTILINE)
+SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", RECIPES + REFERENCE, re.MULTILINE)
 
 EXPECTED = (
     "",
-    '"count":1,',
     '"statusCode":503',
     "X-Sandbox-Rule: 503 twice",
     r'curl ended with 52\n.*"key":"my-pet"',
-    '"number":.*"carriedOut": true',
     '"error":"invalid_token"',
+    '"code":"ConcurrentModification".*"currentVersion":2',
+    r'"number":.*\{"requests": \[[0-9]+\]\}.*key: \\\\?"my-dog\\\\?" was expected',
     '"index": "resource_version"',
     '"percent": [1-9].*"findings": ',
-    "",
+    r"^\s*$",
 )
 """What each step of the tour prints."""
 
@@ -64,6 +66,48 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
     for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
         assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
+
+
+def _block(mark: str) -> str:
+    found = re.search(rf"^<!-- {mark} -->\n```[a-z]+\n(.*?)^```$", QUICK_START, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+CLIENT = """
+import json
+from http.client import RemoteDisconnected
+from urllib.request import Request, urlopen
+
+
+def create(url, token):
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    for _ in range(2):
+        try:
+            return json.load(urlopen(Request(f"{url}/resource", json.dumps(BODY).encode(), headers)))
+        except RemoteDisconnected:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "failed"), [({"objectTypeProperty": {}}, 1), ({"key": "a1", "objectTypeProperty": {}}, 0)]
+)
+def test_the_quick_start_prints_what_the_page_shows(server: Service, tmp_path: Path, body: object, failed: int) -> None:
+    (tmp_path / "my_client.py").write_text(f"{CLIENT}\n\nBODY = {body!r}\n")
+    (tmp_path / "test_quick.py").write_text(_block("quick start: test"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        env={"PATH": os.environ["PATH"], "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == failed, ran.stdout
+    for line in _block("quick start: output").splitlines() if failed else ():
+        assert line in ran.stdout.splitlines(), ran.stdout
 
 
 def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_path: Path) -> None:
@@ -95,5 +139,5 @@ def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_
 
 
 def test_the_rules_that_the_page_shows_are_taken(server: Service) -> None:
-    assert len(SHOWN_RULES) >= 8
+    assert len(SHOWN_RULES) >= 14
     server.make().rules(*map(json.loads, SHOWN_RULES))

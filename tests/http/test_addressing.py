@@ -14,6 +14,7 @@ from app.http.paths import RawPath
 from tests.conftest import TokenFor
 from tests.support.api import UNKNOWN_ID, Api, codes
 from tests.support.applications import open_app
+from tests.support.cases import paired
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
@@ -33,9 +34,11 @@ def test_any_valid_project_key_is_served_without_registration(app: Flask, token_
 
 
 @pytest.mark.parametrize(
-    "key", [65 * "x", "a.b", "a b", "a%20b", "ä", "%C3%A4", "a%2Fb", "a%00", "a%0A", "a:b", "a%25b", ""]
+    ("key", "method"),
+    paired(
+        [65 * "x", "a.b", "a b", "a%20b", "ä", "%C3%A4", "a%2Fb", "a%00", "a%0A", "a:b", "a%25b", ""], sorted(METHODS)
+    ),
 )
-@pytest.mark.parametrize("method", sorted(METHODS))
 def test_an_invalid_project_key_is_404(app: Flask, token_for: TokenFor, key: str, method: str) -> None:
     api = Api(app, "p", token_for("manage_test:p"))
     assert api.request(method, f"//{key}/resource").status_code == 404
@@ -73,29 +76,31 @@ def test_two_projects_may_use_the_same_resource_key(api: Api, other_project: Api
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "//",
-        "//{project}",
-        "//{project}/",
-        "//{project}/resources",
-        "//{project}/Resource",
-        "/",
-        "//{project}//resource",
-        "/{unknown}/",
-        "/{unknown}/more",
-        "/key=a-key/",
-        "/key=a-key/more",
-        "/sorted-query-parameters/",
-        "/sorted-query-parameters/more",
-        "/artificially-complex/path",
-        "/artificially-complex/path/uri-parameter-two=a/b",
-        "/artificially-complex/path/Uri-Parameter-One=a/b",
-        "//{project}/resource%2Fkey=a-key",
-        "//.env",
-    ],
+    ("path", "method"),
+    paired(
+        [
+            "//",
+            "//{project}",
+            "//{project}/",
+            "//{project}/resources",
+            "//{project}/Resource",
+            "/",
+            "//{project}//resource",
+            "/{unknown}/",
+            "/{unknown}/more",
+            "/key=a-key/",
+            "/key=a-key/more",
+            "/sorted-query-parameters/",
+            "/sorted-query-parameters/more",
+            "/artificially-complex/path",
+            "/artificially-complex/path/uri-parameter-two=a/b",
+            "/artificially-complex/path/Uri-Parameter-One=a/b",
+            "//{project}/resource%2Fkey=a-key",
+            "//.env",
+        ],
+        ["GET", "POST", "DELETE"],
+    ),
 )
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api: Api, path: str, method: str) -> None:
     target = path.format(project=api.project, unknown=UNKNOWN_ID)
     for sender in (api, Api(app, api.project, None)):
@@ -106,10 +111,12 @@ def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//", "//\u00c3\u00a4"],
+    ("path", "method"),
+    paired(
+        ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//", "//\u00c3\u00a4"],
+        ["GET", "POST", "HEAD"],
+    ),
 )
-@pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
 def test_an_empty_first_segment_makes_an_unknown_url(app: Flask, api: Api, path: str, method: str) -> None:
     # The path as WSGI has it: a test client would take the first segment for a host.
     target = path.format(project=api.project)

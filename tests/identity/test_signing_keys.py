@@ -174,7 +174,7 @@ def test_a_leaked_key_is_replaced_at_once_and_its_tokens_are_refused(
     assert [json.loads(line)["state"] for line in printed.splitlines()] == ["retired", "signs"]
     began = time.monotonic()
     while statuses(workers, before) != [401, 401]:
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
         time.sleep(0.05)
     assert statuses(workers, issue(keys)) == [200, 200]
 

@@ -1,26 +1,16 @@
-"""The archives of ``make dist``: building them, and what is in them."""
+"""What is in the archives of ``make dist``."""
 
-import os
 import subprocess
-import sys
 import zipfile
 from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path, PurePosixPath
 
-from tests.support.server import NOT_MEASURED, ROOT
+from tests.support.server import ROOT
 
 
-def build(folder: Path, umask: int = 0o022, of: str = "service") -> tuple[Path, Path]:
-    """Build sdist and wheel of the service, or of the testkit, from the work tree into a folder."""
-    subprocess.run(
-        [sys.executable, str(ROOT / ".ci/dist"), "--of", of, "--outdir", str(folder)],
-        cwd=folder.parent,
-        env=os.environ | NOT_MEASURED,
-        umask=umask,
-        check=True,
-        capture_output=True,
-    )
+def archives_in(folder: Path) -> tuple[Path, Path]:
+    """The sdist and the wheel that were built there."""
     (sdist,) = folder.glob("*.tar.gz")
     (wheel,) = folder.glob("*.whl")
     return sdist, wheel

@@ -10,14 +10,15 @@ import yaml
 from readme_renderer import markdown
 from trove_classifiers import classifiers, deprecated_classifiers
 
-from tests.installation.archives import build, metadata_of, names_in, packaged_files, place_in_wheel
+from tests.installation.archives import archives_in, metadata_of, names_in, packaged_files, place_in_wheel
+from tests.support.built import Built, build
 from tests.support.server import ROOT
 
 
 @pytest.fixture(scope="module")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def archives(built: Built) -> tuple[Path, Path]:
     """The sdist and the wheel."""
-    return build(tmp_path_factory.mktemp("archives"))
+    return archives_in(built("service"))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def wheel(archives: tuple[Path, Path]) -> Path:
 
 
 def test_building_twice_makes_the_same_bytes(archives: tuple[Path, Path], tmp_path: Path) -> None:
-    again = build(tmp_path / "again", umask=0o077)
+    again = archives_in(build("service", tmp_path / "again", umask=0o077))
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in archives]
 
 

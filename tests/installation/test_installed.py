@@ -4,15 +4,17 @@ The other packages of the environment are links to those of the tests; ``test_in
 """
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import open_folder
-from tests.installation.archives import build
+from tests.installation.archives import archives_in
 from tests.installation.environments import Installation, make_environment, own
 from tests.installation.walk import files_below, walk
+from tests.support.built import Built
 from tests.support.server import get
 
 NOT_OURS = 'raise SystemExit("a module of the user was imported: " + __file__)\n'
@@ -25,9 +27,9 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def wheel(place: Path) -> Path:
-    (place / "archives").mkdir()
-    return build(place / "archives" / "built")[1]
+def wheel(built: Built, place: Path) -> Path:
+    """In a folder that every account can read."""
+    return Path(shutil.copy(archives_in(built("service"))[1], place))
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import open_folder
-from tests.installation.archives import build
+from tests.installation.archives import archives_in
 from tests.installation.environments import Installation, ordinary_user, own
 from tests.installation.walk import walk
+from tests.support.built import build
 from tests.support.server import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.installers]
@@ -33,8 +34,7 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def archives(place: Path) -> tuple[Path, Path]:
     """The sdist and the wheel."""
-    (place / "archives").mkdir()
-    return build(place / "archives" / "built")
+    return archives_in(build("service", place / "archives"))
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
     The lines of after the publication find the built files on an index of this machine.
     """
     account, python = ordinary_user()
-    kit_wheel = build(place / "archives" / f"testkit-{mark}", of="testkit")[1]
+    kit_wheel = archives_in(build("testkit", place / f"testkit-{mark}"))[1]
     (lines,) = re.findall(rf"^<!-- {mark} -->\n```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
     environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
     home.mkdir(mode=0o755)

@@ -1,8 +1,6 @@
 """The npm package of ``testkit-js``: reproducible, complete, and in step with the Python package."""
 
 import json
-import subprocess
-import sys
 import tarfile
 import tomllib
 from pathlib import Path
@@ -10,25 +8,21 @@ from pathlib import Path
 import pytest
 
 from tests.installation.archives import packaged_files
+from tests.support.built import Built, build
 from tests.support.server import ROOT
 
 KIT = ROOT / "testkit-js"
 
 
-def build(folder: Path) -> Path:
-    command = [sys.executable, str(ROOT / ".ci/dist"), "--of", "testkit-js", "--outdir", str(folder)]
-    subprocess.run(command, check=True, capture_output=True)
-    (package,) = folder.iterdir()
+@pytest.fixture(scope="module")
+def package(built: Built) -> Path:
+    (package,) = built("testkit-js").iterdir()
     return package
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("npm"))
-
-
 def test_packing_twice_makes_the_same_bytes(package: Path, tmp_path: Path) -> None:
-    assert build(tmp_path / "again").read_bytes() == package.read_bytes()
+    (again,) = build("testkit-js", tmp_path / "again").iterdir()
+    assert again.read_bytes() == package.read_bytes()
 
 
 def test_it_has_code_types_and_texts_and_nothing_else(package: Path) -> None:

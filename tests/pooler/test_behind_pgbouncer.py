@@ -31,7 +31,7 @@ from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import migrate
-from app.database.migration_files import migration_ids
+from app.database.migrate import migration_ids
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder

@@ -1,5 +1,7 @@
 """An operator, rule or node that is added by half is an error, and never a condition that all resources fulfil."""
 
+import re
+from importlib.resources import files
 from typing import cast
 
 import pytest
@@ -9,6 +11,7 @@ from app.query.fields import Stage
 from app.query.language import Language, Terms, TreeMaker
 from app.query.predicate.ast import And, Condition, Parsed
 from app.query.predicate.compiler import compile_condition
+from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.query.predicate.resolver import read
 from tests.support.api import Api
 from tests.support.predicates import ask
@@ -23,6 +26,15 @@ def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start:
     )
     with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
         language.parse(text, Terms(500, ""), start)
+
+
+def test_every_operator_of_the_grammar_has_a_row() -> None:
+    grammar = files("app.query.predicate").joinpath("grammar.lark").read_text("utf-8")
+    alternatives = re.findall(r"^ +\| field _.*-> (\w+)$", grammar, re.MULTILINE)
+    signs = re.search(r"^COMPARISON: (.*)$", grammar, re.MULTILINE)
+    assert signs is not None
+    written = [name.replace("_", " ") for name in alternatives] + re.findall(r'"(.*?)"', signs.group(1))
+    assert sorted(written) == sorted([*OPERATORS, *NEGATIONS])
 
 
 def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

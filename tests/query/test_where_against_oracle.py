@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from app.query.fields import Stage
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
 from app.query.predicate.compiler import compile_condition
+from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.query.predicate.parser import parse, terms_of_request
 from app.query.predicate.resolver import read
 from tests.support.generated import examples
@@ -50,6 +51,16 @@ OPERANDS = {
 }
 
 COMPARISONS = ["=", "!=", "<>", "<", ">", "<=", ">="]
+OF_LISTS = ["in", "not in"]
+OF_LISTS_ON_ARRAYS = ["contains any", "contains all"]
+ALONE = ["is defined", "is not defined"]
+ALONE_ON_ARRAYS = ["is empty", "is not empty"]
+ON_TEXTS = ["matches ignore case"]
+
+
+def test_every_operator_is_generated() -> None:
+    generated = [*COMPARISONS, *OF_LISTS, *OF_LISTS_ON_ARRAYS, *ALONE, *ALONE_ON_ARRAYS, *ON_TEXTS]
+    assert sorted(generated) == sorted([*OPERATORS, *NEGATIONS]), "add it to one of these lists, and to atom_holds"
 
 
 def atoms(name: str, of: str, *, array: bool = False) -> st.SearchStrategy[Atom]:
@@ -58,17 +69,17 @@ def atoms(name: str, of: str, *, array: bool = False) -> st.SearchStrategy[Atom]
     many = st.lists(OPERANDS[of], min_size=1, max_size=3).map(tuple)
     alternatives = [
         st.builds(Atom, st.just(field), st.sampled_from(COMPARISONS), one),
-        st.builds(Atom, st.just(field), st.sampled_from(["in", "not in"]), many),
-        st.builds(Atom, st.just(field), st.sampled_from(["is defined", "is not defined"]), st.just(())),
+        st.builds(Atom, st.just(field), st.sampled_from(OF_LISTS), many),
+        st.builds(Atom, st.just(field), st.sampled_from(ALONE), st.just(())),
     ]
     if array:
         alternatives += [
-            st.builds(Atom, st.just(field), st.sampled_from(["contains any", "contains all"]), many),
-            st.builds(Atom, st.just(field), st.sampled_from(["is empty", "is not empty"]), st.just(())),
+            st.builds(Atom, st.just(field), st.sampled_from(OF_LISTS_ON_ARRAYS), many),
+            st.builds(Atom, st.just(field), st.sampled_from(ALONE_ON_ARRAYS), st.just(())),
         ]
     if of == "text":
         lettered = st.tuples(literals(st.sampled_from(TEXTS)))
-        alternatives.append(st.builds(Atom, st.just(field), st.just("matches ignore case"), lettered))
+        alternatives.append(st.builds(Atom, st.just(field), st.sampled_from(ON_TEXTS), lettered))
     return st.one_of(alternatives)
 
 
@@ -129,7 +140,7 @@ def printed(term: Parsed) -> str:
             return f"{name.text}({printed(inner)})"
         case Atom(name, operator, operands):
             values = [printed_operand(operand) for operand in operands]
-            listed = operator in ("in", "not in", "contains any", "contains all")
+            listed = operator in OF_LISTS + OF_LISTS_ON_ARRAYS
             return f"{name.text} {operator} " + (f"({', '.join(values)})" if listed else "".join(values))
 
 

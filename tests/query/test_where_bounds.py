@@ -214,6 +214,7 @@ CANONICAL = "fffa6d40-0000-7000-8000-000000000000"
         ("arrayOfIntExample in (5, 6)", "resource_object", "object @? "),
         ('arrayOfStringExample contains any ("x", "y")', "resource_object", "object @? "),
         ('arrayOfStringExample contains all ("x", "y")', "resource_object", "object @> "),
+        ('arrayOfIntExample = 5 or arrayOfStringExample = "x"', "resource_object", "object @? "),
         ("objectTypeProperty(arrayOfFloatExample = 0.5)", "resource_object", "object @> "),
         ("arrayOfObjectType(integerExample = 1 and integerExampleInt32 = 2)", "resource_object", "object @? "),
         ("arrayOfObjectType(integerExample = 1 or integerExample = 2)", "resource_object", "object @? "),

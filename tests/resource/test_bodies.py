@@ -13,12 +13,21 @@ from werkzeug.test import TestResponse
 
 from tests.support.api import UNKNOWN_ID, Api, codes, details
 from tests.support.bodies import assert_no_resources, draft, send_text
+from tests.support.cases import paired
 
 # Structure
 
 
-@pytest.mark.parametrize("text", ["[]", "[{}]", '"text"', "5", "1.5", "null", "true", '""'])
-@pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", ""), ("PATCH", ""), ("POST", f"/{UNKNOWN_ID}")])
+@pytest.mark.parametrize(
+    ("text", "method", "path"),
+    [
+        (a, *b)
+        for a, b in paired(
+            ["[]", "[{}]", '"text"', "5", "1.5", "null", "true", '""'],
+            [("POST", ""), ("PUT", ""), ("PATCH", ""), ("POST", f"/{UNKNOWN_ID}")],
+        )
+    ],
+)
 def test_a_json_body_that_is_not_an_object_is_400(api: Api, method: str, path: str, text: str) -> None:
     answer = send_text(api, text, method, path)
     assert answer.status_code == 400
@@ -30,42 +39,50 @@ FIELD = "objectTypeProperty"
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "found", "method"),
     [
-        ({}, [f"{FIELD}: Missing required value"]),
-        ({FIELD: None}, [f"{FIELD}: JSON object expected."]),
-        ({FIELD: []}, [f"{FIELD}: JSON object expected."]),
-        ({FIELD: "{}"}, [f"{FIELD}: JSON object expected."]),
-        ({FIELD: {}, "key": 5}, ["key: JSON String expected."]),
-        ({FIELD: {}, "id": 5}, ["id: JSON String expected."]),
-        ({FIELD: {}, "version": "1"}, ["version: JSON Number expected."]),
-        ({FIELD: {}, "version": True}, ["version: JSON Number expected."]),
-        (draft(arrayOfIntExample={}), [f"{FIELD} -> arrayOfIntExample: JSON Array expected."]),
-        (draft(arrayOfIntExample=1), [f"{FIELD} -> arrayOfIntExample: JSON Array expected."]),
-        (draft(arrayOfStringExample="text"), [f"{FIELD} -> arrayOfStringExample: JSON Array expected."]),
-        (
-            draft(arrayOfStringExample=["a", 5, None, True, ["b"]]),
-            [f"{FIELD} -> arrayOfStringExample -> {position}: JSON String expected." for position in (1, 2, 3, 4)],
-        ),
-        (
-            draft(arrayOfFloatExample=["0.5", 1, None, False]),
-            [f"{FIELD} -> arrayOfFloatExample -> {position}: JSON Number expected." for position in (0, 2, 3)],
-        ),
-        (
-            draft(arrayOfNumberNoDefaultsExample=[[1]]),
-            [f"{FIELD} -> arrayOfNumberNoDefaultsExample -> 0: JSON Number expected."],
-        ),
-        (
-            draft(arrayOfTwonumbersExample=[True, 1]),
-            [f"{FIELD} -> arrayOfTwonumbersExample -> 0: JSON Number expected."],
-        ),
-        (
-            draft(arrayOfObjectType=[{}, [], None, "x"]),
-            [f"{FIELD} -> arrayOfObjectType -> {position}: JSON object expected." for position in (1, 2, 3)],
-        ),
+        (*a, b)
+        for a, b in paired(
+            [
+                ({}, [f"{FIELD}: Missing required value"]),
+                ({FIELD: None}, [f"{FIELD}: JSON object expected."]),
+                ({FIELD: []}, [f"{FIELD}: JSON object expected."]),
+                ({FIELD: "{}"}, [f"{FIELD}: JSON object expected."]),
+                ({FIELD: {}, "key": 5}, ["key: JSON String expected."]),
+                ({FIELD: {}, "id": 5}, ["id: JSON String expected."]),
+                ({FIELD: {}, "version": "1"}, ["version: JSON Number expected."]),
+                ({FIELD: {}, "version": True}, ["version: JSON Number expected."]),
+                (draft(arrayOfIntExample={}), [f"{FIELD} -> arrayOfIntExample: JSON Array expected."]),
+                (draft(arrayOfIntExample=1), [f"{FIELD} -> arrayOfIntExample: JSON Array expected."]),
+                (draft(arrayOfStringExample="text"), [f"{FIELD} -> arrayOfStringExample: JSON Array expected."]),
+                (
+                    draft(arrayOfStringExample=["a", 5, None, True, ["b"]]),
+                    [
+                        f"{FIELD} -> arrayOfStringExample -> {position}: JSON String expected."
+                        for position in (1, 2, 3, 4)
+                    ],
+                ),
+                (
+                    draft(arrayOfFloatExample=["0.5", 1, None, False]),
+                    [f"{FIELD} -> arrayOfFloatExample -> {position}: JSON Number expected." for position in (0, 2, 3)],
+                ),
+                (
+                    draft(arrayOfNumberNoDefaultsExample=[[1]]),
+                    [f"{FIELD} -> arrayOfNumberNoDefaultsExample -> 0: JSON Number expected."],
+                ),
+                (
+                    draft(arrayOfTwonumbersExample=[True, 1]),
+                    [f"{FIELD} -> arrayOfTwonumbersExample -> 0: JSON Number expected."],
+                ),
+                (
+                    draft(arrayOfObjectType=[{}, [], None, "x"]),
+                    [f"{FIELD} -> arrayOfObjectType -> {position}: JSON object expected." for position in (1, 2, 3)],
+                ),
+            ],
+            ["POST", "PUT"],
+        )
     ],
 )
-@pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_a_missing_field_or_a_wrong_json_type_is_400_with_the_path_of_the_field(
     api: Api, method: str, body: dict[str, Any], found: list[str]
 ) -> None:

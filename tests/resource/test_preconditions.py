@@ -7,6 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.api import UNKNOWN_ID, Api, codes, send_concurrently
+from tests.support.cases import paired
 
 NEW: dict[str, Any] = {"arrayOfIntExample": [5]}
 
@@ -88,8 +89,7 @@ def test_a_write_with_if_match_of_other_versions_is_412(
     assert api.get("/key=a-key").get_json() == resource
 
 
-@pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
-@pytest.mark.parametrize("tags", MALFORMED)
+@pytest.mark.parametrize(("header", "tags"), paired(["If-Match", "If-None-Match"], MALFORMED))
 def test_a_write_with_a_malformed_entity_tag_is_400(
     api: Api, write: Write, resource: dict[str, Any], header: str, tags: str
 ) -> None:

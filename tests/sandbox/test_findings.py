@@ -237,5 +237,5 @@ def test_the_clauses_that_they_name_are_there() -> None:
 
 
 def test_the_page_lists_them() -> None:
-    rows = [row[:3] for row in Page("docs/sandbox.md").rows("Findings")]
+    rows = [row[:3] for row in Page("docs/sandbox-reference.md").rows("Findings")]
     assert rows == [[finding.title, finding.seen, finding.instead] for finding in FINDINGS]

@@ -1,7 +1,4 @@
 WITH found AS MATERIALIZED (
-    SELECT
-    FROM resource r
-    WHERE r.project_key = %(project_key)s
-        AND (r.object @> (SELECT %(where_0)s::jsonb) OR r.object @> (SELECT %(where_1)s::jsonb))
+    SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.object @? (SELECT %(where_0)s::jsonpath)
 )
 SELECT EXISTS (SELECT FROM found)

@@ -3,6 +3,6 @@ WITH found AS MATERIALIZED (
     FROM resource r
     WHERE r.project_key = %(project_key)s
         AND r.object @> (SELECT %(where_0)s::jsonb)
-        AND (r.object @> (SELECT %(where_1)s::jsonb) OR r.object @> (SELECT %(where_2)s::jsonb))
+        AND r.object @? (SELECT %(where_1)s::jsonpath)
 )
 SELECT EXISTS (SELECT FROM found)

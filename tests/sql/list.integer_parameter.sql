@@ -2,8 +2,7 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id
         FROM resource r
-        WHERE r.project_key = %(project_key)s
-            AND (r.object @> (SELECT %(where_0)s::jsonb) OR r.object @> (SELECT %(where_1)s::jsonb))
+        WHERE r.project_key = %(project_key)s AND r.object @? (SELECT %(where_0)s::jsonpath)
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -38,10 +37,7 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND CASE
-                    WHEN (r.object @> (SELECT %(where_0)s::jsonb) OR r.object @> (SELECT %(where_1)s::jsonb)) THEN true
-                    ELSE false
-                END
+                AND CASE WHEN r.object @? (SELECT %(where_0)s::jsonpath) THEN true ELSE false END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

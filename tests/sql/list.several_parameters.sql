@@ -4,7 +4,7 @@ WITH
         FROM resource r
         WHERE r.project_key = %(project_key)s
             AND r.object @> (SELECT %(where_0)s::jsonb)
-            AND (r.object @> (SELECT %(where_1)s::jsonb) OR r.object @> (SELECT %(where_2)s::jsonb))
+            AND r.object @? (SELECT %(where_1)s::jsonpath)
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -40,10 +40,7 @@ FROM (
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
                 AND CASE WHEN r.object @> (SELECT %(where_0)s::jsonb) THEN true ELSE false END
-                AND CASE
-                    WHEN (r.object @> (SELECT %(where_1)s::jsonb) OR r.object @> (SELECT %(where_2)s::jsonb)) THEN true
-                    ELSE false
-                END
+                AND CASE WHEN r.object @? (SELECT %(where_1)s::jsonpath) THEN true ELSE false END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

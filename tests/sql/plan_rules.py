@@ -46,6 +46,14 @@ TIMES_AT_MOST = 6
 the total and a facet each."""
 
 
+WHAT_NEXT = """
+A statement may read few rows, or 1 % of the project, with any statistics. `tests/support/plans.py` shows its plan:
+EXPLAIN (ANALYZE, BUFFERS) of tests/sql/<name>.sql with the parameters of the walk. Either give its condition an index
+that serves it in every mode (docs/performance.md names those that there are), or, if what a client asks has to read the
+whole project, add the name to READ_ALL in tests/sql/plan_rules.py, with the reason, and its lane to
+app/resource/reading/lanes.py."""
+"""What to do with a statement that reads too much, for the message of a failure."""
+
 Reads = dict[tuple[str, str], Counter[str]]
 """What was read, by the step and the way to plan its statement."""
 

@@ -4,10 +4,10 @@ SELECT
     c.secret_hash,
     p.created_at,
     p.expires_at,
-    p.is_removed,
     p.clock,
     p.ids,
-    p.token_epoch,
     p.token_ttl_s,
-    p.run
+    p.run,
+    p.token_epoch,
+    p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id

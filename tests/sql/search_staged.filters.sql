@@ -4,8 +4,11 @@ WITH
         FROM resource r
         WHERE r.project_key = %(project_key)s
             AND (
-                r.staged_object_type IS NULL AND r.object @> (SELECT %(filter_0_0)s::jsonb)
-                OR r.staged_object_type IS NOT NULL AND r.staged_object @> (SELECT %(filter_0_0)s::jsonb)
+                (
+                    r.staged_object_type IS NULL AND r.object @> (SELECT %(filter_0_0)s::jsonb)
+                    OR r.staged_object_type IS NOT NULL AND r.staged_object @> (SELECT %(filter_0_0)s::jsonb)
+                )
+                AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
             )
             AND CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
@@ -47,8 +50,11 @@ FROM (
                 AND r.project_key = %(project_key)s
                 AND CASE
                     WHEN (
-                        r.staged_object_type IS NULL AND r.object @> (SELECT %(filter_0_0)s::jsonb)
-                        OR r.staged_object_type IS NOT NULL AND r.staged_object @> (SELECT %(filter_0_0)s::jsonb)
+                        (
+                            r.staged_object_type IS NULL AND r.object @> (SELECT %(filter_0_0)s::jsonb)
+                            OR r.staged_object_type IS NOT NULL AND r.staged_object @> (SELECT %(filter_0_0)s::jsonb)
+                        )
+                        AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
                     )
                         THEN true
                     ELSE false

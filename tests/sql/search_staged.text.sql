@@ -9,8 +9,11 @@ WITH
         FROM resource r
         WHERE r.project_key = %(project_key)s
             AND (
-                r.staged_object_type IS NULL AND r.words @@ (SELECT %(tsquery)s::tsquery)
-                OR r.staged_object_type IS NOT NULL AND r.staged_words @@ (SELECT %(tsquery)s::tsquery)
+                (
+                    r.staged_object_type IS NULL AND r.words @@ (SELECT %(tsquery)s::tsquery)
+                    OR r.staged_object_type IS NOT NULL AND r.staged_words @@ (SELECT %(tsquery)s::tsquery)
+                )
+                AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
             )
         LIMIT 10000 + 1
     ),
@@ -52,8 +55,11 @@ FROM (
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
                 AND (
-                    r.staged_object_type IS NULL AND r.words @@ (SELECT %(tsquery)s::tsquery)
-                    OR r.staged_object_type IS NOT NULL AND r.staged_words @@ (SELECT %(tsquery)s::tsquery)
+                    (
+                        r.staged_object_type IS NULL AND r.words @@ (SELECT %(tsquery)s::tsquery)
+                        OR r.staged_object_type IS NOT NULL AND r.staged_words @@ (SELECT %(tsquery)s::tsquery)
+                    )
+                    AND CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END
                 )
             ORDER BY ts_rank(
                 CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END,

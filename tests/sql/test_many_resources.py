@@ -6,7 +6,7 @@ of before. It takes some minutes.
 
 import pytest
 
-from tests.sql.plan_rules import excesses
+from tests.sql.plan_rules import WHAT_NEXT, excesses
 from tests.support.plans import open_planner, statements_of_projects
 from tests.support.walk import Walked
 
@@ -20,9 +20,9 @@ def test_alone(walked: Walked, alone: str) -> None:
     statements = statements_of_projects(walked)
     with open_planner() as planner:
         project = planner.load(alone, SIZES[alone])
-        assert excesses(planner, statements, project) == [], "just loaded"
+        assert excesses(planner, statements, project) == [], f"just loaded{WHAT_NEXT}"
         planner.analyse()
-        assert excesses(planner, statements, project) == [], "analysed"
+        assert excesses(planner, statements, project) == [], f"analysed{WHAT_NEXT}"
 
 
 @pytest.mark.parametrize(("sooner", "later"), [("few", "many"), ("many", "few"), ("many", "most"), ("most", "many")])
@@ -32,6 +32,10 @@ def test_beside_another(walked: Walked, sooner: str, later: str) -> None:
         first = planner.load(sooner, SIZES[sooner])
         planner.analyse()
         second = planner.load(later, SIZES[later])
-        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], "stale statistics"
+        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], (
+            f"stale statistics{WHAT_NEXT}"
+        )
         planner.analyse()
-        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], "analysed"
+        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], (
+            f"analysed{WHAT_NEXT}"
+        )

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.api import UNKNOWN_ID, Api, codes, details
+from tests.support.cases import paired
 from tests.support.predicates import SORTED
 
 
@@ -56,11 +57,38 @@ def test_a_boolean_parameter_with_another_word_is_400(api: Api, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["%2B20", "+20", "020", "0x14", ".5", "20.", "1_0", "%D9%A2%D9%A0", "20%20", "%2020", "2e", "2e1.0", "1,0", "--1",
-     "%C2%B2", "Infinity", "-Infinity", "nan", "NaN", "1e400", "-1e400", '"20"', "[20]", "%00", f"{5000 * '9'}"],
-)  # fmt: skip
-@pytest.mark.parametrize("name", ["limit", "offset", "floatParameter", "integerParameter", "withMarkdownDescription"])
+    ("text", "name"),
+    paired(
+        [
+            "%2B20",
+            "+20",
+            "020",
+            "0x14",
+            ".5",
+            "20.",
+            "1_0",
+            "%D9%A2%D9%A0",
+            "20%20",
+            "%2020",
+            "2e",
+            "2e1.0",
+            "1,0",
+            "--1",
+            "%C2%B2",
+            "Infinity",
+            "-Infinity",
+            "nan",
+            "NaN",
+            "1e400",
+            "-1e400",
+            '"20"',
+            "[20]",
+            "%00",
+            f"{5000 * '9'}",
+        ],
+        ["limit", "offset", "floatParameter", "integerParameter", "withMarkdownDescription"],
+    ),
+)
 def test_a_number_parameter_that_is_not_a_json_number_is_400(api: Api, name: str, text: str) -> None:
     [message] = refused(api, f"{name}={text}")
     assert message.startswith(f"Malformed parameter: {name}: ")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isinf
-from typing import LiteralString, assert_never
+from typing import LiteralString, TypeGuard, assert_never
 from uuid import UUID
 
 from app.errors import unreachable
@@ -63,6 +63,16 @@ def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString 
     compiler = _Compiler(stage, prefix)
     terms = [ClauseTerm(compiler.condition(each), _is_about_documents(each)) for each in _terms(condition)]
     return Clause(tuple(terms), compiler.parameters)
+
+
+def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
+    """Whether a condition holds for an array of scalars that has one of some values."""
+    return (
+        isinstance(condition, Holds)
+        and condition.field.type in (FieldType.TEXTS, FieldType.NUMBERS)
+        and condition.operator.array is ArraySearch.CONTAINS_ANY
+        and not condition.negated
+    )
 
 
 def _terms(condition: Condition) -> list[Condition]:
@@ -122,7 +132,7 @@ class _Compiler:
             case AllOf(conditions):
                 return _joined(" AND ", [self.condition(inner) for inner in conditions])
             case AnyOf(conditions):
-                return _joined(" OR ", [self.condition(inner) for inner in conditions])
+                return self._any(conditions)
             case Holds():
                 return _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
             case HasElement():
@@ -131,6 +141,15 @@ class _Compiler:
                 return self._contains(document)
             case _:
                 assert_never(condition)
+
+    def _any(self, conditions: Sequence[Condition]) -> LiteralString:
+        """One jsonpath asks for the values of several arrays of scalars: that is one search of the index for all."""
+        of_arrays = [inner for inner in conditions if _asks_for_values(inner)]
+        if len(of_arrays) < 2:
+            return _joined(" OR ", [self.condition(inner) for inner in conditions])
+        tests = [_any_of("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays]
+        others: list[LiteralString] = [self.condition(inner) for inner in conditions if not _asks_for_values(inner)]
+        return _joined(" OR ", [self._found_by(f"$ ? ({' || '.join(tests)})"), *others])
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
         name = numbered(self.prefix, len(self.parameters))

@@ -1,12 +1,13 @@
 """Parses predicates."""
 
 import re
-from typing import cast
+from typing import Any, cast
 
 from lark import Token, v_args
 
 from app.query.language import InvalidExpression, Language, Terms, TreeMaker, number_of, place, position_of, text_of
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
+from app.query.predicate.operators import NEGATIONS, OPERATORS
 
 DEPTH_AT_MOST = 32
 """Nested parentheses. It also bounds every recursion over the trees."""
@@ -72,6 +73,13 @@ def _raise_if_too_deep(text: str) -> None:
 
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
+    def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
+        token = data.replace("_", " ")
+        if token in OPERATORS or token in NEGATIONS:
+            name, *operands = children
+            return Atom(name, token, tuple(operands))
+        return super().__default__(data, children, meta)
+
     def disjunction(self, *terms: Parsed) -> Parsed:
         return Or(terms)
 
@@ -86,33 +94,6 @@ class _TreeMaker(TreeMaker):
 
     def comparison(self, name: Name, token: Token, operand: Operand) -> Parsed:
         return Atom(name, token.value, (operand,))
-
-    def is_in(self, name: Name, *operands: Operand) -> Parsed:
-        return Atom(name, "in", operands)
-
-    def is_not_in(self, name: Name, *operands: Operand) -> Parsed:
-        return Atom(name, "not in", operands)
-
-    def contains_any(self, name: Name, *operands: Operand) -> Parsed:
-        return Atom(name, "contains any", operands)
-
-    def contains_all(self, name: Name, *operands: Operand) -> Parsed:
-        return Atom(name, "contains all", operands)
-
-    def is_defined(self, name: Name) -> Parsed:
-        return Atom(name, "is defined", ())
-
-    def is_not_defined(self, name: Name) -> Parsed:
-        return Atom(name, "is not defined", ())
-
-    def is_empty(self, name: Name) -> Parsed:
-        return Atom(name, "is empty", ())
-
-    def is_not_empty(self, name: Name) -> Parsed:
-        return Atom(name, "is not empty", ())
-
-    def matches_ignore_case(self, name: Name, operand: Operand) -> Parsed:
-        return Atom(name, "matches ignore case", (operand,))
 
     def field(self, token: Token) -> Name:
         text = token.value.strip("`") if token.type == "QUOTED_NAME" else token.value

@@ -25,6 +25,9 @@ WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
 TROUBLES = ("401", "409", "429", "503", "lost")
 """What a client should recover from: statuses, and answers that it did not get whole."""
 
+REFUSALS = (400, 403, 405, 413, 414, 415)
+"""Statuses that the same request gets again."""
+
 _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 """What a rule does to a connection so that the client has no whole answer."""
 
@@ -54,7 +57,8 @@ class Past:
     path: str
     call: bytes
     aim: bytes
-    headers: bytes
+    headers: bytes | None
+    """A hash of them; None unless the request was refused for what it is."""
     status: int | None
     began: float
     answered: float
@@ -129,7 +133,7 @@ class Look:
             path=self.path,
             call=self.call,
             aim=self.aim,
-            headers=self.header_hash,
+            headers=self.header_hash if self.status in REFUSALS else None,
             status=self.status,
             began=self.began,
             answered=self.entry.answered_at,
@@ -213,7 +217,7 @@ class Look:
             return ()
         return tuple(parse_qsl(self.text, keep_blank_values=True))
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Parameters of the query string, then fields of the form."""
         return self.query + self.form

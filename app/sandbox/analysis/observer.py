@@ -3,10 +3,8 @@
 import logging
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
 
 from app.sandbox.analysis.clients import Before, Client, Page
 from app.sandbox.analysis.exercised import exercised_by
@@ -32,8 +30,6 @@ _ID = re.compile(f'"id":"({_UUID.pattern})"')
 
 _log = logging.getLogger("app.sandbox")
 
-Looked = TypeVar("Looked")
-
 
 @dataclass(frozen=True, slots=True)
 class _Blame:
@@ -55,7 +51,7 @@ class Observer:
         self._client_id = client_id
         self._journal = journal
         self._known = known
-        self._clients: dict[tuple[str, str | None], Client] = {}
+        self._clients: dict[tuple[str, str], Client] = {}
         self._failed: dict[bytes, Past] = {}
         """What has failed lately, by call; a 409 also by aim."""
         self._tally = Tally()
@@ -88,9 +84,10 @@ class Observer:
         return made
 
     def _client_of(self, entry: Entry) -> Client:
-        agent = next((value for name, value in entry.request.pairs() if name.lower() == "user-agent"), None)
+        if entry.agent is None:
+            entry.agent = next((value for name, value in entry.request.pairs() if name.lower() == "user-agent"), "")
         # A request that was refused for its token is that of the project's client: others have none for it.
-        key = entry.client_id or self._client_id, agent
+        key = entry.client_id or self._client_id, entry.agent
         client = self._clients.get(key)
         if client is None:
             if len(self._clients) >= _CLIENTS_AT_MOST:
@@ -103,9 +100,12 @@ class Observer:
     def _judge(self, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry)
-        _tolerantly(lambda: self._looked_at(look), None, look)
+        try:
+            self._look_at(look)
+        except Exception as error:  # noqa: BLE001 -- who reads a journal wants to see just what no program can read
+            _report(error, look)
 
-    def _looked_at(self, look: Look) -> None:
+    def _look_at(self, look: Look) -> None:
         client = self._client_of(look.entry)
         self._tally.count(exercised_by(look, self._known))
         before = client.before(look)
@@ -117,12 +117,17 @@ class Observer:
         if look.entry.is_beside:
             self._withdraw(client, look.aim)
         for finding in FINDINGS:
-            if finding.look is not None:
-                detail = _tolerantly(partial(finding.look, before, look), None, look)
-                if detail is not None:
-                    found = Found(look.number, finding, shown(detail))
-                    self._journal.found(look.number, found)
-                    self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
+            if finding.look is None:
+                continue
+            try:
+                detail = finding.look(before, look)
+            except Exception as error:  # noqa: BLE001 -- whatever it is, the other looks are to be made
+                _report(error, look)
+                continue
+            if detail is not None:
+                found = Found(look.number, finding, shown(detail))
+                self._journal.found(look.number, found)
+                self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
         if before.last is not None and is_refused_again(before.last, look):
             past.in_row = before.last.in_row + 1
         for episode in client.chains.follow(look, past, client.may_follow):
@@ -200,13 +205,6 @@ def _page_found(client: Client) -> Iterator[tuple[int, Found]]:
         yield page.number, Found(page.number, BY_ID[PAGE_FOR_ONE], detail)
 
 
-def _tolerantly(look: Callable[[], Looked], otherwise: Looked, entry: Look) -> Looked:
-    """Look at an entry. A look that fails finds nothing, and hides nothing else.
-
-    A client sends what it likes, and who reads a journal wants to see just that.
-    """
-    try:
-        return look()
-    except Exception as error:  # noqa: BLE001 -- whatever it is, the other looks are to be made
-        _log.warning("a look at an entry failed", extra={"fields": {"request": entry.number, "reason": repr(error)}})
-        return otherwise
+def _report(error: Exception, look: Look) -> None:
+    """Log that a request could not be looked at. A client sends what it likes, and its other requests are judged."""
+    _log.warning("a look at an entry failed", extra={"fields": {"request": look.number, "reason": repr(error)}})

@@ -5,12 +5,10 @@ Whoever asks knows for certain that it is the same client (:mod:`app.sandbox.ana
 
 from typing import Any, cast
 
-from app.sandbox.analysis.look import Look, Past
+from app.sandbox.analysis.look import REFUSALS, Look, Past
 
 _EARLY_S = 0.05
 """A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
-
-_REFUSALS = (400, 403, 405, 413, 414, 415)
 
 _ASSERTED = 2
 """So often in a row a test may assert the same refusal."""
@@ -59,20 +57,16 @@ def stale(before: Past, entry: Look) -> str | None:
 
 def refused(before: Past, entry: Look) -> str | None:
     """It is a request that was refused for what it is, twice in a row, without a change."""
-    if (
-        before.in_row < _ASSERTED
-        or before.status not in (400, 403, 405, 413, 414, 415)
-        or entry.status != before.status
-    ):
-        return None
-    if before.is_ordered or entry.is_ordered or not is_refused_again(before, entry):
+    if before.in_row < _ASSERTED or before.is_ordered or entry.is_ordered or not is_refused_again(before, entry):
         return None
     return f"Request {before.number} was the same, and was {before.status}."
 
 
 def is_refused_again(before: Past, entry: Look) -> bool:
     """Whether the same request is refused as the one before."""
-    return before.status == entry.status and (before.call, before.headers) == (entry.call, entry.header_hash)
+    if before.status != entry.status or before.status not in REFUSALS:
+        return False
+    return (before.call, before.headers) == (entry.call, entry.header_hash)
 
 
 def same_token(before: Past, entry: Look) -> str | None:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Any, cast
 
-from werkzeug.datastructures import Headers
-
 from app.sandbox.api.orders import Expectation
-from app.sandbox.faults.requests import TOKEN_PATH, path_below
+from app.sandbox.faults.requests import path_below, sent_of
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
 from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
@@ -58,17 +56,7 @@ def _status_of(entry: Entry) -> int | None:
 
 
 def _sent(entry: Entry, budget: Budget) -> Sent:
-    path = entry.target.partition("?")[0]
-    return Sent(
-        entry.operation,
-        entry.method,
-        TOKEN_PATH if path == TOKEN_PATH else path_below(entry.target),
-        entry.client_id,
-        query=entry.target.partition("?")[2],
-        headers=Headers(list(entry.request.pairs())),
-        read=lambda: entry.request.body,
-        budget=budget,
-    )
+    return sent_of(entry, lambda: entry.request.body, budget)
 
 
 def told(expectation: Expectation, found: int) -> str:

@@ -172,43 +172,25 @@ def with_failing_connection(
     """
     pace_s = rule.pace_ms / 1000
 
-    def close(_: bytes) -> Generator[bytes]:
-        yield from ()
+    def send(body: bytes) -> Generator[bytes]:
+        match rule.connection:
+            case "reset":
+                reset(connection)
+            case "garbage":
+                send_raw(connection, _GARBAGE)
+            case "truncate":
+                yield body[: len(body) // 2]
+            case "stall":
+                yield b""
+                wait(pace_s)
+            case "drip":
+                for number in range(len(body)):
+                    if number and (number * pace_s > _DRIPPED_S_AT_MOST or not wait(pace_s)):
+                        raise end()
+                    yield body[number : number + 1]
+                return
+            case _:
+                pass
         raise end()
 
-    def reset_(_: bytes) -> Generator[bytes]:
-        yield from ()
-        reset(connection)
-        raise end()
-
-    def garbage(_: bytes) -> Generator[bytes]:
-        yield from ()
-        send_raw(connection, _GARBAGE)
-        raise end()
-
-    def truncate(body: bytes) -> Generator[bytes]:
-        yield body[: len(body) // 2]
-        raise end()
-
-    def stall(_: bytes) -> Generator[bytes]:
-        yield b""
-        wait(pace_s)
-        raise end()
-
-    def drip(body: bytes) -> Generator[bytes]:
-        lasted = 0.0
-        for number in range(len(body)):
-            yield body[number : number + 1]
-            lasted += pace_s
-            if number + 1 < len(body) and (lasted > _DRIPPED_S_AT_MOST or not wait(pace_s)):
-                raise end()
-
-    senders = {
-        "close": close,
-        "reset": reset_,
-        "garbage": garbage,
-        "truncate": truncate,
-        "stall": stall,
-        "drip": drip,
-    }
-    return OrderedAnswer(answer, senders[rule.connection or "close"])
+    return OrderedAnswer(answer, send)

@@ -25,13 +25,12 @@ from app.openapi.marks import operation_of
 from app.sandbox.analysis.refusals import with_clauses
 from app.sandbox.connections import ConnectionRecord, Connections, TooManyWaits, Waited
 from app.sandbox.faults import answers, conflicts, noting, requests
-from app.sandbox.faults.decisions import Decision
+from app.sandbox.faults.noting import Decision
 from app.sandbox.faults.preferences import read_preferences
 from app.sandbox.projects.described import removed
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
-from app.sandbox.rules.matching import Sent
 from app.sandbox.rules.rules import Rule
 
 RULE_HEADER = "X-Sandbox-Rule"
@@ -105,16 +104,7 @@ class Hooks:
     def _obey(self, decision: Decision, request: Request) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
         entry = decision.note.entry
-        path = request.path if request.path == requests.TOKEN_PATH else requests.path_below(entry.target)
-        sent = Sent(
-            entry.operation,
-            entry.method,
-            path,
-            entry.client_id,
-            query=entry.target.partition("?")[2],
-            headers=request.headers,
-            read=partial(requests.read_whole, request),
-        )
+        sent = requests.sent_of(entry, partial(requests.read_whole, request))
         project = decision.project
         for counted in project.rules:
             rule = counted.rule

@@ -1,9 +1,9 @@
-"""Notes each request to a sandbox project: when it arrives, when its answer is decided, and when it ends."""
+"""What the sandbox does to a request, and what it notes of it: its arrival, the answer that is decided, and its end."""
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 from flask import Request, Response, g
 
@@ -13,27 +13,13 @@ from app.identity.verification import VerifiedToken
 from app.sandbox.analysis.observer import Observer
 from app.sandbox.connections import Connections
 from app.sandbox.faults import requests
+from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
 from app.sandbox.journal.journal import Journal
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import Rule
 
 _WITHOUT_BODY = (204, 304)
-
-
-class Ordered(Protocol):
-    """What was done to a request on order."""
-
-    client_gone: bool
-
-    @property
-    def connection_rule(self) -> Rule | None:
-        """The rule that spoils the connection."""
-        ...
-
-    def described(self) -> Mapping[str, Any] | None:
-        """What an entry says of it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +31,7 @@ class Note:
     observer: Observer
     connections: Connections
 
-    def show(self, request: Request, ordered: Ordered | None, answer: Response) -> None:
+    def show(self, request: Request, ordered: "Decision | None", answer: Response) -> None:
         """Note an answer that is decided."""
         entry, record = self.entry, _record()
         requests.note_body(request, entry.request)
@@ -61,7 +47,7 @@ class Note:
             entry.rule = ordered.described()
             entry.client_gone |= ordered.client_gone
 
-    def decide(self, request: Request, ordered: Ordered | None, answer: Response) -> None:
+    def decide(self, request: Request, ordered: "Decision | None", answer: Response) -> None:
         """Note the answer that is going to be sent, and the end once it is sent."""
         entry, began, environ = self.entry, _record().started, request.environ
         self.show(request, ordered, answer)
@@ -83,6 +69,59 @@ class Note:
             self.journal.end(entry)
 
         answer.call_on_close(ended)
+
+
+@dataclass(slots=True)
+class Decision:
+    """What is done to the current request; ``g.sandbox`` has it from :meth:`Hooks.before` on."""
+
+    project: SandboxProject
+    note: Note
+    client: Any = None
+    """The socket of the client; None without a worker."""
+    preferences: Preferences = NO_PREFERENCES
+    acting: list[Rule] = field(default_factory=list[Rule])
+    """The rules that act, in their order."""
+    is_carried_out: bool = True
+    """Whether the request reached its view."""
+    replaced_status: int | None = None
+    """The status that the answer had before a rule changed it."""
+    waited_s: float = 0.0
+    client_gone: bool = False
+    """Whether the client closed its connection while the answer waited."""
+
+    @property
+    def connection_rule(self) -> Rule | None:
+        """The rule that spoils the connection."""
+        return next((rule for rule in self.acting if rule.connection is not None), None)
+
+    @property
+    def label(self) -> str:
+        """What answers and logs say of the rules that act."""
+        return ", ".join(rule.label for rule in self.acting)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What is done, each once, in words of :data:`app.sandbox.rules.rules.KINDS`."""
+        kinds = [kind for rule in self.acting for kind in rule.kinds]
+        return list(dict.fromkeys([*(["prefer"] if self.preferences.applied else []), *kinds]))
+
+    def described(self) -> Mapping[str, Any] | None:
+        """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
+        if not self.acting and not self.preferences.applied:
+            return None
+        rule = self.acting[-1] if self.acting else None
+        return {
+            "name": None if rule is None else rule.name,
+            "number": None if rule is None else rule.number,
+            "all": [{"name": each.name, "number": each.number} for each in self.acting],
+            "prefer": self.preferences.applied or None,
+            "does": self.kinds,
+            "phase": None if rule is None else rule.phase,
+            "carriedOut": self.is_carried_out,
+            "replacedStatus": self.replaced_status,
+            "waitedMs": round(self.waited_s * 1000),
+        }
 
 
 def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Note:

@@ -112,6 +112,8 @@ class Entry:
     had_backlog: bool = False
     """Whether connections were waiting to be accepted then."""
     is_judged: bool = False
+    agent: str | None = None
+    """The User-Agent, empty if there is none; None: it has not been looked up."""
     repeats: int | None = None
     """The number of the failed request that this one repeats."""
     findings: list[Describable] = field(default_factory=list[Describable])

@@ -2,7 +2,6 @@
 
 import { Component, html, useEffect, useMemo, useRef, useState } from "./preact.js";
 import { curlLine, projects, root, tokenOf } from "./api.js";
-import { headersCompared, linesCompared } from "./compare.js";
 import { Copy, Empty, Fault, Link, Status, milliseconds, pretty, time } from "./parts.js";
 import { go } from "./place.js";
 import { curlOf, repeat, whyNotRepeated } from "./repeat.js";
@@ -162,14 +161,11 @@ function Detail({ entry, before, onRepeat }) {
         rule.waitedMs ? ` The answer waited ${milliseconds(rule.waitedMs)}.` : ""}</p></div>`}
     ${before && html`<div class="note"><h4>It repeats request ${before.number}</h4>
       <p>${before.response === null ? "That one had no answer." : `That one was ${before.response.status}.`} This one came ${
-        milliseconds(new Date(entry.startedAt) - new Date(before.startedAt))} later. Differences are marked. <${Link} to=${{ entry: before.number }}>Show request ${before.number}</${Link}></p></div>`}
+        milliseconds(new Date(entry.startedAt) - new Date(before.startedAt))} later. <${Link} to=${{ entry: before.number }}>Show request ${before.number}</${Link}></p></div>`}
     <div class="sides">
-      <${Message} title="Request" first="${request.method} ${request.target} ${request.httpVersion}"
-        firstBefore=${before && `${before.request.method} ${before.request.target} ${before.request.httpVersion}`}
-        message=${request} before=${before?.request} />
+      <${Message} title="Request" first="${request.method} ${request.target} ${request.httpVersion}" message=${request} />
       ${response
-        ? html`<${Message} title="Answer" first="${request.httpVersion} ${response.status}" firstBefore=${before?.response && `${before.request.httpVersion} ${before.response.status}`}
-            message=${response} before=${before?.response} />`
+        ? html`<${Message} title="Answer" first="${request.httpVersion} ${response.status}" message=${response} />`
         : html`<section class="side"><h4>Answer</h4><p class="soft">${entry.underWay ? "The request is under way." : entry.clientGone ? "The client had closed the connection." : "None: the connection ended without one."}</p></section>`}
     </div>
     <dl class="about">
@@ -208,33 +204,12 @@ export function marked(text) {
   return text.split("`").map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 }
 
-const MARKS = { same: " ", added: "+", removed: "−" };
-const SAID = { same: "", added: "added: ", removed: "removed: " };
-
-function Lines({ lines, label }) {
-  const compared = lines.some((line) => line.kind !== "same");
-  return html`<pre tabindex="0" aria-label=${label} class=${compared ? "compared" : ""}>${lines.map((line) => html`<span class="l ${line.kind}">${
-    compared && html`<span class="sign" aria-hidden="true">${MARKS[line.kind]}</span>`}${
-    line.kind !== "same" && html`<span class="hidden">${SAID[line.kind]}</span>`}${line.text}
-</span>`)}</pre>`;
+function Message({ title, first, message }) {
+  const head = [first, ...message.headers.map(([name, value]) => `${name}: ${value}`)].join("\n");
+  const body = useMemo(() => textOf(message.body), [message]);
+  return html`<section class="side"><h4>${title}</h4><pre tabindex="0" aria-label="${title}: head">${head}</pre>
+    ${body === null ? html`<p class="soft">No body.</p>` : html`<pre tabindex="0" aria-label="${title}: body">${body}</pre>`}
+    ${message.body?.truncated && html`<p class="soft">Cut: ${message.body.size ?? "an unknown number of"} bytes in all.</p>`}</section>`;
 }
 
-function Message({ title, first, firstBefore, message, before }) {
-  const head = useMemo(() => {
-    const start = linesCompared(first, firstBefore || first);
-    return [...start, ...headersCompared(message.headers, before?.headers)];
-  }, [message, before]);
-  const body = useMemo(() => bodyLines(message.body, before?.body), [message, before]);
-  return html`<section class="side"><h4>${title}</h4><${Lines} lines=${head} label="${title}: head" />
-    ${body ? html`<${Lines} lines=${body} label="${title}: body" />${message.body?.truncated && html`<p class="soft">Cut: ${message.body.size ?? "an unknown number of"} bytes in all.</p>`}`
-      : html`<p class="soft">No body.</p>`}</section>`;
-}
-
-const textOf = (body) => (body === null || body === undefined ? null : body.text === undefined ? `(base64) ${body.base64}` : pretty(body.text));
-
-function bodyLines(body, before) {
-  const text = textOf(body);
-  if (text === null) return null;
-  const earlier = textOf(before);
-  return linesCompared(text, earlier === null ? text : earlier);
-}
+const textOf = (body) => (body === null ? null : body.text === undefined ? `(base64) ${body.base64}` : pretty(body.text));

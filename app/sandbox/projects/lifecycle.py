@@ -86,35 +86,18 @@ class Projects:
 
     def _load(self, connection: Connection) -> Generator[SandboxProject]:
         for row in sorted(store.all_rows(connection), key=lambda each: each.created_at):
-            yield self._live(
-                row.project_key, row.client_id, bytes(row.secret_hash or b""), row.created_at, row.expires_at,
-                ProjectClock.read(row.clock), ids=row.ids, token_ttl_s=row.token_ttl_s, run=row.run,
-                token_epoch=row.token_epoch, is_removed=row.is_removed,
-            )  # fmt: skip
+            yield self._live(row)
 
-    def _live(
-        self,
-        project_key: str,
-        client_id: str,
-        secret_hash: bytes,
-        created_at: datetime,
-        expires_at: datetime,
-        clock: ProjectClock,
-        *,
-        ids: str | dict[str, Any],
-        token_ttl_s: int | None,
-        run: str | None,
-        token_epoch: int = 0,
-        is_removed: bool = False,
-    ) -> SandboxProject:
-        journal, observer = self._begin_journal(project_key, client_id)
-        if run is not None and not is_removed:
-            self._runs.join(run, observer)
+    def _live(self, row: store.Row) -> SandboxProject:
+        """A stored project, as requests see it."""
+        journal, observer = self._begin_journal(row.project_key, row.client_id)
+        if row.run is not None and not row.is_removed:
+            self._runs.join(row.run, observer)
         return SandboxProject(
-            key=project_key, client_id=client_id, secret_hash=secret_hash, created_at=created_at,
-            expires_at=expires_at, is_removed=is_removed, clock=clock,
-            seed=seed_of(json.loads(ids) if isinstance(ids, str) else ids), token_epoch=token_epoch,
-            token_ttl_s=token_ttl_s, run=run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
+            key=row.project_key, client_id=row.client_id, secret_hash=bytes(row.secret_hash or b""),
+            created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
+            clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), token_epoch=row.token_epoch,
+            token_ttl_s=row.token_ttl_s, run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
             journal=journal, observer=observer,
         )  # fmt: skip
 
@@ -189,10 +172,11 @@ class Projects:
             if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
-            if not store.insert(
-                connection, project_key, client.client_id, created_at, expires_at, clock, order.clock, order.ids,
-                ids_made=len(order.drafts), token_ttl_s=order.token_ttl_s, run=order.run,
-            ):  # fmt: skip
+            row = store.Row(
+                project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at,
+                clock.stored(), json.dumps(order.ids), order.token_ttl_s, order.run,
+            )  # fmt: skip
+            if not store.insert(connection, row, order.clock, {**order.ids, "made": len(order.drafts)}):
                 raise errors.duplicate_field("projectKey", project_key)
             if order.drafts:
                 at = text_of(clock.write_time() or created_at)
@@ -209,10 +193,7 @@ class Projects:
             token = issued_tokens.issue_token(
                 connection, self._settings.issuer, client.client_id, scopes, lifetime_s, self._encryption, world
             )
-        project = self._live(
-            project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at, clock,
-            ids=order.ids, token_ttl_s=order.token_ttl_s, run=order.run,
-        )  # fmt: skip
+        project = self._live(row)
         project.journal.secrets.add(client.client_secret)
         self.registry.add(project)
         return {

@@ -1,7 +1,7 @@
 """The SQL on the table of sandbox projects."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -9,8 +9,8 @@ from app.database.connection import Connection
 from app.sandbox.projects.clock import ProjectClock
 
 _ALL: LiteralString = """
-SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.is_removed, p.clock, p.ids,
-    p.token_epoch, p.token_ttl_s, p.run
+SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.token_ttl_s, p.run,
+    p.token_epoch, p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
 
 _INSERT: LiteralString = """
@@ -59,12 +59,12 @@ class Row:
     secret_hash: bytes | None
     created_at: datetime
     expires_at: datetime
-    is_removed: bool
     clock: str
     ids: str
-    token_epoch: int
     token_ttl_s: int | None
     run: str | None
+    token_epoch: int = 0
+    is_removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +82,14 @@ def all_rows(connection: Connection) -> list[Row]:
     return [Row(*row) for row in connection.execute(_ALL).fetchall()]
 
 
-def insert(
-    connection: Connection,
-    project_key: str,
-    client_id: str,
-    created_at: datetime,
-    expires_at: datetime,
-    clock: ProjectClock,
-    clock_order: dict[str, Any],
-    ids_order: dict[str, Any],
-    *,
-    ids_made: int = 0,
-    token_ttl_s: int | None = None,
-    run: str | None = None,
-) -> bool:
+def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_order: dict[str, Any]) -> bool:
     """Insert a project; False if the sandbox has one with this key.
 
-    :param ids_made: how many ids of its seed its first resources have.
+    :param clock_order: by which a reset sets the clock.
+    :param ids_order: the same for ids, with ``made``: how many ids of the seed the first resources have.
     """
-    row = connection.execute(
-        _INSERT,
-        {
-            "project_key": project_key,
-            "client_id": client_id,
-            "created_at": created_at,
-            "expires_at": expires_at,
-            "clock": clock.stored(),
-            "ids": json.dumps(ids_order),
-            "initial_clock": json.dumps(clock_order),
-            "initial_ids": json.dumps({**ids_order, "made": ids_made}),
-            "token_ttl_s": token_ttl_s,
-            "run": run,
-        },
-    ).fetchone()
-    return row is not None
+    initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
+    return connection.execute(_INSERT, {**asdict(row), **initial}).fetchone() is not None
 
 
 def is_used(connection: Connection, project_key: str) -> bool:

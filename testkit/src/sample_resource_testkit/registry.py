@@ -62,8 +62,8 @@ def check(
 def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Any = None) -> Any:
     """Register a function as a check of a clause.
 
-    The function takes the :class:`~.world.World` and, if there are ``cases``, one value, or each part of a value that is
-    a tuple: it runs once for each, and each has an outcome of its own. Values of an iterable give the names of their
+    The function takes the :class:`~.world.World` and, if there are ``cases``, one value, or each part of a value that
+    is a tuple: it runs once for each, and each has an outcome of its own. Values of an iterable give the names of their
     cases; the keys of a mapping are names.
 
     :param needs: numbers of clauses that the check rests on. If one fails, the check is not reachable.

@@ -19,7 +19,7 @@ from datetime import date
 from email.parser import BytesHeaderParser
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 BRANCH = "main"
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 HEADING = re.compile(r"^## \[(?P<name>[^\]]+)\](?: - (?P<date>\S+))?[ \t]*\n(?P<text>.*?)(?=^## |\Z)", re.M | re.S)
@@ -65,7 +65,7 @@ def git(*arguments: str) -> str:
 
     :raises Refusal: with git's own message if it fails.
     """
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603, S607 -- the git that the user has
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Refusal(f"git {arguments[0]} failed: {done.stderr.strip()}")
     return done.stdout.strip()
@@ -127,8 +127,8 @@ def build(of: str, name: str, version: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="release-") as scratch:
         built = Path(scratch, "dist")
         say(f"Building sdist and wheel of {name} ...")
-        command = [sys.executable, str(ROOT / ".ci/dist"), "--of", of, "--outdir", str(built)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603 -- our own arguments
+        command = [sys.executable, str(ROOT / "ops/make/dist.py"), "--of", of, "--outdir", str(built)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             raise Refusal(f"the build failed:\n{done.stdout}")
         if of == "testkit-js":

@@ -2,8 +2,8 @@
 """Build the guide: the documents of this repository as pages, make docs.
 
 The pages go to app/pages/guide, where the service serves them at /docs/guide and any other server or a browser can show
-them too, or to the folder that is named. The same documents always make the same bytes. A link without a target fails the
-build.
+them too, or to the folder that is named. The same documents always make the same bytes. A link without a target fails
+the build.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("*.md", "docs/**/*.md", "testkit/*.md", "testkit/docs/*.md", "testkit-js/*.md")
 """What becomes pages. They keep their places beside each other, so their links hold."""
 
@@ -32,7 +32,9 @@ OF_EVERY_PAGE = (CHECKOUT / "app/pages/site", ("site.css", "icon.svg")), (SITE, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make docs", description=__doc__)
-    parser.add_argument("target", type=Path, nargs="?", default=CHECKOUT / "app/pages/guide", help="default: app/pages/guide")
+    parser.add_argument(
+        "target", type=Path, nargs="?", default=CHECKOUT / "app/pages/guide", help="default: app/pages/guide"
+    )
     target: Path = parser.parse_args().target
     with tempfile.TemporaryDirectory(prefix="guide-") as scratch:
         built = pages(Path(scratch))
@@ -55,7 +57,9 @@ def documents() -> list[Path]:
     """The documents that git tracks or, where there is no repository, that are there."""
     found = [path for pattern in DOCUMENTS for path in CHECKOUT.glob(pattern)]
     try:
-        listed = subprocess.run(["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True, check=False).stdout.split("\n")
+        listed = subprocess.run(
+            ["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True, check=False
+        ).stdout.split("\n")
     except FileNotFoundError:
         return found
     tracked = {CHECKOUT / name for name in listed}
@@ -80,7 +84,11 @@ def pages(scratch: Path) -> Path:
 def search_index(made: Path) -> bytes:
     """Of each section its address, the title of its page and its own, and its text without marks."""
     sections = [
-        [item["location"], [plain(title) for title in dict.fromkeys((item["path"][-1], item["title"]))], plain(item["text"])]
+        [
+            item["location"],
+            [plain(title) for title in dict.fromkeys((item["path"][-1], item["title"]))],
+            plain(item["text"]),
+        ]
         for item in json.loads(made.read_text("utf-8"))["items"]
         if item["location"].partition("#")[0] not in NOT_SEARCHED
     ]
@@ -107,7 +115,9 @@ def complete(files: dict[str, bytes]) -> list[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            place = posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path))) if parts.path else name
+            place = (
+                posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path))) if parts.path else name
+            )
             if place not in files and (CHECKOUT / place).is_file() and not place.startswith(".."):
                 content = (CHECKOUT / place).read_bytes()
                 files[place] = compact(json.loads(content)) if place.endswith(".json") else content

