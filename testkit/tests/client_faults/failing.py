@@ -320,3 +320,8 @@ def _(adapter: Any) -> None:
             raise failure
 
     adapter.Client.call = call
+
+
+fault("the code of a 500 is not shown", "C-err-17")(
+    errors(lambda shown, _: {name: item for name, item in shown.items() if name != "code" or shown["status"] != 500})
+)

@@ -234,3 +234,8 @@ fault("answers in chunks are refused", "C-ans-57")(responses(lambda response: "T
 )
 def _(adapter: Any) -> None:
     around(adapter, "meta_of", lambda former, response: {**former(response), "status": 200})
+
+
+fault("integers are returned in 32 bits", "C-ans-25..27 C-ans-31 C-ans-34 C-ans-35 C-ans-53 C-ans-74")(
+    scalars(numbers(lambda value: (value + 2**31) % 2**32 - 2**31 if isinstance(value, int) else value))
+)

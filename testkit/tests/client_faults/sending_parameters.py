@@ -88,7 +88,7 @@ FORGOTTEN = {
     "getResourceByKey": "If-None-Match",
     "listResourcesSorted": "withTotal",
     "updateResourceById": "If-Match",
-    "getResourceById": "secondOptionalQueryParameter",
+    "getResourceById": "If-None-Match",
     "deleteResourceById": "version",
     "searchResources": "fuzzyLevel",
     "searchProductProjections": "X-Correlation-ID",
@@ -237,3 +237,12 @@ fault(
     "a list of one value is left out",
     "C-req-35 C-req-37 C-req-54 C-req-58 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112",
 )(of_lists(lambda value: [] if len(value) == 1 else value))
+
+
+def _joined(value: Any) -> Any:
+    return {name: " ".join(given) if isinstance(given, list) else given for name, given in value.items()}
+
+
+fault("several texts of a language are sent as one", "C-req-41 C-req-57 C-req-131 C-req-132")(
+    of_families(lambda value: _joined(value) if "en" in value else value)
+)
