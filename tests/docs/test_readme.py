@@ -1,35 +1,38 @@
-"""README is short and its map shows every folder; the commands of docs/tour.md print what the tour says."""
+"""README and docs/tour.md print what they say; the map of docs/architecture.md shows every folder."""
 
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support.gunicorn_server import StartGunicorn
 from tests.support.pages import ROOT, Page
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 
 README = Page("README.md")
+ARCHITECTURE = Page("docs/architecture.md")
 TOUR = Page("docs/tour.md")
 
 
 def rows_of_the_map() -> Iterator[tuple[str, str]]:
     """Each folder in the map, with its description."""
-    for cell, meaning, *_ in README.rows("Where things are"):
+    for cell, meaning, *_ in ARCHITECTURE.rows("Folders"):
         for folder in re.findall(r"([.a-z_/]+/)(?![.a-z_])", cell):
             yield folder, meaning
 
 
-def test_the_map_of_readme_shows_every_folder() -> None:
+def test_the_map_shows_every_folder() -> None:
     shown = [folder for folder, _ in rows_of_the_map()]
     folders = {f"app/{path.parent.name}/" for path in (ROOT / "app").glob("*/__init__.py")}
     assert folders | {"app/", "migrations/", "ops/", "tests/", "benchmarks/"} <= set(shown)
 
 
-def test_files_named_in_the_map_of_readme_exist() -> None:
+def test_files_named_in_the_map_exist() -> None:
     named = [folder + name for folder, text in rows_of_the_map() for name in re.findall("`([a-z_]+(?:/|[.]py))`", text)]
     assert len(named) >= 10
     assert [path for path in named if not (ROOT / path).exists()] == []
@@ -76,3 +79,52 @@ def test_the_tour_prints_the_expected_answers(port: int, database_url: str) -> N
         assert expected in shown, shown
     refused = [line for line in answers if '"statusCode":' in line]
     assert [re.findall(r'"statusCode":(\d+)', line) for line in refused] == [["409"], ["400"]]
+
+
+def block(mark: str) -> str:
+    """A block of README, by the comment before it."""
+    (found,) = re.findall(rf"^<!-- {mark} -->\n```\w+\n(.*?)^```$", README.text, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def test_the_failing_test_prints_what_readme_shows(
+    start_gunicorn: StartGunicorn, database_url: str, tmp_path: Path
+) -> None:
+    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+    (tmp_path / "test_my_client.py").write_text(block("a failing test"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        env={"PATH": os.environ["PATH"], "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    printed = ran.stdout.splitlines()
+    assert [line for line in block("what it prints").splitlines() if line not in printed] == [], ran.stdout
+
+
+def test_the_first_requests_are_answered_as_readme_shows(port: int, database_url: str) -> None:
+    script = README.text.partition("In another terminal:\n\n```sh\n")[2].partition("```")[0]
+    script = (
+        script.replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+        .replace("curl ", "curl -sw '\\n' ")
+        .replace("/demo/", "/readme/")
+    )
+    script = script.replace(".venv/bin/sample-resource", f"'{sys.executable}' -m app.cli").replace(":demo", ":readme")
+    ran = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    shown = README.text.partition("They answer, shortened:\n\n```text\n")[2].partition("```")[0].splitlines()
+    answered = ran.stdout.splitlines()
+    assert len(answered) == len(shown) == 3
+    for line, answer in zip(shown, answered, strict=True):
+        assert re.fullmatch(re.escape(line).replace("…", ".*"), answer), answer

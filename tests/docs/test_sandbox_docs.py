@@ -121,7 +121,6 @@ def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_
             "PYTHONPATH": str(ROOT),
             "URL": f"http://127.0.0.1:{server.port}",
             "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}",
-            "RUN": "ci-4711",
             "SAMPLE_RESOURCE_RUN": "ci-4711",
             "SERVICE": "of the job",
         },

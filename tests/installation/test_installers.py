@@ -136,9 +136,12 @@ def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
             re.MULTILINE | re.DOTALL,
         )
         (folder / "test_client.py").write_text(example)
-        (readme,) = re.findall(r"test_my_client\.py <<'EOF'\n(.*?)^EOF$", (ROOT / "README.md").read_text(), re.M | re.S)
+        (readme,) = re.findall(
+            r"^<!-- a failing test -->\n```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S
+        )
         (folder / "test_my_client.py").write_text(readme)
-        assert "2 passed" in tests.done(folder, PATH=f"{environment / 'bin'}:{os.defpath}")
+        told = tests.run(folder, PATH=f"{environment / 'bin'}:{os.defpath}").stdout
+        assert "1 failed, 1 passed" in told
         with service.serving(folder, SANDBOX="on") as running:
             url = f"http://127.0.0.1:{running.port}"
             assert "No clause fails." in kit.done(folder, "--url", url, "--sandbox", "--profile", "core")
