@@ -93,11 +93,10 @@ conformance: install-dev ## the testkit against this service, on two workers and
 	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto testkit/tests/with_near_clauses.py)
 
 contract: docs ## generated requests and clients, SDKs, linters and a browser against the service (needs npm and Chromium)
-	@$(BIN)/python -m tests.clients
-	@$(BIN)/python -m pytest -m contract tests/fuzzing tests/clients
+	@$(BIN)/python -m pytest -m contract tests/fuzzing tests/clients $(ARGS)
 
 page-test: docs ## of that only the pages in a browser: front door and sandbox
-	@$(BIN)/python -m tests.clients --page
+	@$(BIN)/python -m pytest -m contract tests/clients/test_pages.py
 
 bench: install ## compare the service with its peers on this machine (needs wrk; ARGS="--only create --rounds 1")
 	@$(BIN)/python -m benchmarks.bench $(ARGS)

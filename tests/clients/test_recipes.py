@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 from sample_resource_testkit.sandbox import SandboxServer
 
-from tests.clients.__main__ import HERE, NODE, install_node_packages
+from tests.clients.tools import HERE, NODE, install_node_packages
 from tests.support.ports import free_port
 from tests.support.service import ROOT
 

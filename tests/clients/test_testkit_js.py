@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.__main__ import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
+from tests.clients.tools import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.contract]

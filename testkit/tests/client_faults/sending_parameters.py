@@ -20,7 +20,7 @@ fault("values are divided at their commas", "C-req-34 C-ans-17")(
 fault("an empty list is an empty value", "C-req-36 C-req-60")(of_lists(lambda value: value or [""]))
 
 
-@fault("repeated parameters get brackets", "C-req-31 C-req-32 C-req-55 C-req-57")
+@fault("repeated parameters get brackets", "C-req-31")
 def _(adapter: Any) -> None:
     def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
         names = [name for name, _ in found]
@@ -243,6 +243,6 @@ def _joined(value: Any) -> Any:
     return {name: " ".join(given) if isinstance(given, list) else given for name, given in value.items()}
 
 
-fault("several texts of a language are sent as one", "C-req-41 C-req-57 C-req-131 C-req-132")(
+fault("several texts of a language are sent as one", "C-req-41")(
     of_families(lambda value: _joined(value) if "en" in value else value)
 )
