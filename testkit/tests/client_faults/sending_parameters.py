@@ -88,7 +88,7 @@ FORGOTTEN = {
     "getResourceByKey": "If-None-Match",
     "listResourcesSorted": "withTotal",
     "updateResourceById": "If-Match",
-    "getResourceById": "If-None-Match",
+    "getResourceById": "If-Match",
     "deleteResourceById": "version",
     "searchResources": "fuzzyLevel",
     "searchProductProjections": "X-Correlation-ID",
@@ -245,4 +245,34 @@ def _joined(value: Any) -> Any:
 
 fault("several texts of a language are sent as one", "C-req-41")(
     of_families(lambda value: _joined(value) if "en" in value else value)
+)
+
+
+fault("the empty text is left out of a query", "C-req-21")(
+    lambda adapter: pairs_changed(adapter, lambda found: [(name, value) for name, value in found if value])
+)
+
+
+def form_changed(change: Any) -> Any:
+    """Change the fields of a form before they are written."""
+    return lambda adapter: around(
+        adapter,
+        "content",
+        lambda former, operation, body: former(
+            operation, change(body) if operation == "searchProductProjections" and body else body
+        ),
+    )
+
+
+fault("only the last of repeated fields of a form is sent", "C-req-55")(
+    form_changed(lambda body: {name: value[-1:] if isinstance(value, list) else value for name, value in body.items()})
+)
+fault("languages of a form lose their country", "C-req-57")(
+    form_changed(
+        lambda body: (
+            {**body, "text": {name.partition("-")[0]: value for name, value in body["text"].items()}}
+            if body.get("text")
+            else body
+        )
+    )
 )
