@@ -99,7 +99,7 @@ FORGOTTEN = {
 
 @fault(
     "each operation forgets one of its parameters",
-    "C-req-21 C-req-42 C-req-101 C-req-103..106 C-req-108 C-req-110..114",
+    "C-req-42 C-req-101 C-req-103..106 C-req-108..114",
 )
 def _(adapter: Any) -> None:
     def call(former: Any, self: Any, operation: str, arguments: Any, body: Any) -> Any:
@@ -191,7 +191,7 @@ def authorized(make: Any) -> Any:
     return plant
 
 
-fault("the token is not sent", "C-req-15")(authorized(lambda _: {}))
+fault("the token is not sent", "C-req-15 C-do-1 C-do-56")(authorized(lambda _: {}))
 
 
 # Methods and paths
@@ -248,7 +248,7 @@ fault("several texts of a language are sent as one", "C-req-41")(
 )
 
 
-fault("the empty text is left out of a query", "C-req-21")(
+fault("the empty text is left out of a query", "C-req-21 C-req-39")(
     lambda adapter: pairs_changed(adapter, lambda found: [(name, value) for name, value in found if value])
 )
 

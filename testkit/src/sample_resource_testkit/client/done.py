@@ -106,7 +106,7 @@ class Done:
         return self
 
     def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
-        """What is wrong with a request: its token first, since the sandbox keeps no body of one that is refused for it."""
+        """What is wrong with a request: first its token, since of one that is refused the sandbox keeps no body."""
         return self._authorization_of(sent) or meaning.of_request(wanted, sent)
 
     def expect_authorization(self) -> "Done":
