@@ -23,6 +23,10 @@ _PROJECTS: LiteralString = """
     UNION SELECT project_key FROM resource_count GROUP BY project_key
     ORDER BY project_key"""
 
+_KEPT_COUNTS: LiteralString = """
+    SELECT c.project_key, sum(c.resources)::bigint FROM resource_count c
+    GROUP BY c.project_key HAVING sum(c.resources) > 0 ORDER BY c.project_key"""
+
 _COUNTS: LiteralString = """
     SELECT
         (SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s),
@@ -42,6 +46,11 @@ _MISSING_WORDS: LiteralString = f"""
         EXCEPT
         SELECT w.word COLLATE "C" FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
         WHERE u.project_key = %(project_key)s) m"""
+
+
+def projects(connection: Connection) -> list[tuple[str, int]]:
+    """The projects that have resources, with their numbers as they are kept, in the order of their keys."""
+    return connection.execute(_KEPT_COUNTS).fetchall()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from app.extensions import local_tables
 
 @click.group()
 def db() -> None:
-    """Migrations, consistency, distribution."""
+    """Migrations, projects, consistency, distribution."""
 
 
 @db.command()
@@ -47,6 +47,16 @@ def status(settings: Settings) -> None:
         click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
     if not all(migration.applied for migration in migrations):
         sys.exit(1)
+
+
+@db.command()
+@click.pass_obj
+@errors_in_one_line
+def projects(settings: Settings) -> None:
+    """List the projects that have resources: key and number, with a tab between."""
+    with open_connection(settings, limited=False) as connection:
+        for project_key, resources in consistency.projects(connection):
+            click.echo(f"{project_key}\t{resources}")
 
 
 @db.command()

@@ -13,7 +13,7 @@ from app.cli import main
 from app.database import migrate
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 
@@ -23,8 +23,8 @@ AT = "2030-01-01T00:00:00.000Z"
 by_triggers = pytest.mark.one_machine("Citus distributes no table with triggers, so the number is counted there")
 
 
-def made(number: int) -> list[StoredResource]:
-    return [StoredResource(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
+def made(number: int) -> list[ResourceRow]:
+    return [ResourceRow(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
 
 
 def kept(connection: Connection, project: str) -> int | None:
@@ -161,6 +161,16 @@ def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, 
         insert(connection, "b", 2)
         assert kept(connection, "b") == 5
     assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
+
+
+def test_projects_are_listed_with_their_numbers(cluster: EmbeddedPostgres, project: str) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name, number in (("b", 2), ("a", 3), ("emptied", 1)):
+            insert(connection, name, number)
+        connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
+    assert run(url, "projects") == (0, "a\t3\nb\t2\n")
 
 
 def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, project: str) -> None:
