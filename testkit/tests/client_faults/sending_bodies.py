@@ -118,14 +118,20 @@ fault("a first millisecond of bodies is lost", "C-req-80")(
 )
 
 
-@fault("the id is left out of a PATCH", "C-req-65")
-def _(adapter: Any) -> None:
-    def changed(former: Any, operation: str, body: Any) -> Any:
-        if operation == "overwriteResource":
-            body = {name: value for name, value in body.items() if name != "id"}
-        return former(operation, body)
+def left_out(name: str, of: str) -> Any:
+    """Leave a member out of the bodies of an operation."""
+    return lambda adapter: around(
+        adapter,
+        "content",
+        lambda former, operation, body: former(
+            operation, {each: value for each, value in body.items() if each != name} if operation == of else body
+        ),
+    )
 
-    around(adapter, "content", changed)
+
+fault("the version is left out of a POST", "C-req-63")(left_out("version", "createOrUpdateResource"))
+fault("the version is left out of a PUT", "C-req-64")(left_out("version", "createOrOverwriteResource"))
+fault("the id is left out of a PATCH", "C-req-65")(left_out("id", "overwriteResource"))
 
 
 fault("empty texts are left out", "C-req-72 C-req-79")(
