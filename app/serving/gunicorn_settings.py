@@ -8,6 +8,7 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 
 import gc
 import logging
+import os
 import sys
 from types import TracebackType
 from typing import Any
@@ -19,7 +20,7 @@ patching.patch_all()
 
 from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
-from app.serving import private_ports  # noqa: E402 -- after the patch
+from app.serving import ServeError, ports, private_ports  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
@@ -55,7 +56,7 @@ from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is s
 
 try:
     _private = private_ports.addresses_of(_settings)
-except private_ports.PortUnusable as unusable:
+except ServeError as unusable:
     sys.exit(f"error: {unusable}")
 
 # The public port, and those of HEALTH_BIND and METRICS_BIND.
@@ -170,10 +171,13 @@ def prepare_to_listen(server: Any) -> None:
     for address, variables in _private.items():
         if address not in given:
             sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
-    try:
-        private_ports.check_free(_private)
-    except private_ports.PortUnusable as error:
-        sys.exit(f"error: {error}")
+        if "GUNICORN_FD" in os.environ:
+            continue  # this master takes the place of another one, and has its ports
+        host, _, port = address.rpartition(":")
+        try:
+            ports.wait_until_free(host.strip("[]"), int(port), " and ".join(sorted(variables)))
+        except ServeError as error:
+            sys.exit(f"error: {error}")
 
 
 def pre_fork(_server: Any, worker: Any) -> None:
