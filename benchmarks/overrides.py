@@ -13,7 +13,6 @@ patching.patch_all()
 
 import gc
 import json
-import logging
 import statistics
 import tempfile
 import time
@@ -47,12 +46,6 @@ def _without_wait(_: Flask) -> AbstractContextManager[object]:
     return patch.object(PooledConnection, "wait_within", LimitedConnection.wait_within)
 
 
-def _without_log_line(_: Flask) -> AbstractContextManager[object]:
-    """With a second handler, which discards records, the line goes the ordinary way."""
-    application_log = logging.getLogger("app")
-    return patch.object(application_log, "handlers", [*application_log.handlers, logging.NullHandler()])
-
-
 def _nothing(_: Flask) -> AbstractContextManager[object]:
     """The same code twice: how far the ratio lies from 1 is the error of the measurement."""
     return nullcontext()
@@ -61,7 +54,6 @@ def _nothing(_: Flask) -> AbstractContextManager[object]:
 VARIANTS: dict[str, Variant] = {
     "nothing changed": _nothing,
     "without the own wait in a greenlet": _without_wait,
-    "without the short way of the log line": _without_log_line,
 }
 
 

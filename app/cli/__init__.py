@@ -17,7 +17,6 @@ import click
 from app import extensions
 from app.config import InvalidSetting, Settings, file_variable
 
-
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
     "db": "app.cli.commands",
