@@ -7,9 +7,9 @@ says. ``docs/architecture.md`` has the results. To judge a further override, add
 """
 
 # ruff: noqa: E402 -- gevent patches modules before they are imported, as app/serving/gunicorn_settings.py does
-from app.serving import patching
+from gevent import monkey
 
-patching.patch_all()
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 import gc
 import json

@@ -13,10 +13,11 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from app.serving import patching
+from gevent import monkey
 
-# First of all, since modules take their locks and sockets when they are imported.
-patching.patch_all()
+# First of all, since modules take their locks and sockets when they are imported. Left out is what gunicorn's master
+# needs as it is: it forks, handles signals, and waits for them in a queue.
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
