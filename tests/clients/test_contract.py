@@ -1,4 +1,4 @@
-"""``make contract``: third-party tools check the documents, and third-party clients use the running service.
+"""Third-party tools check the documents, and third-party clients use the running service.
 
 With ``WRITE_TABLES=1`` the tables of ``docs/sandbox-reference.md`` and ``docs/clients.md`` are written anew.
 """

@@ -15,7 +15,7 @@ from tests.clients.conftest import Access, Browse
 from tests.support.sandbox import Service
 from tests.support.service import running_service
 
-pytestmark = [pytest.mark.slow, pytest.mark.contract]
+pytestmark = [pytest.mark.slow, pytest.mark.contract, pytest.mark.pages]
 
 
 def test_docs_loads_nothing_from_elsewhere_and_every_example_on_it_succeeds(browse: Browse, access: Access) -> None:

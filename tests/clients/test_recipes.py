@@ -1,4 +1,4 @@
-"""The recipes of ``docs/clients.md`` for other languages, and those that use the image: part of ``make contract``.
+"""The recipes of ``docs/clients.md`` for other languages, and those that use the image.
 
 Java and Go are used if they are installed. The image needs a container engine, and ``make image`` before.
 """

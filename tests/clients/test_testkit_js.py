@@ -1,6 +1,6 @@
 """The npm package of ``testkit-js``, as its users have it: packed, and installed in folders of its examples.
 
-Part of ``make contract``. vitest and jest have the versions that their examples pin, and are installed once.
+vitest and jest have the versions that their examples pin, and are installed once.
 """
 
 import json
