@@ -25,6 +25,10 @@ GRANTS_REMEMBERED = 3
 _QUIET_S = 1.0
 """So long after two requests have overlapped, the client is taken for one with several threads."""
 
+_PATIENCE_S = 0.05
+"""A client that gives up sooner is taken for one that sends requests beside one another. To look at the connections of
+all requests under way took 5 % of a get on 16 connections."""
+
 _IDLE_S = 3.0
 """Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
 
@@ -106,7 +110,10 @@ class Client:
 
         :return: those before it whose answer the client does not wait for any more: it has closed their connections.
         """
-        gone = [each for each in self._under_way.values() if has_hung_up(each.client)]
+        patient_since = entry.arrived_at - _PATIENCE_S
+        gone = [
+            each for each in self._under_way.values() if each.arrived_at <= patient_since and has_hung_up(each.client)
+        ]
         for each in gone:
             each.client_gone = True
             del self._under_way[each.number]
