@@ -19,7 +19,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
-from app.serving.server_programs import Account, major_version, make_in_store, programs_for, store
+from app.serving.postgres_programs import Account, major_version, make_in_store, programs_for, store
 
 logger = logging.getLogger(__name__)
 

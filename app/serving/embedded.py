@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, sync_folder
-from app.serving.leftovers import disarm_pid_file, stop_leftovers
-from app.serving.server_programs import character_locale, package_folder, server_environment
-from app.serving.socket_folder import PORT, make_socket_folder, remove_socket_folder
+from app.serving.postgres_leftovers import disarm_pid_file, stop_leftovers
+from app.serving.postgres_programs import character_locale, package_folder, server_environment
+from app.serving.postgres_socket import PORT, make_socket_folder, remove_socket_folder
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed

@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = _PACKAGE.parent
 """The folder that has the package ``app``: a checkout's, or that of installed packages."""
 
-_CHILD = _PACKAGE / "serving/child.py"
+_CHILD = _PACKAGE / "serving/child_program.py"
 
 
 def spawn(

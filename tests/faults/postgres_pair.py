@@ -15,7 +15,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.server_programs import can_run, package_folder, server_environment
+from app.serving.postgres_programs import can_run, package_folder, server_environment
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import server_programs
+from app.serving import postgres_programs
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
 from tests.support.embedded import FAST
@@ -39,7 +39,7 @@ def folder(empty: Path, new_cluster: Path) -> Path:
 def store(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The store for data and programs, in this test's folder instead of the machine's own place."""
     path = empty / "sample-resource"
-    monkeypatch.setattr(server_programs, "STORE_OF_ROOT", path)
+    monkeypatch.setattr(postgres_programs, "STORE_OF_ROOT", path)
     monkeypatch.setenv("XDG_DATA_HOME", str(empty))
     return path
 

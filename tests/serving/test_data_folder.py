@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 
-from app.serving import DataDirInUse, EmbeddedError, processes, server_programs
+from app.serving import DataDirInUse, EmbeddedError, postgres_programs, processes
 from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import FAST, as_root, ask
@@ -60,7 +60,7 @@ def test_under_root_data_and_programs_move_to_where_the_account_can_reach_them(
 ) -> None:
     private = empty / "private"
     private.mkdir(mode=0o700)
-    monkeypatch.setattr(server_programs, "can_run", lambda _account, programs: store in programs.parents)
+    monkeypatch.setattr(postgres_programs, "can_run", lambda _account, programs: store in programs.parents)
     server = start(private / "data")
     assert ask(server.conninfo(), "SELECT 1") == 1
     assert server.home.parent == store

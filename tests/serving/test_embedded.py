@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.serving import EmbeddedError, embedded, socket_folder
+from app.serving import EmbeddedError, embedded, postgres_socket
 from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres, database, running
 from tests.support.embedded import FAST, ask, is_running
@@ -230,7 +230,7 @@ def test_a_message_says_why_no_temporary_folder_can_be_used(
     folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unfit = ["/nonexistent", str(folder / "comma, and space"), "/" + "long" * 30]
-    monkeypatch.setattr(socket_folder, "_bases", lambda: unfit)
+    monkeypatch.setattr(postgres_socket, "_bases", lambda: unfit)
     with pytest.raises(EmbeddedError) as caught:
         start()
     text = str(caught.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app import launcher
-from app.serving import child, processes
+from app.serving import child_program, processes
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry import shared_folder
 from tests.support.embedded import ask, is_gone, start_orphan
@@ -41,7 +41,15 @@ def test_a_command_is_executed_without_prctl() -> None:
         "path, *sys.argv[1:] = sys.argv[1:]\n"
         "runpy.run_path(path, run_name='__main__')\n"
     )
-    arguments = [child.__file__, str(os.getpid()), "-1", "-1", str(int(signal.SIGTERM)), "/bin/echo", "executed"]
+    arguments = [
+        child_program.__file__,
+        str(os.getpid()),
+        "-1",
+        "-1",
+        str(int(signal.SIGTERM)),
+        "/bin/echo",
+        "executed",
+    ]
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout == "executed\n"
 

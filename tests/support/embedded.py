@@ -12,7 +12,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.server_programs import server_environment
+from app.serving.postgres_programs import server_environment
 from tests.support.waiting import wait_until
 
 ROOT = os.geteuid() == 0
