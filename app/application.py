@@ -82,7 +82,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     }
 
     tracing = _tracing(settings, app)
-    tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_take_part_in_span, tracing),)
+    tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_note_span, tracing),)
     if tracing is not None:
         app.extensions["tracing"] = tracing
         for each in (database, replica):
@@ -130,10 +130,10 @@ def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
     return Tracing(app, request_log.route_template)
 
 
-def _take_part_in_span(tracing: "Tracing", _request: Request) -> None:
+def _note_span(tracing: "Tracing", _request: Request) -> None:
     trace = tracing.current()
     if trace is not None:
-        request_log.take_part_in(trace)
+        request_log.note_trace(trace)
 
 
 _Hook = Callable[[Request], Any]

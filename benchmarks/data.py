@@ -20,7 +20,7 @@ from app.bulk import seed
 from app.database import migrate
 from app.identity import signing_keys
 from app.resource import bulk_store
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.resource.searching import words
 from app.serving.embedded import EmbeddedPostgres
 
@@ -50,7 +50,7 @@ class Sample:
     """Keys for reads by key."""
     text: str
     """A text that exactly :data:`FOUND` resources contain."""
-    updated: tuple[StoredResource, ...]
+    updated: tuple[ResourceRow, ...]
     """Resources with a key, from all over the table; each run of updates takes the next ones."""
 
 
@@ -61,15 +61,15 @@ def url_of(conninfo: str, scheme: str = "postgresql") -> str:
     return f"{scheme}://{quote(parts['user'])}@/{quote(parts['dbname'])}?{place}"
 
 
-def resources(count: int) -> Iterator[StoredResource]:
+def resources(count: int) -> Iterator[ResourceRow]:
     """The generated resources."""
     return seed.resources(PROJECT, count, 0)
 
 
 def sample(count: int) -> Sample:
     """Choose the values in requests. The same count gives the same values."""
-    with_key: list[StoredResource] = []
-    without_key: list[StoredResource] = []
+    with_key: list[ResourceRow] = []
+    without_key: list[ResourceRow] = []
     frequency: dict[str, int] = {}
     for resource in resources(count):
         (without_key if resource.key is None else with_key).append(resource)

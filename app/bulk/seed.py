@@ -9,7 +9,7 @@ from random import Random
 from uuid import UUID
 
 from app.query.object_fields import OBJECT_FIELDS, Chance
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.resource.object_type import ObjectType
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ _SYLLABLES = tuple(
 )
 
 
-def resources(project_key: str, count: int, seed: int) -> Iterator[StoredResource]:
+def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     """Generate resources, oldest first, with one minute between them on average.
 
     Each field is drawn from a stream of its own, so that a new one changes no other.
@@ -67,7 +67,7 @@ def _word(random: Random) -> str:
 
 def _resource(
     project_key: str, seed: int, number: int, created: datetime, random: Random, fields: Mapping[str, Chance]
-) -> StoredResource:
+) -> ResourceRow:
     object_type = _object_type(fields)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
     staged, version = None, 1
@@ -77,7 +77,7 @@ def _resource(
         staged = _object_type(fields)
         version += 1
     modified = created + timedelta(minutes=random.randrange(1, 10_000)) if version > 1 else created
-    return StoredResource(
+    return ResourceRow(
         id=_id(project_key, seed, number, created),
         version=version,
         key=f"seed-{seed}-{number}" if random.random() < 0.9 else None,

@@ -19,7 +19,7 @@ from marshmallow import ValidationError
 from app import errors
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, StoredResource, is_id, raise_if_too_large
+from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, ResourceRow, is_id, raise_if_too_large
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
 from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.json_fields import (
@@ -56,7 +56,7 @@ def export_lines(connection: Connection, project_key: str) -> Generator[str]:
         yield _line(stored)
 
 
-def _line(stored: StoredResource) -> str:
+def _line(stored: ResourceRow) -> str:
     members = [
         f'"id":"{stored.id}"',
         f'"version":{stored.version}',
@@ -181,7 +181,7 @@ def _import_step(
     before: ImportProgress,
 ) -> ImportProgress:
     refused: list[RefusedLine] = []
-    wanted: dict[UUID, tuple[int, StoredResource]] = {}
+    wanted: dict[UUID, tuple[int, ResourceRow]] = {}
     blank = present = 0
     for number, line in step:
         if not line.strip():
@@ -217,7 +217,7 @@ def _import_step(
     )
 
 
-def _conflict_of(resource: StoredResource) -> str:
+def _conflict_of(resource: ResourceRow) -> str:
     """What kept a resource from being inserted whose id is free."""
     taken = [] if resource.key is None else [str(errors.duplicate_field("key", resource.key))]
     if resource.unnamed:
@@ -229,7 +229,7 @@ class _LineRefused(Exception):
     """A line is not imported; the message says why."""
 
 
-def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredResource:
+def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRow:
     if len(line) > LONGEST_LINE:
         raise _LineRefused(f"The line has more than {LONGEST_LINE} bytes.")
     try:
@@ -250,7 +250,7 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> StoredReso
     if staged == current:
         staged = None
     author: str = data.get("created_by", {}).get("id", client_id)
-    return StoredResource(
+    return ResourceRow(
         id=data.get("id") or _derived_id(number, line),
         version=data.get("version", 1),
         key=data.get("key"),

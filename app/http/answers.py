@@ -7,6 +7,7 @@ from flask import Response, request
 from app.http.arguments import preconditions
 from app.resource.model import Representation, Written
 from app.resource.preconditions import failed_precondition, matches
+from app.resource.resource_json import representation_of
 from app.values.strict_json import CONTENT_TYPE
 
 
@@ -52,10 +53,11 @@ def read_answer(resource: Representation) -> Response:
 
 def written_answer(written: Written, project_key: str) -> Response:
     """A resource that was written: 201 with its address if it is new."""
-    if not written.created:
-        return resource_answer(written.resource)
-    answer = resource_answer(written.resource, 201)
-    answer.headers["Location"] = f"{request.script_root}/{project_key}/resource/{written.resource.id}"
+    resource = representation_of(written.resource)
+    if not written.is_new:
+        return resource_answer(resource)
+    answer = resource_answer(resource, 201)
+    answer.headers["Location"] = f"{request.script_root}/{project_key}/resource/{resource.id}"
     return answer
 
 

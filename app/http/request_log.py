@@ -90,10 +90,10 @@ def start(request: Request) -> None:
     traceparent = request.environ.get("HTTP_TRACEPARENT")
     trace = traceparent and parse_traceparent(traceparent)
     if trace:
-        take_part_in(trace)
+        note_trace(trace)
 
 
-def take_part_in(trace: TraceContext) -> None:
+def note_trace(trace: TraceContext) -> None:
     """Let the log line and the statements of the current request name its trace."""
     record: RequestRecord = g.record
     record.trace_id = trace.trace_id

@@ -176,7 +176,9 @@ def _describe_actions(schemas: Document) -> None:
             "description": REGISTRY[action].MEANING,
             "required": [public for public, field in members if field.required],
             "properties": {
-                public: {"type": "string", "const": action} if public == "action" else _plain(field.metadata)
+                public: {"type": "string", "const": action}
+                if public == "action"
+                else dict(cast("Document", field.metadata))
                 for public, field in members
             },
             "additionalProperties": False,
@@ -195,10 +197,6 @@ def _describe_actions(schemas: Document) -> None:
     }
 
 
-def _plain(metadata: Mapping[Any, Any]) -> Document:
-    return dict(metadata)
-
-
 _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 """The order of operations of a path. Examples tried from top to bottom succeed: create, read, and delete last."""
 
@@ -207,7 +205,7 @@ def _paths(app: Flask, made: Document) -> Document:
     """Every described view, in the order of the code."""
     paths: Document = {}
     for rule, method, view, described in described_views(app):
-        found = made[_smorest_path(rule.rule)][method]
+        found = made[_replaced(rule.rule, lambda variable: variable)][method]
         paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
     return paths
 
@@ -223,10 +221,6 @@ def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
             described = operation_of(view)
             if described is not None:
                 yield rule, method.lower(), view, described
-
-
-def _smorest_path(rule: str) -> str:
-    return _replaced(rule, lambda variable: variable)
 
 
 def path_template(rule: str) -> str:
@@ -270,7 +264,10 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         "parameters": [
             *(_path_parameter(name) for name in sorted(rule.arguments)),
             *query,
-            *(_request_header(name) for name in (*described.headers, "X-Correlation-ID")),
+            *(
+                {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
+                for name in (*described.headers, "X-Correlation-ID")
+            ),
         ],
     }
     if body is not None:
@@ -339,10 +336,6 @@ _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
 def _unwrapped(text: str) -> str:
     """Markdown without line breaks inside paragraphs and list items, which some pages would show."""
     return _LINE_BREAK.sub(" ", text.strip())
-
-
-def _request_header(name: str) -> Document:
-    return {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
 
 
 def _answer(answer: Answer) -> Document:

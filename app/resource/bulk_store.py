@@ -10,14 +10,14 @@ from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.sql_text import Parameters, placeholder, utc_time
 from app.resource.array_values import all_columns, columns_of
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
     " object_type, some_property, staged_object_type, staged_some_property, unnamed"
 )
-"""The columns of :class:`StoredResource`, in the order of its fields."""
+"""The columns of :class:`ResourceRow`, in the order of its fields."""
 
 _ARRAY_COLUMNS: list[LiteralString] = [column for stage in Stage for column in columns_of(stage)]
 
@@ -104,7 +104,7 @@ _DELETE_COPY: LiteralString = """
 _DELETE_COPIES: LiteralString = "DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s"
 
 
-def copy_in(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
+def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     """Load many resources by COPY, in one transaction.
 
     :raises UniqueViolation: if an id or a key is in use; then none is loaded.
@@ -123,7 +123,7 @@ _ROUNDS_AT_MOST = 20
 """How often a copy is restored anew because somebody has taken a key of it. The keys that a round has freed stay so."""
 
 
-def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> None:
+def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> None:
     """Load resources by COPY within a request: by several statements, in the transaction of the caller.
 
     :raises UniqueViolation: if an id or a key is in use.
@@ -134,7 +134,7 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
         dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
-def insert_many(connection: Connection, project_key: str, resources: Sequence[StoredResource]) -> set[UUID]:
+def insert_many(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> set[UUID]:
     """Insert the resources whose id and key, and place as the unnamed one, are free, and return their ids.
 
     To be called within a transaction.
@@ -149,13 +149,13 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[St
     return inserted
 
 
-def _copy(connection: Connection, project_key: str, resources: Iterable[StoredResource]) -> None:
+def _copy(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         for resource in resources:
             copy.write_row((project_key, *astuple(resource), *_arrays(resource).values()))
 
 
-def _arrays(resource: StoredResource) -> dict[LiteralString, str | None]:
+def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
     """The columns :data:`_ARRAYS`, in their order."""
     return all_columns(resource.object_type) | all_columns(resource.staged_object_type, Stage.STAGED)
 
@@ -176,12 +176,12 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
     return {row[0] for row in rows}
 
 
-def export(connection: Connection, project_key: str) -> Generator[StoredResource]:
+def export(connection: Connection, project_key: str) -> Generator[ResourceRow]:
     """Stream all resources of a project, in the order of their ids, as they were at one moment."""
     with connection.transaction(), connection.cursor(name="export") as cursor:
         cursor.itersize = 1000
         for row in cursor.execute(_EXPORT, {"project_key": project_key}):
-            yield StoredResource(*row)
+            yield ResourceRow(*row)
 
 
 def count(connection: Connection, project_key: str) -> int:

@@ -118,13 +118,7 @@ def _as_text(value: Any) -> str:
 
 def form_encoded(arrays: ArrayFields) -> str:
     """The arrays as ``application/x-www-form-urlencoded``, a pair for each element."""
-    return urlencode(
-        [
-            (name, value if isinstance(value, str) else encode(value))
-            for name, values in arrays.items()
-            for value in values
-        ]
-    )
+    return urlencode([(name, _as_text(value)) for name, values in arrays.items() for value in values])
 
 
 def date_times(record: ComplexRecord) -> dict[str, str]:

@@ -68,7 +68,7 @@ class Resource:
             return replace(self, staged=staged)
         return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
-    def stored(self, _: UUID, at: datetime) -> "Resource":
+    def written(self, _: UUID, at: datetime) -> "Resource":
         """This resource, as it was written at a time."""
         return replace(self, last_modified_at=at)
 
@@ -84,7 +84,7 @@ class NewResource:
     unnamed: bool
     version: int = 1
 
-    def stored(self, resource_id: UUID, at: datetime) -> Resource:
+    def written(self, resource_id: UUID, at: datetime) -> Resource:
         """The resource that was created at a time."""
         author = self.last_modified_by
         return Resource(
@@ -210,7 +210,7 @@ class Representation:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredResource:
+class ResourceRow:
     """All columns of a resource, for bulk loading and for the export.
 
     ``object_type`` and ``staged_object_type`` are canonical JSON. If the projections are equal, ``staged_object_type``
@@ -233,10 +233,14 @@ class StoredResource:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a write that succeeded, even if it changed nothing."""
+    """A resource after a write that succeeded, even if it changed nothing.
 
-    resource: Representation
-    created: bool
+    :param leaves_text: whether a text of it waits to be indexed for searches.
+    """
+
+    resource: Resource
+    is_new: bool = False
+    leaves_text: bool = False
 
 
 # Reading

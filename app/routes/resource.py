@@ -20,7 +20,7 @@ from app.resource.params import (
     StagedSchema,
     VersionSchema,
 )
-from app.resource.reading import store
+from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_list, read_page
 from app.resource.schemas import OverwriteDraftSchema, ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
@@ -41,13 +41,13 @@ WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current pro
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
 
 
-def _upsert(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
+def _describes_write(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
     """Describe a write on the collection that finds or creates a resource."""
     error_codes = ("ResourceNotFound", "DuplicateField", *CONFLICTS)
     return operation(operation_id, *answers, headers=CONDITIONS, error_codes=error_codes)
 
 
-def _read(operation_id: str) -> Callable[[AnyView], AnyView]:
+def _describes_read(operation_id: str) -> Callable[[AnyView], AnyView]:
     """Describe a read of one resource."""
     error_codes = ("ResourceNotFound", "PreconditionFailed")
     return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, error_codes=error_codes)
@@ -75,7 +75,7 @@ class Collection(Endpoint):
                 reading_database(),
                 project_key,
                 lane_of_list(query.condition, query.paging),
-                lambda reader, may_be_large: store.flat_page(
+                lambda reader, may_be_large: reads.flat_page(
                     reader, project_key, query.condition, query.paging, may_be_large=may_be_large
                 ),
             )
@@ -94,14 +94,14 @@ class Collection(Endpoint):
         Takes what the list takes, and answers with the status alone.
         """
         found = reading_database().read(
-            lambda reader: store.exists(reader, project_key, query.condition),
+            lambda reader: reads.exists(reader, project_key, query.condition),
             project_key,
             lane_of_list(query.condition),
         )
         return json_answer("", 200 if found else 404)
 
     @for_writers
-    @_upsert("createOrUpdateResource", WRITTEN, CREATED)
+    @_describes_write("createOrUpdateResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
@@ -117,7 +117,7 @@ class Collection(Endpoint):
         return written_answer(written, project_key)
 
     @for_writers
-    @_upsert("createOrOverwriteResource", WRITTEN, CREATED)
+    @_describes_write("createOrOverwriteResource", WRITTEN, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
@@ -134,7 +134,7 @@ class Collection(Endpoint):
         return written_answer(written, project_key)
 
     @for_writers
-    @_upsert("overwriteResource", WRITTEN)
+    @_describes_write("overwriteResource", WRITTEN)
     @blueprint.arguments(OverwriteDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
@@ -155,7 +155,7 @@ class ItemByKey(Endpoint):
     """One resource by its key."""
 
     @for_readers
-    @_read("getResourceByKey")
+    @_describes_read("getResourceByKey")
     @blueprint.arguments(QuerySchema(), location="query")
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
@@ -164,7 +164,7 @@ class ItemByKey(Endpoint):
         the resource (200), 304 without a body if the client has this version already, and the error 404.
         """
         with database().connection(project_key) as connection:
-            resource = store.get_by_key(connection, project_key, key)
+            resource = reads.get_by_key(connection, project_key, key)
         if resource is None:
             raise errors.not_found_by_key(key)
         return read_answer(resource)
@@ -187,7 +187,7 @@ class SortedList(Endpoint):
                 reading_database(),
                 project_key,
                 lane_of_list(query.condition, query.paging),
-                lambda reader, may_be_large: store.page(
+                lambda reader, may_be_large: reads.page(
                     reader, project_key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
                 ),
             )
@@ -199,7 +199,7 @@ class Item(Endpoint):
     """One resource by its id."""
 
     @for_readers
-    @_read("getResourceById")
+    @_describes_read("getResourceById")
     @blueprint.arguments(OptionalTextsSchema(), location="query")
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
@@ -207,7 +207,7 @@ class Item(Endpoint):
         Shows the current projection. The two query parameters make no difference.
         """
         with database().connection(project_key) as connection:
-            resource = store.get_by_id(connection, project_key, resource_id)
+            resource = reads.get_by_id(connection, project_key, resource_id)
         if resource is None:
             raise errors.not_found_by_id(resource_id)
         return read_answer(resource)

@@ -10,8 +10,8 @@ from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_search, read_page
 from app.resource.searching.dictionary import index_texts
-from app.resource.searching.search import search
 from app.resource.searching.search_params import SearchSchema
+from app.resource.searching.searches import search
 from app.routes.services import database, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.database.connection import Connection
 from app.identity import clients
-from app.resource.reading import store
+from app.resource.reading import reads
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.gunicorn_server import Gunicorn
@@ -52,7 +52,7 @@ def test_crashes_and_errors_leak_nothing(
         raise RuntimeError("a fault of the service")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "get_by_id", crash)
+        patch.setattr(reads, "get_by_id", crash)
         patch.setattr(clients, "authenticate_client", crash)
         assert api.get("/an-id").status_code == 500
         assert client.grant().status_code == 500

@@ -21,7 +21,7 @@ from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, TEXT
 from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
 from app.resource.array_values import all_columns, columns_of
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 from tests.support.api import Api
@@ -35,9 +35,9 @@ integers, numbers = st.sampled_from([*INTEGERS, -0.0]), st.sampled_from([*NUMBER
 anything = object_types({INT64: integers, INT32: integers, NUMBER: numbers, DOUBLE: numbers, TEXT: texts}, at_most=3)
 
 
-def made(object_type: dict[str, Any], staged: dict[str, Any] | None = None, key: str | None = None) -> StoredResource:
+def made(object_type: dict[str, Any], staged: dict[str, Any] | None = None, key: str | None = None) -> ResourceRow:
     staged_text = None if staged is None else encode(staged)
-    return StoredResource(uuid4(), 3, key, AT, AT, "c", "c", encode(object_type), None, staged_text, None)
+    return ResourceRow(uuid4(), 3, key, AT, AT, "c", "c", encode(object_type), None, staged_text, None)
 
 
 # What Python writes and what SQL makes

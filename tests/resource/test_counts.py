@@ -13,7 +13,7 @@ from app.cli import main
 from app.database import migrate
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 
@@ -23,8 +23,8 @@ AT = "2030-01-01T00:00:00.000Z"
 by_triggers = pytest.mark.one_machine("Citus distributes no table with triggers, so the number is counted there")
 
 
-def made(number: int) -> list[StoredResource]:
-    return [StoredResource(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
+def made(number: int) -> list[ResourceRow]:
+    return [ResourceRow(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
 
 
 def kept(connection: Connection, project: str) -> int | None:

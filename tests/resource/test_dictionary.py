@@ -16,7 +16,7 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.resource import bulk_store
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.resource.searching.dictionary import WordCache, index_texts
 from tests.conftest import TokenFor, on_cluster
 from tests.support.api import Api, send_concurrently
@@ -32,11 +32,11 @@ def dictionary(connection: Connection, project: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-def stored(key: str, *texts: str, staged: str | None = None) -> StoredResource:
+def stored(key: str, *texts: str, staged: str | None = None) -> ResourceRow:
     at = "2030-01-01T00:00:00.000Z"
     array = json.dumps({"arrayOfStringExample": texts}, separators=(",", ":"))
     staged_array = None if staged is None else f'{{"arrayOfStringExample":["{staged}"]}}'
-    return StoredResource(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
+    return ResourceRow(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
 
 
 def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -> None:

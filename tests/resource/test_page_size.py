@@ -17,7 +17,7 @@ from app.resource.model import (
     LargePage,
     Paging,
 )
-from app.resource.reading import store
+from app.resource.reading import reads
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
@@ -152,7 +152,7 @@ def test_documents_are_not_read_before_it_is_decided(api: Api, connection: Conne
     )
     with psycopg.connect(connection.info.dsn) as own:
         own.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        for read in (store.flat_page, store.page):
+        for read in (reads.flat_page, reads.page):
             with pytest.raises(ApiError, match="A limit of 16 fits"):
                 read(own, api.project, None, Paging(limit=17))
             assert _looked_up_parts(own) == 0
@@ -192,7 +192,7 @@ def test_a_large_page_is_read_in_the_slow_lane(settings: Settings, api: Api, con
             assert refused.get_json()["errors"][0]["code"] == "OverCapacity"
         assert len(keys(page(busy, "", limit=5))) == 5
     with pytest.raises(LargePage):
-        store.flat_page(connection, api.project, None, Paging(limit=5), may_be_large=False)
+        reads.flat_page(connection, api.project, None, Paging(limit=5), may_be_large=False)
 
 
 def test_the_terms_of_facets_are_bounded_together(api: Api) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from app.query.fields import Stage
 from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
-from app.resource.searching.search import search
+from app.resource.searching.searches import search
 from tests.support.generated import examples
 from tests.support.oracle import (
     ID_TEXTS,

@@ -17,9 +17,9 @@ from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
 from app.query.predicate.ast import Condition
 from app.resource.model import Paging, Search, SearchText, SortTerm
-from app.resource.reading import store
+from app.resource.reading import reads
 from app.resource.reading.listing import Selected
-from app.resource.searching.search import search
+from app.resource.searching.searches import search
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 
@@ -81,23 +81,23 @@ FILTER = read_filters(['arrayOfStringExample:"word7"'])
 PLANS = ["force_custom_plan", "force_generic_plan"]
 
 READS: dict[str, Callable[[Any], object]] = {
-    "with a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging()),
-    "without a total": lambda c: store.flat_page(c, "p", CONTAINED, Paging(with_total=False)),
-    "one of two": lambda c: store.flat_page(c, "p", EITHER, Paging(with_total=False)),
-    "one of 300": lambda c: store.flat_page(c, "p", ANY_OF_300, Paging(with_total=False)),
-    "sorted by key": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))),
-    "sorted by version": lambda c: store.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))),
-    "a page of 500": lambda c: store.page(c, "p", CONTAINED, Paging(limit=500, with_total=False)),
-    "far beyond": lambda c: store.page(c, "p", CONTAINED, Paging(offset=10_000)),
-    "where": lambda c: store.page(c, "p", where('arrayOfStringExample contains any ("word7", "none")'), Paging()),
-    "where, two conditions": lambda c: store.page(
+    "with a total": lambda c: reads.flat_page(c, "p", CONTAINED, Paging()),
+    "without a total": lambda c: reads.flat_page(c, "p", CONTAINED, Paging(with_total=False)),
+    "one of two": lambda c: reads.flat_page(c, "p", EITHER, Paging(with_total=False)),
+    "one of 300": lambda c: reads.flat_page(c, "p", ANY_OF_300, Paging(with_total=False)),
+    "sorted by key": lambda c: reads.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))),
+    "sorted by version": lambda c: reads.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))),
+    "a page of 500": lambda c: reads.page(c, "p", CONTAINED, Paging(limit=500, with_total=False)),
+    "far beyond": lambda c: reads.page(c, "p", CONTAINED, Paging(offset=10_000)),
+    "where": lambda c: reads.page(c, "p", where('arrayOfStringExample contains any ("word7", "none")'), Paging()),
+    "where, two conditions": lambda c: reads.page(
         c, "p", where('arrayOfStringExample = "word7" and version > 0'), Paging()
     ),
-    "where, of two arrays": lambda c: store.page(
+    "where, of two arrays": lambda c: reads.page(
         c, "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
     ),
-    "where, of an element": lambda c: store.page(c, "p", where("arrayOfObjectType(integerExample = 7)"), Paging()),
-    "exists": lambda c: store.exists(c, "p", CONTAINED),
+    "where, of an element": lambda c: reads.page(c, "p", where("arrayOfObjectType(integerExample = 7)"), Paging()),
+    "exists": lambda c: reads.exists(c, "p", CONTAINED),
     "search by a filter": lambda c: search(c, "p", Search(query_filters=FILTER)),
     "search by words": lambda c: search(c, "p", Search(texts=(SearchText("en", "word7"),))),
     "search by words, sorted": lambda c: search(
@@ -124,7 +124,7 @@ def test_a_page_of_all_resources_reads_no_other_rows(connection: psycopg.Connect
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
     sort = (SortTerm(SORTABLE[name]),)
-    page = store.page(connection, "p", None, Paging(limit=500, sort=sort, with_total=False))
+    page = reads.page(connection, "p", None, Paging(limit=500, sort=sort, with_total=False))
     assert b'"count":500,' in page
     # Each part is read up to the limit.
     assert read(connection) - before <= 500 * max(1, len(SORTABLE[name].parts))
@@ -138,7 +138,7 @@ def test_a_condition_that_many_fulfil_is_read_in_the_order_of_the_page(
 ) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
-    page = store.page(connection, "p", any_of("common"), Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),)))
+    page = reads.page(connection, "p", any_of("common"), Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),)))
     assert b'"total":10000,"totalCapped":true' in page
     # Counting stops at the cap; then the page is read, and each of its resources looked up once more.
     assert read(connection) - before <= 10_001 + 3 * limit

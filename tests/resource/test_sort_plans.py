@@ -9,7 +9,7 @@ import pytest
 
 from app.query.fields import SORTABLE
 from app.resource.model import Paging, SortTerm
-from app.resource.reading import store
+from app.resource.reading import reads
 from tests.support.statements import recorded
 
 _MANY = """
@@ -38,7 +38,7 @@ def planner(database_url: str) -> Iterator[Any]:
 def plan(connection: Any, paging: Paging) -> dict[str, Any]:
     """How PostgreSQL executes the statement of a page of all resources."""
     with recorded() as statements:
-        store.page(connection, "p", None, paging)
+        reads.page(connection, "p", None, paging)
     statement = statements[-1]
     explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}"
     return connection.execute(explain, statement.parameters).fetchone()[0][0]["Plan"]
@@ -67,7 +67,7 @@ def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descendin
 @pytest.mark.parametrize("descending", [False, True])
 def test_the_parts_of_an_index_order_merge_into_one_order(planner: Any, descending: bool) -> None:
     sort = (SortTerm(SORTABLE["someProperty"], descending=descending),)
-    page = json.loads(store.page(planner, "p", None, Paging(limit=20_000, sort=sort)))
+    page = json.loads(reads.page(planner, "p", None, Paging(limit=20_000, sort=sort)))
     expected = planner.execute(
         "SELECT id::text, some_property FROM resource WHERE project_key = 'p' ORDER BY some_property "
         + ("DESC" if descending else "ASC")

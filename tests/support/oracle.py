@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.query.fields import Stage
 from app.resource.bulk_store import insert_many
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.values.strict_json import encode
 
 # Values: few, so that operands and stored values are often equal
@@ -100,7 +100,7 @@ def connection(database_url: str) -> Iterator[psycopg.Connection[Any]]:
 
 def store(connection: psycopg.Connection[Any], library: Library) -> None:
     resources = [
-        StoredResource(
+        ResourceRow(
             id=UUID(IDS[number]),
             version=resource["version"],
             key=resource.get("key"),

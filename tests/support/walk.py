@@ -28,8 +28,8 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
-from app.resource.model import ById, ByKey, StoredResource, Target, Unnamed
-from app.resource.reading import listing, store
+from app.resource.model import ById, ByKey, ResourceRow, Target, Unnamed
+from app.resource.reading import listing, reads
 from app.resource.searching.dictionary import index_texts
 from app.resource.writing.store import find
 from app.serving.embedded import EmbeddedPostgres
@@ -365,7 +365,7 @@ class _Walk:
 
     def bulk(self) -> None:
         at = "2030-01-01T00:00:00.000Z"
-        copied = StoredResource(UUID(int=1), 1, "copied", at, at, "c", "c", "{}", "text", None, None)
+        copied = ResourceRow(UUID(int=1), 1, "copied", at, at, "c", "c", "{}", "text", None, None)
         inserted = replace(copied, id=UUID(int=2), key="inserted")
         with self.step("bulk.copy_in"):
             bulk_store.copy_in(self.connection, "bulk", [copied])
@@ -398,7 +398,7 @@ class _Walk:
             database: Database = self.app.extensions["database"]
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)
-            reading.read(lambda connection: store.exists(connection, PROJECT, None))
+            reading.read(lambda connection: reads.exists(connection, PROJECT, None))
             while len(self.statements) < before + 2:  # a thread sends one of the two, before or after the other
                 time.sleep(0.01)
             self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)

@@ -237,7 +237,7 @@ class _Compiler:
         if isinstance(inner, Holds) and inner.operator.ordered and not inner.negated:
             return self._ordered(inner)
         path = f"$.{condition.field.name}[*] ? ({_filter(inner)})"
-        if not condition.negated and _needs_equality(inner):
+        if not condition.negated and needs_equality(inner):
             return self._found_by(path)
         # The index would return every row for a path without equality, so it is not asked.
         return f"jsonb_path_exists({DOCUMENT.for_stage(self.stage)}, {self._parameter(path)}::jsonpath)"
@@ -285,13 +285,13 @@ def _document(name: str, values: Sequence[Value]) -> str:
 # Conditions on elements, as jsonpath
 
 
-def _needs_equality(condition: Condition) -> bool:
+def needs_equality(condition: Condition) -> bool:
     """Whether a condition on an element only holds if the element has one of some values, which an index finds."""
     match condition:
         case AllOf(conditions):
-            return any(map(_needs_equality, conditions))
+            return any(map(needs_equality, conditions))
         case AnyOf(conditions):
-            return all(map(_needs_equality, conditions))
+            return all(map(needs_equality, conditions))
         case Holds(operator=operator, negated=negated):
             return operator.equality and not negated
         case _:

@@ -8,6 +8,7 @@ from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
 from app.query.fields import FieldType
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
+from app.query.predicate.compiler import needs_equality
 from app.query.predicate.operators import OPERATORS, ArraySearch
 from app.resource.model import LargePage, Paging, Search
 
@@ -53,33 +54,20 @@ def lane_of_search(search: Search) -> Lane:
 
 def is_served_by_index(condition: Condition) -> bool:
     """Whether an index finds the resources that a condition holds for."""
-    return _is_found(condition, _finds_resources)
-
-
-def _is_found(condition: Condition, by: Callable[[Holds | HasElement], bool]) -> bool:
-    """Whether a condition is found by one of those that have to hold, or by each of those that may."""
     match condition:
         case AllOf(conditions):
-            return any(_is_found(inner, by) for inner in conditions)
+            return any(map(is_served_by_index, conditions))
         case AnyOf(conditions):
-            return bool(conditions) and all(_is_found(inner, by) for inner in conditions)
-        case Holds() | HasElement():
-            return not condition.negated and by(condition)
+            return all(map(is_served_by_index, conditions))
+        case HasElement():
+            return not condition.negated and needs_equality(condition.condition)
         case Contains():
             return True
+        case Holds(field=field, operator=operator):
+            if condition.negated:
+                return False
+            if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+                return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
+            return field.sortable and (operator.equality or operator in _RANGES)
         case _:
             assert_never(condition)
-
-
-def _finds_resources(condition: Holds | HasElement) -> bool:
-    if isinstance(condition, HasElement):
-        return _is_found(condition.condition, _is_equality)
-    field, operator = condition.field, condition.operator
-    if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
-        return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
-    return field.sortable and (operator.equality or operator in _RANGES)
-
-
-def _is_equality(condition: Holds | HasElement) -> bool:
-    """Whether a condition means one of few elements, so that the index finds the arrays with them."""
-    return isinstance(condition, Holds) and condition.operator.equality

@@ -14,7 +14,7 @@ from math import ceil
 from typing import Any, LiteralString
 
 from app import errors
-from app.query.fields import Field, FieldType, Stage
+from app.query.fields import FieldType, Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.predicate.ast import Condition, Value
 from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
@@ -74,10 +74,6 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
     return f"SELECT {values} AS value FROM resource r WHERE {where}"
 
 
-def _is_number(field: Field) -> bool:
-    return field.type in (FieldType.NUMBER, FieldType.NUMBERS)
-
-
 # JSON of values. A numeric has more digits than a double. If it is not a whole number, the shortest text of the nearest
 # double is meant, if there is a double near it.
 
@@ -120,7 +116,8 @@ def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, L
 def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: LiteralString) -> LiteralString:
     field_type = facet.path.field.type
     # bigint is cast once for each term that is listed, since numeric takes longer to count.
-    value: LiteralString = "t.value::numeric" if _is_number(facet.path.field) else "t.value"
+    is_number = field_type in (FieldType.NUMBER, FieldType.NUMBERS)
+    value: LiteralString = "t.value::numeric" if is_number else "t.value"
     data_type, term = _term(field_type, value)
     json = object_(member("term", term), _count(facet, "t.count"))
     listed: LiteralString = f"""

@@ -7,7 +7,6 @@ DELETE has the version that was read in its WHERE clause.
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, LiteralString, assert_never
 
@@ -19,7 +18,7 @@ from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import changed_columns
-from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed
+from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed, Written
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 
@@ -174,18 +173,6 @@ def overtaken_by_deadlock() -> Generator[None]:
         raise Overtaken from None
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A resource after a write.
-
-    :param leaves_text: whether a text of it waits to be indexed for searches.
-    """
-
-    resource: Resource
-    is_new: bool = False
-    leaves_text: bool = False
-
-
 def find(connection: Connection, project_key: str, target: Target, *, locks: bool = False) -> Resource | None:
     """The resource that a write applies to, as it is committed.
 
@@ -223,7 +210,7 @@ def _parameters(target: Target) -> Parameters:
 
 def save(
     connection: Connection, caller: Caller, before: Resource | None, after: Resource | NewResource
-) -> Stored | None:
+) -> Written | None:
     """Write what differs between two states of a resource.
 
     :param before: as it was read; None if it is created.
@@ -234,7 +221,7 @@ def save(
     """
     columns = _changed(before, after)
     if before is not None and not columns:
-        return Stored(before)
+        return Written(before)
     project_key, at = caller.project_key, caller.world.write_time()
     words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
     build = _insert if before is None else _update
@@ -250,7 +237,7 @@ def save(
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
-    return Stored(after.stored(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
+    return Written(after.written(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
 
 
 def _is_about_key(error: UniqueViolation) -> bool:

@@ -161,13 +161,13 @@ def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
 
 def _written(database: Database, write: Write) -> Written:
     project_key = write.caller.project_key
-    stored = _until_done(database, project_key, lambda connection, locks: _attempt(connection, write, locks=locks))
-    if stored.leaves_text:
+    written = _until_done(database, project_key, lambda connection, locks: _attempt(connection, write, locks=locks))
+    if written.leaves_text:
         database.leisure.add(project_key, index_texts)
-    return Written(representation_of(stored.resource), stored.is_new)
+    return written
 
 
-def _attempt(connection: Connection, write: Write, *, locks: bool) -> store.Stored | None:
+def _attempt(connection: Connection, write: Write, *, locks: bool) -> Written | None:
     """Find, decide, write; None if another write came in between."""
     project_key, target = write.caller.project_key, write.target
     found = None if target is None else store.find(connection, project_key, target, locks=locks)

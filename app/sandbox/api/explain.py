@@ -18,23 +18,23 @@ from app.query.fields import FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.resource.model import Search
 from app.resource.params import FilteredListSchema, ListQuery, SortedListSchema
-from app.resource.reading import store
+from app.resource.reading import reads
 from app.resource.reading.lanes import is_served_by_index, lane_of_list, lane_of_search
-from app.resource.searching.search import search
 from app.resource.searching.search_params import SearchSchema
+from app.resource.searching.searches import search
 
 _LISTS: Mapping[str, tuple[Any, Callable[[Connection, str, ListQuery], object]]] = {
     "listResources": (
         FilteredListSchema(),
-        lambda connection, key, query: store.flat_page(connection, key, query.condition, query.paging),
+        lambda connection, key, query: reads.flat_page(connection, key, query.condition, query.paging),
     ),
     "checkResources": (
         FilteredListSchema(),
-        lambda connection, key, query: store.exists(connection, key, query.condition),
+        lambda connection, key, query: reads.exists(connection, key, query.condition),
     ),
     "listResourcesSorted": (
         SortedListSchema(),
-        lambda connection, key, query: store.page(connection, key, query.condition, query.paging, query.expanded),
+        lambda connection, key, query: reads.page(connection, key, query.condition, query.paging, query.expanded),
     ),
 }
 _SEARCHES = ("searchResources", "searchProductProjections")

@@ -23,7 +23,7 @@ from app.identity import clients, issued_tokens
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.sandbox.analysis.observer import Observer
 from app.sandbox.analysis.runs import Runs
 from app.sandbox.journal.journal import Journal
@@ -223,18 +223,18 @@ class Projects:
             "expiresIn": lifetime_s,
         }
 
-    def _copied(self, order: NewProject) -> list[StoredResource]:
+    def _copied(self, order: NewProject) -> list[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""
         if order.copy_of is not None:
             return self._exported(order.copy_of)
-        made: list[StoredResource] = []
+        made: list[ResourceRow] = []
         generated = seed.resources(_MADE_UP_AS, order.resources, _MADE_UP_SEED)
         while some := list(islice(generated, _AT_ONCE)):
             made += some
             time.sleep(0)  # other greenlets run
         return made
 
-    def _exported(self, project_key: str) -> list[StoredResource]:
+    def _exported(self, project_key: str) -> list[ResourceRow]:
         """What a project holds. Its lock keeps it there until all of it is read."""
         project = self.registry.find(project_key)
         if project is None or project.is_removed:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid_utils.compat import uuid7
 
 from app.identity.token_profile import SCOPE_NAMES
-from app.resource.model import StoredResource
+from app.resource.model import ResourceRow
 from app.resource.schemas import ResourceDraft
 from app.sandbox.projects.ids import seeded_id
 
@@ -32,10 +32,10 @@ class NewProject:
     ids: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-def drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> list[StoredResource]:
+def drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> list[ResourceRow]:
     """Resources as the project's client would have made them, one after the other."""
     return [
-        StoredResource(
+        ResourceRow(
             id=uuid7() if seed_ is None else seeded_id(seed_, number),
             version=1,
             key=draft.key,
