@@ -9,7 +9,7 @@ import { FORM } from "./protocol.mjs";
 export const BODIES = {
   createOrUpdateResource: "resourceDraft",
   createOrOverwriteResource: "resourceDraft",
-  overwriteResource: "resourceDraft",
+  overwriteResource: "overwriteDraft",
   updateResourceById: "update",
   postWithAllOptions: "complexRecord",
   postDescriptionWithLinks: "complexRecord",

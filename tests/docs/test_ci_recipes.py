@@ -86,7 +86,13 @@ def test_pytest_takes_the_options_of_the_plugin(tmp_path: Path) -> None:
     assert len(sessions) == 2
     for options in sessions:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "--collect-only", *(option.replace("$SAMPLE_RESOURCE_RUN", "ci-1") for option in options)],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "--collect-only",
+                *(option.replace("$SAMPLE_RESOURCE_RUN", "ci-1") for option in options),
+            ],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -9,7 +9,7 @@ from tests.specification.clauses import CLAUSES, DATA, DOCUMENT, as_json
 def files() -> dict[Path, str]:
     """Each file and its text."""
     return {
-        **dict.fromkeys(DATA, as_json(CLAUSES)),
+        DATA: as_json(CLAUSES),
         page.PAGE: page.made_from(DOCUMENT.read_text("utf-8")),
         operations.DATA: operations.as_json(),
     }

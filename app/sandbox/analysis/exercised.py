@@ -51,7 +51,7 @@ def names_in(document: Mapping[str, Any]) -> Names:
             for parameter in operation["parameters"]
             if parameter["in"] != "path" and parameter["name"] != "X-Correlation-ID"
         ],
-        "notations": list(_NOTATIONS),
+        "notations": _NOTATIONS,
         "statuses": sorted({status for status, _ in responses}),
         "errors": sorted(codes),
         "operators": [*OPERATORS, *NEGATIONS, "and", "or", "not", *(f"filter {each}" for each in _OF_FILTERS)],
@@ -59,21 +59,24 @@ def names_in(document: Mapping[str, Any]) -> Names:
     }
 
 
-def _has_repeated(look: Look) -> bool:
-    names = [name for name, _ in look.parameters]
-    return len(names) != len(set(names))
+_NOTATIONS = ("key=", "%2F", "var.*", "text.*", "repetition", "forms", "Prefer")
 
 
-_NOTATIONS: Mapping[str, Callable[[Look], bool]] = {
-    "key=": lambda look: "/key=" in look.path,
-    "%2F": lambda look: "%2f" in look.path.lower(),
-    "var.*": lambda look: any(name.startswith("var.") for name, _ in look.parameters),
-    "text.*": lambda look: any(name.startswith("text.") for name, _ in look.parameters),
-    "repetition": _has_repeated,
-    "forms": lambda look: look.is_resource and bool(look.form),
-    "Prefer": lambda look: "prefer" in look.headers,
-}
-_WITH_PARAMETERS = ("var.*", "text.*", "repetition", "forms")
+def _notations_in(look: Look) -> Iterator[str]:
+    if "/key=" in look.path:
+        yield "key="
+    if "%2f" in look.path.lower():
+        yield "%2F"
+    if "prefer" in look.headers:
+        yield "Prefer"
+    if look.parameters:
+        names = [name for name, _ in look.parameters]
+        yield from (f"{family}*" for family in _FAMILIES if any(name.startswith(family) for name in names))
+        if len(names) != len(set(names)):
+            yield "repetition"
+        if look.is_resource and look.form:
+            yield "forms"
+
 
 _FAMILIES = {"var.": "var.<name>", "text.": "text.<language>"}
 _HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", "prefer": "Prefer"}
@@ -93,9 +96,8 @@ def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> Iterator[tu
         for name in names:
             if (found := f"{operation}.{name}") in parameters:
                 yield "parameters", found
-    for name, is_in in _NOTATIONS.items():
-        if (look.parameters or name not in _WITH_PARAMETERS) and is_in(look):
-            yield "notations", name
+    for name in _notations_in(look):
+        yield "notations", name
     if look.status is not None and not look.is_lost:
         yield "statuses", str(look.status)
         for code in look.error_codes:

@@ -113,7 +113,6 @@ class Observer:
         for number, found in _follow_page(client, look, is_certain=before.last is not None):
             self._journal.found(number, found)
             self._count(self._tally, found)
-        alone = Before(new_connections=before.new_connections)
         if look.entry.is_beside:
             self._withdraw(client, look.aim)
         for finding in FINDINGS:
@@ -127,6 +126,7 @@ class Observer:
             if detail is not None:
                 found = Found(look.number, finding, shown(detail))
                 self._journal.found(look.number, found)
+                alone = Before(new_connections=before.new_connections)
                 self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
         if before.last is not None and is_refused_again(before.last, look):
             past.in_row = before.last.in_row + 1

@@ -63,8 +63,9 @@ class Note:
             if ordered is not None and ordered.client_gone:
                 entry.client_gone = True
             if entry.answer is not None:
-                # As they went over the wire: with what later hooks have added, and without what a 304 does not have.
-                entry.answer.headers = tuple(answer.get_wsgi_headers(environ))
+                # As they went over the wire: with what later hooks have added. Werkzeug changes those without a body.
+                is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
+                entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(environ))
             self.observer.end(entry)
             self.journal.end(entry)
 

@@ -59,7 +59,9 @@ def asked(operation: str, opened: dict[str, Any], given: dict[str, Any], body: A
     if operation == "searchProductProjections":
         values |= {f"{argument(name)}2": value for name, value in with_prefixes(body or {}).items()}
     elif body is not None:
-        values[next(name for name in ("resource_draft", "update", "complex_record") if name in hints)] = body
+        values[
+            next(name for name in ("resource_draft", "overwrite_draft", "update", "complex_record") if name in hints)
+        ] = body
     values["_request_timeout"] = opened["timeoutMs"] / 1000
     return {name: model_of(value, hints.get(name)) for name, value in values.items() if value is not None}
 

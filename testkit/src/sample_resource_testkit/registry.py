@@ -5,12 +5,13 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 if TYPE_CHECKING:
     from sample_resource_testkit.world import World
 
-T = TypeVar("T")
+_WORLD_AND_VALUE = 2
 _Plain = Callable[["World"], None]
 
 
@@ -44,8 +45,8 @@ class _Register(Protocol):
     def __call__(self, function: _Plain, /) -> _Plain: ...
 
 
-class _RegisterCases(Protocol[T]):
-    def __call__(self, function: Callable[["World", T], None], /) -> Callable[["World", T], None]: ...
+class _RegisterCases(Protocol):
+    def __call__(self, function: Callable[..., None], /) -> Callable[..., None]: ...
 
 
 @overload
@@ -54,19 +55,16 @@ def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False) -> _Re
 
 @overload
 def check(
-    clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Mapping[str, T]
-) -> _RegisterCases[T]: ...
-
-
-@overload
-def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Iterable[T]) -> _RegisterCases[T]: ...
+    clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Mapping[str, object] | Iterable[object]
+) -> _RegisterCases: ...
 
 
 def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Any = None) -> Any:
     """Register a function as a check of a clause.
 
-    The function takes the :class:`~.world.World`, and one value if there are ``cases``: it runs once for each, and each
-    has an outcome of its own. Values of an iterable give the names of their cases; the keys of a mapping are names.
+    The function takes the :class:`~.world.World` and, if there are ``cases``, one value, or each part of a value that
+    is a tuple: it runs once for each, and each has an outcome of its own. Values of an iterable give the names of their
+    cases; the keys of a mapping are names.
 
     :param needs: numbers of clauses that the check rests on. If one fails, the check is not reachable.
     :param alone: run it while nothing else runs, for what others would disturb.
@@ -96,8 +94,11 @@ def _name(value: object) -> str:
 
 
 def _bound(function: Callable[..., None], value: object) -> Callable[["World"], None]:
+    # A function of several values gets each part of a tuple, one of one value the tuple.
+    values = value if isinstance(value, tuple) and len(signature(function).parameters) > _WORLD_AND_VALUE else (value,)
+
     def run(world: "World") -> None:
-        function(world, value)
+        function(world, *values)
 
     return run
 

@@ -8,7 +8,7 @@ from client_faults.planting import answering, around, fault, of_client
 # Repetitions
 
 
-fault("Retry-After is not waited for", "C-do-15..20 C-do-22")(
+fault("Retry-After is not waited for", "C-do-15..20 C-do-22 C-do-55")(
     lambda adapter: setattr(adapter.Client, "wait_s", lambda *_: 0.2)
 )
 
@@ -57,8 +57,8 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
 
 fault("a 400 is repeated", "C-do-30")(repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted"))
 fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
-fault("a 409 is repeated", "C-do-38")(repeated({409}))
-fault("a 412 is repeated", "C-req-101 C-do-32")(
+fault("a 409 is repeated", "C-do-38 C-do-58")(repeated({409}))
+fault("a 412 is repeated", "C-req-101 C-req-121 C-do-32")(
     repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")
 )
 fault("a 500 is repeated", "C-do-24")(repeated({500}))

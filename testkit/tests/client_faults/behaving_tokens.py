@@ -49,10 +49,10 @@ def token_request(change: Any) -> Any:
     return plant
 
 
-fault("the scope is not asked for", "C-do-2 C-do-13")(
+fault("the scope is not asked for", "C-do-2 C-do-13 C-do-55")(
     token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
 )
-fault("the secret stands in the address", f"C-do-1 {OF_TOKEN_ENDPOINT}")(
+fault("the secret stands in the address", "C-err-61 C-err-63..65 C-err-67 C-do-1")(
     token_request(
         lambda self, url, options: (
             f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials",

@@ -51,7 +51,7 @@ fault("codes that nobody knows are shown as unknown", "C-err-29")(
 )
 fault(
     "the status of an error is that of its class",
-    "C-err-4..9 C-err-11 C-err-14..16 C-err-18..23 C-err-30 C-err-32 C-err-34 C-err-61 C-err-63 C-do-7 C-do-10 C-do-13 C-do-14 C-do-31..37",
+    "C-err-4..9 C-err-11 C-err-14..16 C-err-18..23 C-err-30 C-err-32 C-err-34 C-err-61 C-err-63 C-do-7 C-do-10 C-do-13 C-do-14 C-do-31..37 C-do-58 C-do-59",
 )(errors(lambda shown, _: {**shown, "status": shown["status"] // 100 * 100}))
 
 
@@ -77,7 +77,7 @@ def is_no_json(response: Any) -> bool:
     return False
 
 
-fault("the body of an error has to be JSON", "C-err-13 C-err-21..24 C-err-63 C-do-25")(parsed(is_no_json))
+fault("the body of an error has to be JSON", "C-err-13 C-err-21..24 C-err-63")(parsed(is_no_json))
 fault("the body of an error has to be an object", "C-err-25 C-err-26")(
     parsed(lambda response: not is_no_json(response) and not isinstance(json.loads(response.content), dict))
 )
@@ -130,10 +130,10 @@ fault("a 400 of a list is a success", "C-err-12")(of_status(400, "listResources"
 fault("errors of decoding return null", "C-err-37..46 C-err-64")(
     swallowed(lambda shown, _: shown["kind"] == "decoding")
 )
-fault("errors of the network return null", "C-err-47..54 C-err-65 C-do-26..28 C-do-40 C-do-41")(
+fault("errors of the network return null", "C-err-47..54 C-err-65 C-err-66 C-do-40 C-do-41")(
     swallowed(lambda shown, _: shown["kind"] == "network")
 )
-fault("a POST that ran into its time limit is a success", "C-err-58 C-do-29")(
+fault("a POST that ran into its time limit is a success", "C-err-58")(
     swallowed(lambda shown, operation: shown["kind"] == "timeout" and operation == "createOrUpdateResource")
 )
 fault("an update whose answer was lost is a success", "C-do-40")(
@@ -189,8 +189,8 @@ def kinds(**others: str) -> Any:
     return plant
 
 
-fault("errors of the network have the kind other", "C-err-47..54 C-err-65 C-do-26..28 C-do-41")(kinds(network="other"))
-fault("time limits are errors of the network", "C-err-55..58 C-do-29")(kinds(timeout="network"))
+fault("errors of the network have the kind other", "C-err-47..53 C-err-65 C-err-66 C-do-41")(kinds(network="other"))
+fault("time limits are errors of the network", "C-err-55..58 C-err-67 C-err-70")(kinds(timeout="network"))
 
 
 @fault("after an error of the network the client is of no use", "C-err-60")
@@ -210,12 +210,12 @@ def _(adapter: Any) -> None:
 # Limits
 
 
-@fault("the time limit is that of single reads", "C-err-57")
+@fault("the time limit is that of single reads", "C-err-57 C-err-70 C-do-57")
 def _(adapter: Any) -> None:
     adapter.asyncio.timeout = lambda _: contextlib.AsyncExitStack()
 
 
-@fault("a short time limit is nine seconds longer", "C-err-55..58")
+@fault("a short time limit is nine seconds longer", "C-err-55..58 C-do-57")
 def _(adapter: Any) -> None:
     former = adapter.Client.__init__
 
@@ -225,7 +225,7 @@ def _(adapter: Any) -> None:
     adapter.Client.__init__ = init
 
 
-@fault("a body that was cut off is returned", "C-err-47 C-err-48 C-do-28")
+@fault("a body that was cut off is returned", "C-err-47 C-err-48")
 def _(adapter: Any) -> None:
     former = adapter.Client.answer
 
@@ -260,7 +260,7 @@ def of_tokens(change: Any) -> Any:
     return plant
 
 
-fault("after an error of the token endpoint the call goes on without a token", "C-err-61..65")(
+fault("after an error of the token endpoint the call goes on without a token", "C-err-61..65 C-err-68")(
     of_tokens(lambda *_: "none")
 )
 
@@ -320,3 +320,8 @@ def _(adapter: Any) -> None:
             raise failure
 
     adapter.Client.call = call
+
+
+fault("the code of a 500 is not shown", "C-err-17")(
+    errors(lambda shown, _: {name: item for name, item in shown.items() if name != "code" or shown["status"] != 500})
+)

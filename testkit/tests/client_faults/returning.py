@@ -75,7 +75,7 @@ fault("a version is returned in 32 bits", "C-ans-53")(
 
 fault(
     "milliseconds are lost",
-    "C-ans-1..9 C-ans-11..21 C-ans-33..35 C-ans-37..48 C-ans-50..67 C-ans-71 C-ans-73 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46",
+    "C-ans-1..9 C-ans-11..21 C-ans-33..35 C-ans-37..48 C-ans-50..67 C-ans-71 C-ans-73 C-ans-75 C-ans-76 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46 C-do-59 C-do-60",
 )(objects(lambda value: {name: item[:19] + "Z" if name in TIMES else item for name, item in value.items()}))
 
 # Texts
@@ -106,7 +106,7 @@ fault(
 )(arrays(lambda value: [item for place, item in enumerate(value) if len(value) > 600 or item not in value[:place]]))
 fault(
     "objectTypeProperty is returned without its wrapper",
-    "C-ans-1..8 C-ans-11..13 C-ans-33..35 C-ans-37..48 C-ans-50..65 C-ans-67 C-ans-73 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46",
+    "C-ans-1..8 C-ans-11..13 C-ans-33..35 C-ans-37..48 C-ans-50..65 C-ans-67 C-ans-73 C-ans-75 C-ans-76 C-err-35 C-err-59 C-err-60 C-do-12 C-do-20 C-do-39 C-do-42 C-do-45 C-do-46 C-do-59 C-do-60",
 )(
     objects(
         lambda value: {
@@ -135,7 +135,9 @@ fault("a page without a total gets one", "C-ans-12")(
 )
 
 
-@fault("a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-66 C-ans-68..72 C-do-48 C-do-49")
+@fault(
+    "a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-66 C-ans-68..72 C-ans-75 C-ans-76 C-do-48 C-do-49"
+)
 def _(adapter: Any) -> None:
     results_changed(
         adapter, lambda result: result["results"] if isinstance(result, dict) and "results" in result else result
@@ -189,7 +191,7 @@ def nothing(when: Any) -> Any:
     )
 
 
-fault("a delete returns nothing", "C-ans-8")(nothing(lambda request: request.method == "DELETE"))
+fault("a delete returns nothing", "C-ans-8 C-do-59")(nothing(lambda request: request.method == "DELETE"))
 
 # Statuses and heads
 
@@ -232,3 +234,8 @@ fault("answers in chunks are refused", "C-ans-57")(responses(lambda response: "T
 )
 def _(adapter: Any) -> None:
     around(adapter, "meta_of", lambda former, response: {**former(response), "status": 200})
+
+
+fault("integers are returned in 32 bits", "C-ans-25..27 C-ans-31 C-ans-34 C-ans-35 C-ans-53 C-ans-74")(
+    scalars(numbers(lambda value: (value + 2**31) % 2**32 - 2**31 if isinstance(value, int) else value))
+)

@@ -2,7 +2,7 @@
 
 import json
 from typing import Any
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus, unquote, urlencode
 
 from client_faults.planting import arguments_changed, around, fault, pairs_changed
 
@@ -32,11 +32,11 @@ def without_controls(text: str) -> str:
 
 # Texts
 
-fault("texts of a query are encoded twice", "C-req-18..20 C-req-22 C-req-56")(
+fault("texts of a query are encoded twice", "C-req-18 C-req-52 C-req-56")(
     values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
 )
-fault("a plus in a query is not encoded", "C-req-16 C-req-19 C-req-46 C-req-56")(safe("+"))
-fault("an ampersand in a query is not encoded", "C-req-17 C-req-56")(safe("&"))
+fault("a plus in a query is not encoded", "C-req-16 C-req-46 C-req-56")(safe("+"))
+fault("an ampersand in a query is not encoded", "C-req-17 C-req-52 C-req-56")(safe("&"))
 fault("long texts of a query are cut off", "C-req-95")(values(lambda value: value[:2000]))
 fault("ends of lines of a query are unified", "C-req-22")(values(lambda value: value.replace("\r\n", "\n")))
 fault("empty values of variables are left out", "C-req-39")(
@@ -155,3 +155,17 @@ fault("integers beyond 2^31 of a query are cut to 31 bits", "C-req-47")(
         adapter, lambda _, value: value % 2**31 if isinstance(value, int) and value >= 2**31 else value
     )
 )
+
+
+fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-56")(
+    values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))
+)
+
+
+fault("texts of a query are taken for encoded ones", "C-req-19 C-req-56")(values(unquote))
+
+
+fault("control characters of a query are lost", "C-req-96 C-req-98")(values(without_controls))
+
+
+fault("control characters of a form are lost", "C-req-98")(form_values(without_controls))

@@ -195,8 +195,7 @@ UNKNOWN_FIELDS = {
 
 
 @check("4-16", cases=UNKNOWN_FIELDS)
-def an_unknown_field_is_refused_and_named(world: World, case: tuple[object, str]) -> None:
-    body, name = case
+def an_unknown_field_is_refused_and_named(world: World, body: object, name: str) -> None:
     answer = refused(world.post("", body), 400, "InvalidJsonInput")
     answer.expect(any(name in text for text in details_of(answer)), f"{name} in detailedErrorMessage")
 
@@ -240,8 +239,7 @@ def an_update_refuses_an_unknown_field(world: World, body: object) -> None:
         ),
     },
 )
-def the_known_field_that_resembles_it_is_named(world: World, case: tuple[object, str, str]) -> None:
-    body, path, known = case
+def the_known_field_that_resembles_it_is_named(world: World, body: object, path: str, known: str) -> None:
     refused_with_detail(world.post("", body), f"{path}: Unknown field. Did you mean '{known}'?")
 
 
@@ -299,8 +297,7 @@ NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @check("4-18", cases=NULLS)
-def null_is_as_if_absent(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    body, meant = case
+def null_is_as_if_absent(world: World, body: dict[str, Any], meant: dict[str, Any]) -> None:
     answer = world.post("", {"objectTypeProperty": {}, **body}).expect_success()
     answer.expect_json("objectTypeProperty", meant)
     answer.expect("key" not in answer.json, "no key", answer.json)

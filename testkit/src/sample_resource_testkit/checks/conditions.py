@@ -338,8 +338,7 @@ def nothing_exists_in_an_empty_project(world: World) -> None:
 
 
 @check("4.5-3", needs=["4.1-6"], cases=QUERIES)
-def it_says_whether_the_list_finds_something(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    condition, fields = case
+def it_says_whether_the_list_finds_something(world: World, condition: dict[str, Any], fields: dict[str, Any]) -> None:
     matching, other = world.word(), world.word()
     world.make({**fields, TEXTS: [matching, *fields.get(TEXTS, [])]})
     world.make({TEXTS: [other]})
@@ -352,8 +351,7 @@ def it_says_whether_the_list_finds_something(world: World, case: tuple[dict[str,
 
 
 @check("4.5-3", cases=QUERIES)
-def it_takes_the_parameters_of_the_list(world: World, case: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    condition, fields = case
+def it_takes_the_parameters_of_the_list(world: World, condition: dict[str, Any], fields: dict[str, Any]) -> None:
     world.make(fields)
     world.head("", query=condition).expect_status(200)
 

@@ -95,15 +95,13 @@ def a_413_has_its_code(world: World) -> None:
 
 
 @check("E-23", cases={"2 MiB": (0, 201), "a byte less": (-1, 201), "a byte more": (1, 413)})
-def a_body_may_have_2_mib(world: World, case: tuple[int, int]) -> None:
-    more, status = case
+def a_body_may_have_2_mib(world: World, more: int, status: int) -> None:
     body = padded('{"objectTypeProperty": {}}', LIMIT + more)
     world.post("", body=body, headers=AS_JSON).expect_status(status)
 
 
 @check("E-23", cases={"2 MiB": (0, 200), "a byte more": (1, 413)})
-def a_record_may_have_2_mib(world: World, case: tuple[int, int]) -> None:
-    more, status = case
+def a_record_may_have_2_mib(world: World, more: int, status: int) -> None:
     world.post(LINKS, body=padded("{}", LIMIT + more), headers=AS_JSON).expect_status(status)
 
 

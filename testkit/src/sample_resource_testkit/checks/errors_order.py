@@ -80,8 +80,7 @@ NOBODYS: dict[str, Callable[[World, str], Answer]] = {
     needs=["2.1-12"],
     cases={f"{path}, {name}": (path, ask) for path in UNKNOWN_PATHS for name, ask in NOBODYS.items()},
 )
-def an_unknown_url_comes_before_everything(world: World, case: tuple[str, Callable[[World, str], Answer]]) -> None:
-    path, ask = case
+def an_unknown_url_comes_before_everything(world: World, path: str, ask: Callable[[World, str], Answer]) -> None:
     ask(world, path.replace("{p}", world.project)).expect_status(404)
 
 
@@ -103,8 +102,7 @@ WRONG_METHODS: dict[str, tuple[str, str]] = {
 
 
 @check("E-16", cases=WRONG_METHODS)
-def a_wrong_method_comes_before_the_token(world: World, case: tuple[str, str]) -> None:
-    method, path = case
+def a_wrong_method_comes_before_the_token(world: World, method: str, path: str) -> None:
     if (status := world.send(method, path).status) != 405:
         world.skip(f"needs a 405, and the request is {status} with a token")
     world.nobody().send(method, path).expect_status(405)

@@ -100,24 +100,21 @@ def both_places(lists: dict[str, Lists]) -> dict[str, tuple[Callable[[Made], str
 
 
 @check("H-2", cases=both_places({name: LISTED[name] for name in LISTED if name != "a weak one"}))
-def if_none_match_with_the_version_is_304(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
-    path, listed = case
+def if_none_match_with_the_version_is_304(world: World, path: Callable[[Made], str], listed: Lists) -> None:
     made = twice(world)
     answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(304)
     answer.expect_header("ETag", tag(made.version)).expect_empty()
 
 
 @check("H-2", needs=["4.2-1"], cases=both_places(NOT_LISTED))
-def if_none_match_with_another_version_is_200(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
-    path, listed = case
+def if_none_match_with_another_version_is_200(world: World, path: Callable[[Made], str], listed: Lists) -> None:
     made = twice(world)
     answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(200)
     answer.expect_json("id", made.id)
 
 
 @check("H-3", cases=both_places(NOT_LISTED))
-def if_match_with_other_versions_is_412_for_get(world: World, case: tuple[Callable[[Made], str], Lists]) -> None:
-    path, listed = case
+def if_match_with_other_versions_is_412_for_get(world: World, path: Callable[[Made], str], listed: Lists) -> None:
     made = twice(world)
     world.get(path(made), headers={"If-Match": listed(made.version)}).expect_status(412)
 
@@ -134,8 +131,7 @@ def all_writes(lists: dict[str, Lists]) -> dict[str, tuple[Write, Lists]]:
 
 
 @check("H-4", cases=all_writes({name: LISTED[name] for name in ("the version", "anything")}))
-def a_write_with_its_version_is_carried_out(world: World, case: tuple[Write, Lists]) -> None:
-    write, listed = case
+def a_write_with_its_version_is_carried_out(world: World, write: Write, listed: Lists) -> None:
     made = twice(world)
     write(world, made, {"If-Match": listed(made.version)}).expect_success()
     after = world.get(f"/{made.id}")
@@ -144,8 +140,7 @@ def a_write_with_its_version_is_carried_out(world: World, case: tuple[Write, Lis
 
 
 @check("H-5", cases=all_writes(NOT_LISTED))
-def a_write_with_another_version_is_412(world: World, case: tuple[Write, Lists]) -> None:
-    write, listed = case
+def a_write_with_another_version_is_412(world: World, write: Write, listed: Lists) -> None:
     made = twice(world)
     refused(write(world, made, {"If-Match": listed(made.version)}), 412, "PreconditionFailed")
 
@@ -192,8 +187,7 @@ def if_both_fail_it_is_412(world: World, name: str) -> None:
     needs=["H-4", "9-5"],
     cases={f"{name}, {header}": (name, header) for name in WRITES for header in ("tag", "*")},
 )
-def if_only_the_version_fails_it_is_409(world: World, case: tuple[str, str]) -> None:
-    name, header = case
+def if_only_the_version_fails_it_is_409(world: World, name: str, header: str) -> None:
     made = twice(world)
     right = tag(made.version) if header == "tag" else header
     with_version(world, name, made, made.version + 1, right).expect_status(409)
@@ -206,8 +200,7 @@ def if_only_the_version_fails_it_is_409(world: World, case: tuple[str, str]) -> 
         f"{method} {header}": (method, header) for method in ("POST", "PUT") for header in ("*", '"1"', '"0"', '"abc"')
     },
 )
-def nothing_is_created_with_if_match(world: World, case: tuple[str, str]) -> None:
-    method, header = case
+def nothing_is_created_with_if_match(world: World, method: str, header: str) -> None:
     key = world.key()
     world.send(method, "", {"key": key, **ANY}, headers={"If-Match": header}).expect_status(412)
     world.get(f"/key={key}").expect_status(404)
@@ -232,8 +225,7 @@ MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "H-9",
     cases={f"{name} {header}": (name, header) for name in MISSING for header in ("*", '"1"', '"99"')},
 )
-def what_does_not_exist_is_404_with_if_match(world: World, case: tuple[str, str]) -> None:
-    name, header = case
+def what_does_not_exist_is_404_with_if_match(world: World, name: str, header: str) -> None:
     method, path, body = MISSING[name]
     if body is None:
         answer = world.send(method, path, headers={"If-Match": header})
@@ -297,8 +289,7 @@ SEVERAL: dict[str, Lists] = {
 
 
 @check("H-12", needs=["H-4"], cases=all_writes({name: SEVERAL[name] for name in ("first", "last")}))
-def one_of_several_tags_is_enough(world: World, case: tuple[Write, Lists]) -> None:
-    write, listed = case
+def one_of_several_tags_is_enough(world: World, write: Write, listed: Lists) -> None:
     made = twice(world)
     write(world, made, {"If-Match": listed(made.version)}).expect_success()
 

@@ -88,8 +88,7 @@ def options_needs_no_token(world: World, case: tuple[str, set[str]]) -> None:
 
 
 @check("H-15", cases=OPTIONS)
-def options_lists_the_methods(world: World, case: tuple[str, set[str]]) -> None:
-    path, wanted = case
+def options_lists_the_methods(world: World, path: str, wanted: set[str]) -> None:
     answer = world.nobody().send("OPTIONS", path)
     found = methods(answer)
     # OPTIONS itself, and HEAD where there is GET, may stand there or not.
@@ -108,8 +107,7 @@ NOT_ALLOWED = [
 
 
 @check("H-16", cases={f"{method} {path}": (method, path) for method, path in NOT_ALLOWED})
-def a_method_that_the_interface_lacks_is_405(world: World, case: tuple[str, str]) -> None:
-    method, path = case
+def a_method_that_the_interface_lacks_is_405(world: World, method: str, path: str) -> None:
     refused(world.send(method, path.replace("{id}", world.make().id)), 405, "MethodNotAllowed")
 
 
@@ -139,8 +137,7 @@ OTHER_TYPES: dict[str, dict[str, str]] = {
     needs=["4.3-2"],
     cases={f"{name}, {method}": (name, method) for name in OTHER_TYPES for method in ("POST", "PUT")},
 )
-def a_body_of_another_type_is_refused(world: World, case: tuple[str, str]) -> None:
-    name, method = case
+def a_body_of_another_type_is_refused(world: World, name: str, method: str) -> None:
     key = world.key()
     body = f'{{"key": "{key}", "objectTypeProperty": {{}}}}'
     refused(world.send(method, "", body=body, headers=OTHER_TYPES[name]), 415, "UnsupportedMediaType")
@@ -158,8 +155,7 @@ TYPED_PLACES: dict[str, tuple[str, str, str]] = {
     needs=["4.2-1"],
     cases={f"{name}, {place}": (name, place) for name in ("none", "text", "UTF-16") for place in TYPED_PLACES},
 )
-def a_change_of_another_type_is_refused(world: World, case: tuple[str, str]) -> None:
-    name, place = case
+def a_change_of_another_type_is_refused(world: World, name: str, place: str) -> None:
     made = world.make()
     method, path, body = (text.replace("{id}", made.id) for text in TYPED_PLACES[place])
     refused(world.send(method, path, body=body, headers=OTHER_TYPES[name]), 415, "UnsupportedMediaType")
@@ -183,8 +179,7 @@ ACCEPTS = ["text/html", FORM, "application/json;q=0, text/plain"]
     "H-18",
     cases={f"{name}, {accept}": (one, accept) for name, one in ANSWERED.items() for accept in ACCEPTS},
 )
-def json_is_answered_whatever_accept_says(world: World, case: tuple[Endpoint, str]) -> None:
-    endpoint, accept = case
+def json_is_answered_whatever_accept_says(world: World, endpoint: Endpoint, accept: str) -> None:
     caller = world.caller("view_products") if "4.14" in _name_of(endpoint) else world
     answer = endpoint.ask(caller, world.make(), headers={"Accept": accept}).expect_success()
     answer.expect_header("Content-Type", JSON_TYPE)

@@ -168,8 +168,7 @@ LACKING: dict[str, tuple[Endpoint, str, set[str]]] = {
 
 
 @check("A-6", cases=LACKING)
-def a_403_names_the_scopes_that_are_missing(world: World, case: tuple[Endpoint, str, set[str]]) -> None:
-    endpoint, scope, missing = case
+def a_403_names_the_scopes_that_are_missing(world: World, endpoint: Endpoint, scope: str, missing: set[str]) -> None:
     answer = endpoint.ask(world.caller(scope), world.make()).expect_status(403)
     if endpoint.method == "HEAD":
         return
@@ -186,8 +185,7 @@ SAYS_INSUFFICIENT = re.compile(r'Bearer\b.*\berror="insufficient_scope".*', re.I
 
 
 @check("A-7", needs=["A-6"], cases=LACKING)
-def a_403_says_so_in_its_challenge(world: World, case: tuple[Endpoint, str, set[str]]) -> None:
-    endpoint, scope, _ = case
+def a_403_says_so_in_its_challenge(world: World, endpoint: Endpoint, scope: str, _: set[str]) -> None:
     answer = endpoint.ask(world.caller(scope), world.make()).expect_status(403)
     answer.expect_header("WWW-Authenticate", SAYS_INSUFFICIENT)
 
@@ -208,8 +206,7 @@ def a_scope_counts_where_it_is_for(world: World, scope: str) -> None:
     "A-9",
     cases={f"{name}, {scope}": (one, scope) for name, one in READS.items() for scope in ("manage_test", "view_test")},
 )
-def either_scope_is_enough_to_read(world: World, case: tuple[Endpoint, str]) -> None:
-    endpoint, scope = case
+def either_scope_is_enough_to_read(world: World, endpoint: Endpoint, scope: str) -> None:
     served(endpoint.ask(world.caller(scope), world.make()))
 
 
@@ -286,8 +283,9 @@ CHANGING = {**WRITES, "4.10 update": OTHERS["4.10 update"]}
     needs=["4.2-1"],
     cases={f"{name} {who}": (one, caller) for name, one in CHANGING.items() for who, caller in POWERLESS.items()},
 )
-def a_write_without_the_right_changes_nothing(world: World, case: tuple[Endpoint, Callable[[World], Caller]]) -> None:
-    endpoint, caller = case
+def a_write_without_the_right_changes_nothing(
+    world: World, endpoint: Endpoint, caller: Callable[[World], Caller]
+) -> None:
     made = world.make()
     before = world.get(f"/{made.id}").expect_status(200).json
     endpoint.ask(caller(world), made)
@@ -299,8 +297,7 @@ def a_write_without_the_right_changes_nothing(world: World, case: tuple[Endpoint
     needs=["4.3-2"],
     cases={f"{method} {who}": (method, caller) for method in ("POST", "PUT") for who, caller in POWERLESS.items()},
 )
-def a_write_without_the_right_creates_nothing(world: World, case: tuple[str, Callable[[World], Caller]]) -> None:
-    method, caller = case
+def a_write_without_the_right_creates_nothing(world: World, method: str, caller: Callable[[World], Caller]) -> None:
     key = world.key()
     body: dict[str, Any] = {"key": key, "objectTypeProperty": {}}
     caller(world).send(method, "", body)

@@ -329,6 +329,5 @@ def with_a_bearer_token_it_is_refused(world: World, endpoint: str) -> None:
         }.items()
     },
 )
-def without_a_token_it_is_refused(world: World, case: tuple[str, str]) -> None:
-    endpoint, form = case
+def without_a_token_it_is_refused(world: World, endpoint: str, form: str) -> None:
     refused_by_oauth(world.oauth(form, endpoint=endpoint), 400, "invalid_request")

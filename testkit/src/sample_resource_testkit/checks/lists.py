@@ -143,8 +143,7 @@ CONDITIONS: dict[str, tuple[str, str, Any]] = {
 
 
 @check("4.1-15", needs=["4.1-6"], cases=CONDITIONS)
-def a_text_and_a_number_have_to_hold(world: World, case: tuple[str, str, float]) -> None:
-    field, name, fraction = case
+def a_text_and_a_number_have_to_hold(world: World, field: str, name: str, fraction: float) -> None:
     word, number = world.word(), world.number() % 1_000_000_007 + fraction
     made = world.make({TEXTS: [word], field: [number]})
     if ids_in(world.get("", query={name: number})) != [made.id]:
@@ -255,8 +254,7 @@ def the_list_takes_sort(world: World, sort: str) -> None:
 
 
 @check("4.1-17", needs=["4.1-6"], cases=[(1, 0), (2, 1), (2, 3), (0, 0), (10, 4)])
-def the_list_takes_limit_and_offset(world: World, page: tuple[int, int]) -> None:
-    limit, offset = page
+def the_list_takes_limit_and_offset(world: World, limit: int, offset: int) -> None:
     word, made = some(world, 4)
     answer = world.get("", query={"stringParameter": word, "sort": "id asc", "limit": limit, "offset": offset})
     wanted = sorted(one.id for one in made)[offset : offset + limit]

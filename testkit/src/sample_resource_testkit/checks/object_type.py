@@ -174,8 +174,7 @@ WHOLE = {"3.0": 3, "1e2": 100, "1E2": 100, "-1.50e1": -15, "100e-2": 1, "0.0": 0
 
 
 @check("2.3-7", cases={f"{text} in {name}": (name, text) for name in INTEGER_FIELDS for text in WHOLE})
-def a_number_without_a_fraction_is_an_integer(world: World, case: tuple[str, str]) -> None:
-    name, text = case
+def a_number_without_a_fraction_is_an_integer(world: World, name: str, text: str) -> None:
     expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
 
 
@@ -192,8 +191,7 @@ def it_is_one_in_an_item_too(world: World, name: str) -> None:
         for text in ("1.5", "-0.5", "1e-1", "0.1", "4503599627370496.5", "3.0000000000000004")
     },
 )
-def a_fraction_is_refused_among_integers(world: World, case: tuple[str, str]) -> None:
-    name, text = case
+def a_fraction_is_refused_among_integers(world: World, name: str, text: str) -> None:
     sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
 
 
@@ -201,8 +199,7 @@ BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709
 
 
 @check("2.3-9", cases={f"{text[:24]} in {name}": (name, text) for name in INTEGER_FIELDS for text in BEYOND_64_BITS})
-def an_integer_beyond_64_bits_is_refused(world: World, case: tuple[str, str]) -> None:
-    name, text = case
+def an_integer_beyond_64_bits_is_refused(world: World, name: str, text: str) -> None:
     refused(sent(world, f'{{"{name}": [{text}]}}'), 400, "InvalidField")
 
 

@@ -74,8 +74,7 @@ def the_existence_check_refuses_an_undeclared_parameter(world: World) -> None:
         "queryParameterTow": ("4.9", "queryParameterTow", "queryParameterTwo"),
     },
 )
-def the_nearest_parameter_is_named(world: World, case: tuple[str, str, str]) -> None:
-    endpoint, sent, nearest = case
+def the_nearest_parameter_is_named(world: World, endpoint: str, sent: str, nearest: str) -> None:
     answer = asked(world, ENDPOINTS[endpoint], f"{sent}=1")
     message = f"Malformed parameter: {sent}: Unknown parameter. Did you mean '{nearest}'?"
     refused(answer, 400, "InvalidInput", message=message)
@@ -111,8 +110,7 @@ def a_text_parameter_without_a_language_is_undeclared(world: World, query: str) 
         "queryParameterOne": ("4.9", "queryParameterOne=1&queryParameterOne=1"),
     },
 )
-def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, case: tuple[str, str]) -> None:
-    endpoint, query = case
+def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, endpoint: str, query: str) -> None:
     refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
 
 
@@ -133,8 +131,7 @@ def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, case: tupl
         "queryParameterOne": ("4.9", "queryParameterOne="),
     },
 )
-def an_empty_value_is_refused(world: World, case: tuple[str, str]) -> None:
-    endpoint, query = case
+def an_empty_value_is_refused(world: World, endpoint: str, query: str) -> None:
     refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
 
 
@@ -190,15 +187,13 @@ BOOLEANS = {
 
 
 @check("4-7", cases=BOOLEANS)
-def a_boolean_takes_both_words(world: World, case: tuple[str, str]) -> None:
-    endpoint, query = case
+def a_boolean_takes_both_words(world: World, endpoint: str, query: str) -> None:
     asked(world, endpoint, query.format("true")).expect_success()
     asked(world, endpoint, query.format("false")).expect_success()
 
 
 @check("4-8", needs=["4-7"], cases=BOOLEANS)
-def a_boolean_takes_both_words_in_any_letter_case(world: World, case: tuple[str, str]) -> None:
-    endpoint, query = case
+def a_boolean_takes_both_words_in_any_letter_case(world: World, endpoint: str, query: str) -> None:
     for word in ("True", "FALSE", "tRuE", "False"):
         asked(world, endpoint, query.format(word)).expect_success()
 
@@ -216,8 +211,7 @@ def a_boolean_takes_no_other_text(world: World, text: str) -> None:
 
 
 @check("4-8", cases={"staged of POST": BOOLEANS["staged of POST"], "fuzzy": BOOLEANS["fuzzy"]})
-def another_boolean_takes_no_other_text(world: World, case: tuple[str, str]) -> None:
-    endpoint, query = case
+def another_boolean_takes_no_other_text(world: World, endpoint: str, query: str) -> None:
     for text in ("1", "yes"):
         refused(asked(world, endpoint, query.format(text)), 400, "InvalidInput")
 
@@ -323,8 +317,7 @@ ENCODED_TEXTS = {
 
 
 @check("4-12", needs=["4.1-6"], cases=ENCODED_TEXTS)
-def a_query_string_is_decoded_as_forms_are(world: World, case: tuple[str, str]) -> None:
-    encoded, text = case
+def a_query_string_is_decoded_as_forms_are(world: World, encoded: str, text: str) -> None:
     word = world.word()
     made = world.make({TEXTS: [text.format(word)]})
     expect_found(world.get(f"?stringParameter={encoded.format(word)}"), made)

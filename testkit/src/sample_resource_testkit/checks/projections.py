@@ -60,8 +60,7 @@ UNSTAGED: dict[str, Any] = {"without it": None, "staged=false": False}
     needs=["3-6"],
     cases={f"{method}, {name}": (method, name) for method in ON_THE_COLLECTION for name in UNSTAGED},
 )
-def a_write_changes_both_projections(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def a_write_changes_both_projections(world: World, method: str, name: str) -> None:
     made = world.make(BEFORE)
     answer = write(world, method, made, AFTER, staged=UNSTAGED[name]).expect_success()
     answer.expect_json("objectTypeProperty", AFTER)
@@ -70,8 +69,7 @@ def a_write_changes_both_projections(world: World, case: tuple[str, str]) -> Non
 
 
 @check("3-1", needs=["3-6"], cases={f"{method}, {name}": (method, name) for method in CREATING for name in UNSTAGED})
-def a_creation_makes_both_projections(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def a_creation_makes_both_projections(world: World, method: str, name: str) -> None:
     query = {} if UNSTAGED[name] is None else {"staged": UNSTAGED[name]}
     body = {"key": world.key(), "objectTypeProperty": AFTER}
     answer = world.send(method, "", body, query=query).expect_success().expect_json("objectTypeProperty", AFTER)
@@ -203,9 +201,8 @@ DIFFERENCES: dict[str, tuple[Callable[[World, Made], object], bool]] = {
 
 @check("3-5", needs=["3-4"], cases=DIFFERENCES)
 def a_result_says_whether_the_projections_differ(
-    world: World, case: tuple[Callable[[World, Made], object], bool]
+    world: World, prepare: Callable[[World, Made], object], differ: bool
 ) -> None:
-    prepare, differ = case
     word = world.word()
     made = world.make({TEXTS: [word]})
     prepare(world, made)
@@ -347,8 +344,7 @@ def a_staged_post_merges(world: World) -> None:
     needs=["3-6"],
     cases={"PUT": ("PUT", {INTEGERS: [3]}), "PATCH": ("PATCH", {INTEGERS: [3]}), "PUT of {}": ("PUT", {})},
 )
-def a_staged_put_or_patch_replaces(world: World, case: tuple[str, dict[str, Any]]) -> None:
-    method, fields = case
+def a_staged_put_or_patch_replaces(world: World, method: str, fields: dict[str, Any]) -> None:
     made = now(world, staged_change(world, {INTEGERS: [2], FLOATS: [0.5]}))
     write(world, method, made, fields, staged=True).expect_success()
     body = published(world, made)

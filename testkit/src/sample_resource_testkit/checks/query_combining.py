@@ -213,8 +213,7 @@ CONDITIONS = (
     needs=["Q-15", "Q-19"],
     cases={f"{name}: {text}": (EMPTY[name], text) for name in EMPTY for text in CONDITIONS},
 )
-def without_an_element_a_nested_condition_does_not_hold(world: World, case: tuple[dict[str, Any], str]) -> None:
-    fields, condition = case
+def without_an_element_a_nested_condition_does_not_hold(world: World, fields: dict[str, Any], condition: str) -> None:
     expect_found(world, f"{OBJECTS}({condition})", world.make(fields), False)
 
 

@@ -79,8 +79,7 @@ FOUND = {'key ilike "a"': "'l'", "version == 1": "'='", "key = 'a'": "'''", "ver
 
 
 @check("Q-40", needs=["Q-39"], cases=with_names(FOUND))
-def a_syntax_error_tells_what_was_found_and_expected(world: World, case: tuple[str, str]) -> None:
-    predicate, found = case
+def a_syntax_error_tells_what_was_found_and_expected(world: World, predicate: str, found: str) -> None:
     answer = refused(where(world, predicate))
     holds = any(found in text and re.search(r", expected .+ \(line", text) for text in messages_of(answer))
     answer.expect(holds, f"a message with {found or 'the end'} as what was found, and with what was expected")
@@ -110,8 +109,7 @@ UNKNOWN = {
 
 
 @check("Q-42", needs=["Q-1"], cases=with_names(UNKNOWN))
-def an_unknown_field_is_named(world: World, case: tuple[str, str]) -> None:
-    predicate, name = case
+def an_unknown_field_is_named(world: World, predicate: str, name: str) -> None:
     refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not exist.")
 
 
@@ -125,9 +123,8 @@ INSIDE = {
 
 
 @check("Q-42", needs=["Q-1"], cases=with_names(INSIDE))
-def an_unknown_member_is_named(world: World, case: tuple[str, str]) -> None:
+def an_unknown_member_is_named(world: World, predicate: str, name: str) -> None:
     """The clause leaves open whether ``<name>`` has the path before it."""
-    predicate, name = case
     answer = refused(where(world, predicate))
     pattern = re.compile(rf"The field '[^']*\b{name}' does not exist\.")
     answer.expect(any(map(pattern.search, messages_of(answer))), f"a message with {pattern.pattern}")
@@ -144,8 +141,7 @@ RESEMBLING = {
 
 
 @check("Q-52", needs=["Q-1"], cases=with_names(RESEMBLING))
-def a_known_field_that_resembles_it_is_named_too(world: World, case: tuple[str, str]) -> None:
-    predicate, name = case
+def a_known_field_that_resembles_it_is_named_too(world: World, predicate: str, name: str) -> None:
     refused(where(world, predicate), "InvalidInput", f"Did you mean '{name}'?")
 
 
@@ -195,8 +191,9 @@ WRONG_VALUES = {
 
 
 @check("Q-43", needs=["Q-31"], cases=WRONG_VALUES)
-def a_value_of_a_variable_of_another_type_is_refused(world: World, case: tuple[str, str, str, tuple[str, ...]]) -> None:
-    predicate, value, name, takes = case
+def a_value_of_a_variable_of_another_type_is_refused(
+    world: World, predicate: str, value: str, name: str, takes: tuple[str, ...]
+) -> None:
     expect_wrong_type(world, predicate, name, takes, [("var.v", value)])
 
 
@@ -227,8 +224,7 @@ UNSUPPORTED = {
 
 
 @check("Q-44", needs=["Q-1"], cases=with_names(UNSUPPORTED))
-def an_operator_that_the_field_does_not_have_is_refused(world: World, case: tuple[str, str]) -> None:
-    predicate, name = case
+def an_operator_that_the_field_does_not_have_is_refused(world: World, predicate: str, name: str) -> None:
     refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not support this expression.")
 
 
@@ -300,8 +296,7 @@ FAULTS = {
 
 
 @check("Q-46", needs=["Q-37", "Q-39", "Q-42", "Q-43", "Q-44"], cases=FAULTS)
-def all_faults_are_told(world: World, case: tuple[list[str], list[str]]) -> None:
-    predicates, named = case
+def all_faults_are_told(world: World, predicates: list[str], named: list[str]) -> None:
     answer = refused(where(world, *predicates))
     messages = messages_of(answer)
     answer.expect(len(messages) == len(named), f"{len(named)} entries of errors", messages)

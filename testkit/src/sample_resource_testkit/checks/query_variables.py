@@ -210,8 +210,7 @@ def an_empty_value_is_the_empty_text(world: World, bound: Bound) -> None:
         "in another letter case": ("key = :Name", "Name", (("var.name", "x"),)),
     },
 )
-def a_variable_without_a_value_is_refused(world: World, case: tuple[str, str, Pairs]) -> None:
-    predicate, name, values = case
+def a_variable_without_a_value_is_refused(world: World, predicate: str, name: str, values: Pairs) -> None:
     answer = where(world, predicate, parameters=values)
     refused(answer, begins=f"Malformed parameter: where: Missing parameter value for {name}")
 

@@ -177,8 +177,7 @@ def each_of_several_new_keys_makes_one(world: World) -> None:
     alone=True,
     cases={"the same fields": (False, 0), "different fields": (True, 0), "beside others": (True, 2)},
 )
-def concurrent_puts_without_a_name_make_one(world: World, case: tuple[bool, int]) -> None:
-    differ, others = case
+def concurrent_puts_without_a_name_make_one(world: World, differ: bool, others: int) -> None:
     own = world.empty_project()
     for _ in range(others):
         own.make()
@@ -344,8 +343,9 @@ INDEPENDENT: dict[str, tuple[Callable[[World, Made], Request], int]] = {
 
 
 @check("9-25", alone=True, cases=INDEPENDENT)
-def writes_of_different_resources_all_succeed(world: World, case: tuple[Callable[[World, Made], Request], int]) -> None:
-    request, status = case
+def writes_of_different_resources_all_succeed(
+    world: World, request: Callable[[World, Made], Request], status: int
+) -> None:
     first = world.make()
     if world.deliver(request(world, first)).status != status:
         world.not_reachable(f"the write alone is not answered with {status}")

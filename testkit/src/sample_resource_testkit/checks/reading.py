@@ -92,8 +92,7 @@ def both_optional_parameters_make_no_difference(world: World) -> None:
         "500 characters": ("x" * 500, "x" * 500),
     },
 )
-def an_id_that_no_resource_has_is_not_found(world: World, case: tuple[str, str]) -> None:
-    segment, identifier = case
+def an_id_that_no_resource_has_is_not_found(world: World, segment: str, identifier: str) -> None:
     message = f"The Resource with ID '{identifier}' was not found."
     refused(world.get(f"/{segment}"), 404, "ResourceNotFound", message=message)
 

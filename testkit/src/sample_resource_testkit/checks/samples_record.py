@@ -47,9 +47,8 @@ def both(values: dict[str, Any]) -> dict[str, tuple[str, Any]]:
 
 
 @check("2.4-1", cases=both({name: name for name in SCALARS}))
-def a_scalar_field_is_taken(world: World, case: tuple[str, Any]) -> None:
+def a_scalar_field_is_taken(world: World, path: str, name: Any) -> None:
     """The types of these fields are not shown, so a server may take numbers or texts alone."""
-    path, name = case
     answers = [world.post(path, {name: value}) for value in ("a text", 1, True)]
     taken = [answer for answer in answers if answer.status < 300]
     (taken or answers)[0].expect_success()
@@ -72,8 +71,7 @@ TIMES_AND_PERSONS: dict[str, Any] = {
 
 
 @check("2.4-2", cases=both(TIMES_AND_PERSONS))
-def times_and_persons_are_taken(world: World, case: tuple[str, Any]) -> None:
-    path, record = case
+def times_and_persons_are_taken(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
 
 
@@ -94,8 +92,7 @@ KINDS: dict[str, Any] = {
 
 
 @check("2.4-3", cases=both(KINDS))
-def a_scalar_may_have_any_type(world: World, case: tuple[str, Any]) -> None:
-    path, value = case
+def a_scalar_may_have_any_type(world: World, path: str, value: Any) -> None:
     world.post(path, dict.fromkeys(SCALARS, value)).expect_success()
 
 
@@ -114,8 +111,7 @@ SPARSE: dict[str, Any] = {
 
 
 @check("2.4-4", cases=both(SPARSE))
-def all_fields_are_optional(world: World, case: tuple[str, Any]) -> None:
-    path, record = case
+def all_fields_are_optional(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
 
 
@@ -126,8 +122,7 @@ UNKNOWN: dict[str, Any] = {
 
 
 @check("2.4-5", cases=both(UNKNOWN))
-def an_unknown_field_is_refused(world: World, case: tuple[str, Any]) -> None:
-    path, record = case
+def an_unknown_field_is_refused(world: World, path: str, record: Any) -> None:
     refused(world.post(path, record), 400, "InvalidJsonInput")
 
 

@@ -88,9 +88,8 @@ REPEATABLE: dict[str, tuple[str, Callable[[str, str], tuple[str, str]]]] = {
 
 @check("4.14-4", needs=["4.14-2"], cases=REPEATABLE)
 def a_repeatable_parameter_may_stand_in_both_places(
-    world: World, case: tuple[str, Callable[[str, str], tuple[str, str]]]
+    world: World, name: str, values: Callable[[str, str], tuple[str, str]]
 ) -> None:
-    name, values = case
     one, other = world.word(), world.word()
     both, _, _ = (world.make({TEXTS: texts}) for texts in ([one, other], [one], [other]))
     in_query, in_form = values(one, other)
@@ -171,8 +170,7 @@ def without_parameters_everything_is_found(world: World, options: dict[str, Any]
     needs=["4.14-1"],
     cases={f"{scope}, staged={staged}": (scope, staged) for scope in SCOPES for staged in ("true", "false")},
 )
-def either_scope_opens_either_projection(world: World, case: tuple[str, str]) -> None:
-    scope, staged = case
+def either_scope_opens_either_projection(world: World, scope: str, staged: str) -> None:
     world.caller(scope).post(FORM_SEARCH, form=f"staged={staged}&limit=1").expect_status(200)
     world.caller(scope).post(FORM_SEARCH, query=f"staged={staged}&limit=1").expect_status(200)
 
@@ -192,8 +190,7 @@ def either_scope_opens_either_projection(world: World, case: tuple[str, str]) ->
         "a name that begins alike": (f"{FORM}-2", "limit=1"),
     },
 )
-def another_type_of_body_is_refused(world: World, case: tuple[str, str]) -> None:
-    content_type, body = case
+def another_type_of_body_is_refused(world: World, content_type: str, body: str) -> None:
     answer = world.post(FORM_SEARCH, body=body, headers={"Content-Type": content_type}).expect_status(415)
     code = answer.at("errors", 0, "code")
     answer.expect(code == "UnsupportedMediaType", "the code UnsupportedMediaType", code)

@@ -143,8 +143,7 @@ PROJECTIONS: dict[str, tuple[Fields, bool]] = {
 
 
 @check("4.4-5", needs=["4.4-4"], cases=PROJECTIONS)
-def a_result_is_flat(world: World, case: tuple[Fields, bool]) -> None:
-    fields, staged = case
+def a_result_is_flat(world: World, fields: Fields, staged: bool) -> None:
     word = world.word()
     made = make(world, {**fields, TEXTS: [word]})
     wanted: dict[str, Any] = {**fields, TEXTS: [word]}
@@ -176,8 +175,7 @@ def a_result_is_flat(world: World, case: tuple[Fields, bool]) -> None:
         "1 for a word of two": (1, "ox"),
     },
 )
-def a_level_above_the_default_is_refused(world: World, case: tuple[int, str]) -> None:
-    level, text = case
+def a_level_above_the_default_is_refused(world: World, level: int, text: str) -> None:
     world.get(SEARCH, query=[("fuzzy", True), ("fuzzyLevel", level), ("text.en", text)]).expect_status(400)
 
 
@@ -195,8 +193,7 @@ def a_search_takes_a_limit_and_an_offset(world: World) -> None:
 
 
 @check("4.4-7", needs=["4.4-4", "S-23"], cases={"ascending": ("", 1), "asc": (" asc", 1), "desc": (" desc", -1)})
-def a_search_takes_sort(world: World, case: tuple[str, int]) -> None:
-    direction, step = case
+def a_search_takes_sort(world: World, direction: str, step: int) -> None:
     made = [world.make(key=f"{letter}-{world.word()}") for letter in "bca"]
     answer = world.get(SEARCH, query=[among(*made), ("sort", f"key{direction}")]).expect_status(200)
     wanted = sorted(made, key=lambda one: one.key)[::step]

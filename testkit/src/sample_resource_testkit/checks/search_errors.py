@@ -107,8 +107,7 @@ UNKNOWN = {
 
 
 @check("S-49", needs=["S-14"], cases=with_names(UNKNOWN))
-def an_unknown_path_of_a_filter_is_named(world: World, case: tuple[str, str]) -> None:
-    condition, path = case
+def an_unknown_path_of_a_filter_is_named(world: World, condition: str, path: str) -> None:
     for name in FILTERS:
         refused(search(world, (name, condition)), "InvalidInput", f"The field '{path}' does not exist.")
 

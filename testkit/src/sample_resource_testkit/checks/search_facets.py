@@ -45,8 +45,7 @@ NAMES = {
 
 
 @check("S-29", needs=["S-28"], cases={expression: (expression, name) for expression, name in NAMES.items()})
-def a_facet_has_its_path_or_its_name(world: World, case: tuple[str, str]) -> None:
-    expression, name = case
+def a_facet_has_its_path_or_its_name(world: World, expression: str, name: str) -> None:
     answer = search(world, ("facet", expression), among(world.make())).expect_status(200)
     names = list(answer.at("facets"))
     answer.expect(names == [name], f"just the facet {name}", names)
@@ -75,8 +74,7 @@ TERMS: dict[str, tuple[list[Fields], str, dict[object, int]]] = {
 
 
 @check("S-30", needs=["S-23"], cases=TERMS)
-def a_path_counts_terms(world: World, case: tuple[list[Fields], str, dict[object, int]]) -> None:
-    listed, path, wanted = case
+def a_path_counts_terms(world: World, listed: list[Fields], path: str, wanted: dict[object, int]) -> None:
     answer = facet(world, path, among(*(world.make(fields) for fields in listed)))
     answer.expect_json("facets", path, "type", "terms")
     expect_counts(answer, path, wanted, "the terms and how many resources have them")
@@ -86,9 +84,8 @@ def a_path_counts_terms(world: World, case: tuple[list[Fields], str, dict[object
 
 
 @check("S-31", needs=["S-30"], cases={"numbers": ([2, 9, -1], INTEGERS), "texts": (["a", "b", "Z"], TEXTS)})
-def terms_are_in_descending_order_of_their_counts(world: World, case: tuple[list[Any], str]) -> None:
+def terms_are_in_descending_order_of_their_counts(world: World, values: list[Any], path: str) -> None:
     """The last term is in three resources, the one before it in two."""
-    values, path = case
     made = [world.make({path: values[start:]}) for start in range(3)]
     answer = facet(world, path, among(*made))
     got = [term.get("term") for term in answer.at("facets", path, "terms")]
@@ -96,9 +93,8 @@ def terms_are_in_descending_order_of_their_counts(world: World, case: tuple[list
 
 
 @check("S-56", needs=["S-31"], cases={"numbers": ([10, 9, 2, -1], INTEGERS), "texts": (["b", "a", "Z", "é"], TEXTS)})
-def terms_with_equal_counts_are_in_the_order_of_their_values(world: World, case: tuple[list[Any], str]) -> None:
+def terms_with_equal_counts_are_in_the_order_of_their_values(world: World, values: list[Any], path: str) -> None:
     """The first term is in one resource, the others are in two, and the last is in three."""
-    values, path = case
     most = values[-1]
     made = [world.make({path: listed}) for listed in (values[:], values[1:], [most])]
     answer = facet(world, path, among(*made))
@@ -145,8 +141,7 @@ TYPES = {
 
 
 @check("S-33", needs=["S-30"], cases={path: (path, name) for path, name in TYPES.items()})
-def the_data_type_is_that_of_the_field(world: World, case: tuple[str, str]) -> None:
-    path, name = case
+def the_data_type_is_that_of_the_field(world: World, path: str, name: str) -> None:
     facet(world, path, among(world.make())).expect_json("facets", path, "dataType", name)
 
 
@@ -159,8 +154,7 @@ TWICE: dict[str, tuple[Fields, str, list[object]]] = {
 
 
 @check("S-34", needs=["S-30"], cases=TWICE)
-def a_value_that_is_held_twice_counts_once(world: World, case: tuple[Fields, str, list[object]]) -> None:
-    fields, path, values = case
+def a_value_that_is_held_twice_counts_once(world: World, fields: Fields, path: str, values: list[object]) -> None:
     answer = facet(world, path, among(world.make(fields)))
     expect_counts(answer, path, dict.fromkeys(values, 1), "one for each term")
 
@@ -185,8 +179,7 @@ VALUES = {
 
 
 @check("S-35", needs=["S-23"], cases=VALUES)
-def values_count_what_has_one_of_them(world: World, case: tuple[str, int]) -> None:
-    expression, count = case
+def values_count_what_has_one_of_them(world: World, expression: str, count: int) -> None:
     made = [
         world.make({INTEGERS: [1, 2], TEXTS: ["dog"]}),
         world.make({INTEGERS: [2], TEXTS: ["cat", "bird"]}),
@@ -241,8 +234,7 @@ HALF_OPEN = {
 
 
 @check("S-37", needs=["S-36"], cases=HALF_OPEN)
-def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, case: tuple[str, int]) -> None:
-    bounds, count = case
+def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, bounds: str, count: int) -> None:
     answer, ranges = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
     answer.expect(same(ranges[0].get("count"), count), f"the count {count}", ranges[0])
 
@@ -255,8 +247,7 @@ OPEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @check("S-37", needs=["S-36"], cases=OPEN)
-def an_open_end_is_zero_and_the_empty_text(world: World, case: tuple[str, dict[str, Any]]) -> None:
-    bounds, wanted = case
+def an_open_end_is_zero_and_the_empty_text(world: World, bounds: str, wanted: dict[str, Any]) -> None:
     answer, _ = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
     answer.expect_subset(wanted, "facets", INTEGERS, "ranges", 0)
 
@@ -317,8 +308,7 @@ PRODUCTS: dict[str, tuple[str, tuple[str | int, ...]]] = {
 
 
 @check("S-40", needs=["S-30", "S-35", "S-36"], cases=PRODUCTS)
-def counting_products_adds_a_count(world: World, case: tuple[str, tuple[str | int, ...]]) -> None:
-    expression, path = case
+def counting_products_adds_a_count(world: World, expression: str, path: tuple[str | int, ...]) -> None:
     made = world.make({INTEGERS: [2]})
     answer = search(world, ("facet", f"{expression} counting products"), among(made)).expect_status(200)
     value = answer.at("facets", INTEGERS, *path, "productCount")
@@ -329,8 +319,7 @@ def counting_products_adds_a_count(world: World, case: tuple[str, tuple[str | in
 
 
 @check("S-41", needs=["S-40"], cases=PRODUCTS)
-def the_count_of_products_is_that_of_resources(world: World, case: tuple[str, tuple[str | int, ...]]) -> None:
-    expression, path = case
+def the_count_of_products_is_that_of_resources(world: World, expression: str, path: tuple[str | int, ...]) -> None:
     made = [world.make({INTEGERS: [2, 2]}) for _ in range(2)]
     answer = search(world, ("facet", f"{expression} counting products"), among(*made)).expect_status(200)
     count = answer.at("facets", INTEGERS, *path, "count")
@@ -386,8 +375,7 @@ WRITTEN: dict[str, tuple[str, Fields, list[str]]] = {
 
 
 @check("S-55", needs=["S-30"], cases=WRITTEN)
-def terms_of_numbers_have_a_fraction(world: World, case: tuple[str, Fields, list[str]]) -> None:
-    path, fields, wanted = case
+def terms_of_numbers_have_a_fraction(world: World, path: str, fields: Fields, wanted: list[str]) -> None:
     answer = facet(world, path, among(world.make(fields)))
     terms = re.findall(r'"term"\s*:\s*([^,}\s]+)', answer.text)
     answer.expect(sorted(terms) == sorted(wanted), f"terms written as {', '.join(wanted)}", terms)

@@ -64,8 +64,7 @@ WHOLE = {
 
 
 @check("S-14", cases=WHOLE)
-def a_filter_with_values_looks_at_the_whole_text(world: World, case: tuple[str, bool]) -> None:
-    text, holds = case
+def a_filter_with_values_looks_at_the_whole_text(world: World, text: str, holds: bool) -> None:
     word = world.word()
     made = make(world, {"someProperty": f"{word} A"})
     condition = f'someProperty:"{world.word()}","{text.replace("{word}", word)}"'

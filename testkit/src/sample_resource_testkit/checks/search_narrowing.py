@@ -13,8 +13,7 @@ def three(world: World) -> tuple[str, list[Made]]:
 
 
 @check("S-23", needs=["S-14"], cases={"a number": ("1", {1, 2}, 2), "another one": ("3", {3}, 1)})
-def filter_query_narrows_results_and_facets(world: World, case: tuple[str, set[int], int]) -> None:
-    values, terms, results = case
+def filter_query_narrows_results_and_facets(world: World, values: str, terms: set[int], results: int) -> None:
     word, _ = three(world)
     query = [("filter.query", f'{TEXTS}:"{word}"'), ("filter.query", f"{INTEGERS}:{values}"), ("facet", INTEGERS)]
     answer = search(world, *query).expect_status(200)

@@ -308,9 +308,8 @@ REPLACED = {
 
 
 @check("S-10", needs=["S-23", "S-6", "S-9"], cases=REPLACED)
-def letters_of_chance_are_replaced(world: World, case: tuple[int, int]) -> None:
+def letters_of_chance_are_replaced(world: World, size: int, edits: int) -> None:
     """Each is replaced by one that the word does not have, so their number is that of the edits."""
-    size, edits = case
     word = "".join(world.random.sample("abcdefghijklm", size))
     letters = list(word)
     for position in world.random.sample(range(size), edits):
@@ -380,21 +379,18 @@ HIGH_LEVELS: dict[str, tuple[int, Texts]] = {
 
 
 @check("S-12", needs=["S-11"], cases=LEVELS)
-def a_level_up_to_the_default_is_accepted(world: World, case: tuple[int, Texts]) -> None:
-    level, texts = case
+def a_level_up_to_the_default_is_accepted(world: World, level: int, texts: Texts) -> None:
     for more in ((("fuzzy", True),), ()):
         search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
 
 
 @check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
-def a_level_above_the_default_is_refused(world: World, case: tuple[int, Texts]) -> None:
-    level, texts = case
+def a_level_above_the_default_is_refused(world: World, level: int, texts: Texts) -> None:
     refused(search(world, *texts, ("fuzzyLevel", level), ("limit", 1), ("fuzzy", True)))
 
 
 @check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
-def without_fuzzy_a_level_has_no_effect(world: World, case: tuple[int, Texts]) -> None:
-    level, texts = case
+def without_fuzzy_a_level_has_no_effect(world: World, level: int, texts: Texts) -> None:
     for more in ((("fuzzy", False),), ()):
         search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
 

@@ -67,8 +67,7 @@ def each_parameter_is_accepted(world: World, pairs: list[tuple[str, Any]]) -> No
 @check(
     "4.12-2", cases={"first page": (3, 0), "second page": (1, 1), "no results": (0, 0), "the largest": (500, 10_000)}
 )
-def a_page_shows_its_limit_and_offset(world: World, page: tuple[int, int]) -> None:
-    limit, offset = page
+def a_page_shows_its_limit_and_offset(world: World, limit: int, offset: int) -> None:
     answer = world.get(SORTED, query={"limit": limit, "offset": offset}).expect_status(200)
     answer.expect_json("limit", limit).expect_json("offset", offset)
 

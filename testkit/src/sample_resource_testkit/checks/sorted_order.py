@@ -56,8 +56,7 @@ DIRECTIONS = {
 
 
 @check("4.12-11", needs=["4.10-1", "Q-6"], cases=DIRECTIONS)
-def results_are_in_the_order_of_the_field(world: World, case: tuple[str, str]) -> None:
-    field, direction = case
+def results_are_in_the_order_of_the_field(world: World, field: str, direction: str) -> None:
     made = shuffled(world, 3)
     answer = world.get(SORTED, query={"where": only(made), "sort": field + direction}).expect_status(200)
     results = answer.at("results")
@@ -75,8 +74,9 @@ TWO_SORTS = {
 
 
 @check("4.12-12", needs=["4.12-11"], cases=TWO_SORTS)
-def the_second_sort_orders_what_the_first_finds_equal(world: World, case: tuple[str, str, str, str]) -> None:
-    field, first, other, second = case
+def the_second_sort_orders_what_the_first_finds_equal(
+    world: World, field: str, first: str, other: str, second: str
+) -> None:
     made = [world.update(world.make()), world.make(), world.update(world.make()), world.make()]
     wanted = sorted(made, key=lambda one: one.body[other], reverse=second == "desc")
     wanted.sort(key=lambda one: one.version, reverse=first == "desc")

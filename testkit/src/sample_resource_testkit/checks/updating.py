@@ -179,8 +179,7 @@ REFUSED_ACTIONS: dict[str, dict[str, Any]] = {
     needs=["4.10-1"],
     cases={f"{name}, {where}": (name, where) for name in REFUSED_ACTIONS for where in ("last", "within")},
 )
-def a_refused_action_leaves_nothing_of_the_others(world: World, case: tuple[str, str]) -> None:
-    name, where = case
+def a_refused_action_leaves_nothing_of_the_others(world: World, name: str, where: str) -> None:
     made = world.make()
     before = as_read(world, made)
     after = [change("later")] if where == "within" else []

@@ -68,8 +68,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     needs=["9-2"],
     cases={f"{name} with {method}": (method, name) for method in ON_THE_COLLECTION for name in CHANGES},
 )
-def a_change_of_any_size_raises_the_version_by_1(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def a_change_of_any_size_raises_the_version_by_1(world: World, method: str, name: str) -> None:
     made = third_version(world)
     write(world, method, made, CHANGES[name], version=made.version).expect_success().expect_json(
         "version", made.version + 1
@@ -169,8 +168,7 @@ def each_conflict_tells_both_versions(world: World, do: Callable[[World, Made, A
     needs=["4.2-1"],
     cases={f"{name}, {which}": (name, which) for name in WITH_DELETE for which in ("one more", "one less")},
 )
-def a_conflict_changes_nothing(world: World, case: tuple[str, str]) -> None:
-    name, which = case
+def a_conflict_changes_nothing(world: World, name: str, which: str) -> None:
     made = third_version(world, {TEXTS: ["a"]})
     before = as_read(world, made)
     answer = WITH_DELETE[name](world, made, made.version + OTHER_VERSIONS[which])
@@ -238,8 +236,7 @@ def a_version_that_is_no_number_is_refused(world: World, version: Any) -> None:
     "9-11",
     cases={f"{name} with {method}": (method, name) for method in ON_THE_COLLECTION for name in ("a text", "true")},
 )
-def a_version_that_is_no_number_is_refused_on_the_collection(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def a_version_that_is_no_number_is_refused_on_the_collection(world: World, method: str, name: str) -> None:
     refused(write(world, method, world.make(), {}, version=NO_NUMBERS[name]), 400, "InvalidJsonInput")
 
 
@@ -248,8 +245,7 @@ def a_version_that_is_no_number_is_refused_on_the_collection(world: World, case:
     needs=["4.6-5"],
     cases={f"{method}, {name}": (method, name) for method in ON_THE_COLLECTION for name in ("one more", "one less")},
 )
-def a_version_is_compared_on_the_collection(world: World, case: tuple[str, str]) -> None:
-    method, which = case
+def a_version_is_compared_on_the_collection(world: World, method: str, which: str) -> None:
     made = third_version(world)
     answer = write(world, method, made, {INTEGERS: [1]}, version=made.version + OTHER_VERSIONS[which])
     refused(answer, 409, "ConcurrentModification")
@@ -266,7 +262,6 @@ def a_version_is_compared_when_a_key_finds_the_resource(world: World, method: st
 @check(
     "9-13", cases={f"{method} of {version}": (method, version) for method in CREATING for version in (7, 0, -1, 1.5)}
 )
-def a_version_is_not_compared_in_a_creation(world: World, case: tuple[str, float]) -> None:
-    method, version = case
+def a_version_is_not_compared_in_a_creation(world: World, method: str, version: float) -> None:
     body = {"key": world.key(), "version": version, "objectTypeProperty": {}}
     world.send(method, "", body).expect_success().expect_json("version", 1)

@@ -115,8 +115,7 @@ NO_IDS = {"a UUID": UNKNOWN_ID, "a word": "abc", "too long": "1" * 40, "empty": 
 
 
 @check("4.6-7", cases={f"{method} of {name}": (method, name) for method in ON_THE_COLLECTION for name in NO_IDS})
-def an_id_that_does_not_exist_is_not_found(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def an_id_that_does_not_exist_is_not_found(world: World, method: str, name: str) -> None:
     body = {"id": NO_IDS[name], "key": world.key(), "version": 1, "objectTypeProperty": {}}
     refused(world.send(method, "", body), 404, "ResourceNotFound")
     world.get(f"/key={body['key']}").expect_status(404)
@@ -172,8 +171,7 @@ def a_resource_as_it_was_read_is_accepted(world: World, method: str) -> None:
 
 
 @check("4.6-10", cases={f"{name} with {method}": (method, name) for method in ON_THE_COLLECTION for name in ADDED})
-def what_the_server_sets_is_ignored(world: World, case: tuple[str, str]) -> None:
-    method, name = case
+def what_the_server_sets_is_ignored(world: World, method: str, name: str) -> None:
     made = world.update(world.make(), change("a"))
     value = world.random.choice(["2001-02-03T04:05:06.789Z", "other", {"typeId": "api-client", "id": "x"}, 5, [1]])
     answer = write(world, method, made, {INTEGERS: [1]}, **{name: value}).expect_success()

@@ -9,6 +9,9 @@ from sample_resource_testkit.client.operations import Call, expected
 
 UNSET = object()
 
+REFUSED = 401
+"""The status of a request whose token is not accepted."""
+
 ANY_KIND = " ".join(KINDS)
 
 _LATE_S = 5.0
@@ -66,8 +69,10 @@ class Done:
     def _answered_wrong(self, reason: str, cause: str, wanted: str = "") -> Wrong:
         """The exception for an answer that came to something else: to another request than the call's, it is none."""
         request = expected(self.call, self._project)
-        faults = [meaning.of_request(request, sent) or self._authorization_of(sent) for sent in self.sent]
-        # Of calls at the same time the requests of all stand here, so one that is right is enough.
+        # Of calls at the same time the requests of all stand here: those with the path of this one are looked at, and
+        # one that is right is enough.
+        own = [sent for sent in self.sent if meaning.has_path(request, sent)] or self.sent
+        faults = [meaning.of_request(request, sent) or self._authorization_of(sent) for sent in own]
         found = faults[-1] if faults and None not in faults else None
         if found is not None:
             reason = f"the request is another one than the call's, so its answer says nothing: {found.text}"
@@ -95,7 +100,10 @@ class Done:
             cause = f"{self.call.operation}: no request is sent"
             raise self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
         for sent in self.sent:
-            found = meaning.of_request(wanted, sent)
+            # The sandbox keeps no body of a request that it refused for its token.
+            found = (self._authorization_of(sent) if sent.status == REFUSED else None) or meaning.of_request(
+                wanted, sent
+            )
             if found is not None:
                 raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
         return self

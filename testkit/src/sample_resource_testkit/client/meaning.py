@@ -61,6 +61,11 @@ def _of_request(wanted: Expected, sent: Sent) -> Iterator[Difference]:
     yield from _of_body(wanted, sent)
 
 
+def has_path(wanted: Expected, sent: Sent) -> bool:
+    """Whether a request has the path that it should have."""
+    return not any(_of_path(wanted, sent.target.partition("?")[0]))
+
+
 def _of_path(wanted: Expected, path: str) -> Iterator[Difference]:
     segments = path.removeprefix("/").split("/")
     if len(segments) != len(wanted.segments):
@@ -123,9 +128,6 @@ def _of_pairs(
 
 def _other_name(name: str, present: list[str]) -> str | None:
     """The notation in which a name that is missing stands there after all."""
-    family = name.partition(".")[0]
-    if family in FAMILIES.values():
-        return f"the names of {family}.*"
     for each in present:
         head, bracket, rest = each.partition("[")
         if bracket and head == name:
@@ -133,7 +135,8 @@ def _other_name(name: str, present: list[str]) -> str | None:
             if not inside:
                 return "name[] for arrays"
             return "name[0] for arrays" if inside.isdecimal() else "name[member] for objects"
-    return None
+    family = name.partition(".")[0]
+    return f"the names of {family}.*" if family in FAMILIES.values() else None
 
 
 def _joined(found: list[str], wanted: list[str]) -> str | None:

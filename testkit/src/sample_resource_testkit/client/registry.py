@@ -71,6 +71,9 @@ BASICS = {
 }
 """The scenario of each operation's plain call."""
 
+AUTHORIZED = "C-req-15"
+"""Each request has its token."""
+
 _registered: dict[str, Scenario] = {}
 
 

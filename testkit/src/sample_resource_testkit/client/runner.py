@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sample_resource_testkit.client.adapter import Adapter, AdapterFailed, Hello
 from sample_resource_testkit.client.messages import Unsupported, Wrong
-from sample_resource_testkit.client.registry import Scenario
+from sample_resource_testkit.client.registry import AUTHORIZED, Scenario
 from sample_resource_testkit.client.stage import Shared, Stage
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, NotReachable, Outcome
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
@@ -143,15 +143,17 @@ def settled(results: Iterable[Result]) -> dict[str, Result]:
 
     :param results: in the order of the scenarios.
     """
+    listed = list(results)
     made: dict[str, Result] = {}
     first: dict[str, str] = {}
-    for result in results:
+    # Without a token no request comes to anything else.
+    for result in sorted(listed, key=lambda each: each.scenario.number != AUTHORIZED):
         made[result.scenario.number] = decided = _settled(result, made, first)
         if decided.wrong is not None:
             for wrong in (decided.wrong, *decided.wrong.also):
                 if wrong.is_request:
                     first.setdefault(wrong.cause, decided.scenario.number)
-    return made
+    return {each.scenario.number: made[each.scenario.number] for each in listed}
 
 
 def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str]) -> Result:

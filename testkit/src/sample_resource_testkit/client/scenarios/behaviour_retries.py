@@ -238,6 +238,7 @@ def a_lost_update(stage: Stage) -> None:
     stage.rules({"phase": "after", "connection": "close", "times": {"first": 1}, "match": {"method": "POST"}})
     done = stage.client(timeout_ms=5000).call("updateResourceById", {"id": made["id"]}, {"version": 1, **UPDATE})
     now = stage.read(f"/{made['id']}")
+    done.expect_request().expect_authorization()
     done.expect(now["version"] == 2, f"the update was made {now['version'] - 1} times")
     done.expect(done.returned.error is not None or done.returned.result == now, "the client reports what is not so")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sample_resource_testkit.client.done import Done
 from sample_resource_testkit.client.operations import Call, operations
-from sample_resource_testkit.client.registry import BASICS, scenario
+from sample_resource_testkit.client.registry import AUTHORIZED, BASICS, scenario
 from sample_resource_testkit.client.scenarios.sending import ID, KEY, sends
 from sample_resource_testkit.client.stage import Stage
 
@@ -121,7 +121,7 @@ for place, (name, basic) in enumerate(BASICS.items()):
     )
 
 
-@scenario("C-req-15", "each request has the access token once, as Authorization: Bearer", "A-1 A-5")
+@scenario(AUTHORIZED, "each request has the access token once, as Authorization: Bearer", "A-1 A-5")
 def each_request_is_authorized(stage: Stage) -> None:
     called = ("getResourceById", "createOrUpdateResource", "searchProductProjections", "checkResources")
     stage.each(map(plain, called), Done.expect_authorization)
