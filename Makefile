@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage conformance contract page-test docs generate bench dist image release clean install install-dev
+.PHONY: help run test test-slow coverage conformance docs generate bench dist image release clean install install-dev
 
 help:
 	@awk -F ' ## ' '/^[a-z-]+:.* ## / {split($$1, target, ":"); printf "make %-12s %s\n", target[1], $$2}' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ test: install-dev ## every check and test, in some minutes (ARGS are options of 
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
-test-slow: install-dev ## suites that take minutes: ARGS=-mfaults or adapters, compose, installers, plans, pooler, recipes
+test-slow: docs ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans, pooler
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 # Not part of test: measuring takes a third of all processor time. Hypothesis tries more examples here.
@@ -90,14 +90,7 @@ generate-lock: install-dev
 
 conformance: install-dev ## the testkit against this service, on two workers and behind PgBouncer (ARGS='--only workers')
 	@$(BIN)/python -m tests.conformance $(ARGS)
-	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto testkit/tests/with_near_clauses.py)
-
-contract: docs ## generated requests and clients, SDKs, linters and a browser against the service (needs npm and Chromium)
-	@$(BIN)/python -m tests.clients
-	@$(BIN)/python -m pytest -m contract tests/fuzzing tests/clients
-
-page-test: docs ## of that only the pages in a browser: front door and sandbox
-	@$(BIN)/python -m tests.clients --page
+	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses testkit/tests)
 
 bench: install ## compare the service with its peers on this machine (needs wrk; ARGS="--only create --rounds 1")
 	@$(BIN)/python -m benchmarks.bench $(ARGS)

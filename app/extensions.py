@@ -10,10 +10,8 @@ if TYPE_CHECKING:
     from app.extension import Extension
 
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "report": ("app.sandbox.commands", "Print what the client of a sandbox project has exercised."),
-}
-"""Its commands: the module of each, and how its help begins."""
+COMMANDS: Mapping[str, str] = {"report": "app.sandbox.commands"}
+"""Its commands, and the module of each."""
 
 
 def local_tables() -> Sequence[str]:

@@ -7,13 +7,12 @@ says. ``docs/architecture.md`` has the results. To judge a further override, add
 """
 
 # ruff: noqa: E402 -- gevent patches modules before they are imported, as app/serving/gunicorn_settings.py does
-from app.serving import patching
+from gevent import monkey
 
-patching.patch_all()
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 import gc
 import json
-import logging
 import statistics
 import tempfile
 import time
@@ -47,12 +46,6 @@ def _without_wait(_: Flask) -> AbstractContextManager[object]:
     return patch.object(PooledConnection, "wait_within", LimitedConnection.wait_within)
 
 
-def _without_log_line(_: Flask) -> AbstractContextManager[object]:
-    """With a second handler, which discards records, the line goes the ordinary way."""
-    application_log = logging.getLogger("app")
-    return patch.object(application_log, "handlers", [*application_log.handlers, logging.NullHandler()])
-
-
 def _nothing(_: Flask) -> AbstractContextManager[object]:
     """The same code twice: how far the ratio lies from 1 is the error of the measurement."""
     return nullcontext()
@@ -61,7 +54,6 @@ def _nothing(_: Flask) -> AbstractContextManager[object]:
 VARIANTS: dict[str, Variant] = {
     "nothing changed": _nothing,
     "without the own wait in a greenlet": _without_wait,
-    "without the short way of the log line": _without_log_line,
 }
 
 

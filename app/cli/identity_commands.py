@@ -172,7 +172,7 @@ def revoke_token(settings: Settings) -> None:
 
     text = sys.stdin.read().strip()
     with open_connection(settings) as connection:
-        issuer = OwnIssuer(settings.issuer, lambda since: issued_tokens.load_trust(connection, since))
+        issuer = OwnIssuer(settings.issuer, lambda: issued_tokens.load_trust(connection))
         try:
             verified = TokenVerifier([issuer]).verify(text)
         except InvalidToken as error:

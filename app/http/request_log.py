@@ -18,7 +18,7 @@ from app.database.failures import UNAVAILABLE_REASONS
 from app.database.pooled_connection import count_sql
 from app.errors import CATALOGUE
 from app.extension import Extension
-from app.telemetry.logs import REQUESTS, write_request_line
+from app.telemetry.logs import REQUESTS
 from app.telemetry.metrics import (
     CONNECTION_ENDS,
     LASTING_THREADS,
@@ -133,5 +133,5 @@ def finish(request: Request, answer: Response) -> Response:
     if record.trace_id:
         fields["trace_id"] = record.trace_id
     fields["correlation_id"] = record.correlation_id
-    write_request_line(level, fields)
+    REQUESTS.log(level, "request", extra={"fields": fields})
     return answer

@@ -1,7 +1,6 @@
 """The access tokens that the service issues: signing and revoking them, and what a process needs to verify them."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import LiteralString
 
 from joserfc import jwt
@@ -23,16 +22,10 @@ SELECT EXISTS (SELECT FROM revoked_token WHERE id = %(token_id)s)
     OR EXISTS (SELECT FROM removed_client WHERE id = %(client_id)s)"""
 
 _TRUST: LiteralString = """
-SELECT now(),
+SELECT
     ARRAY(SELECT public_jwk FROM signing_key WHERE retired_at IS NULL OR retired_at > now() ORDER BY created_at DESC),
-    ARRAY(SELECT id FROM revoked_token
-        WHERE expires_at > now() AND revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)),
-    ARRAY(
-        SELECT id FROM api_client
-        WHERE revoked_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz)
-        UNION ALL
-        SELECT id FROM removed_client
-        WHERE removed_at > coalesce(%(since)s::timestamptz, '-infinity'::timestamptz))"""
+    ARRAY(SELECT id FROM revoked_token WHERE expires_at > now()),
+    ARRAY(SELECT id FROM api_client WHERE revoked_at IS NOT NULL UNION ALL SELECT id FROM removed_client)"""
 
 
 def issue_token(
@@ -87,21 +80,16 @@ def is_revoked(connection: Connection, token_id: str, client_id: str) -> bool:
 class TrustRecords:
     """What the database says about the validity of tokens: keys that verify, and revocations."""
 
-    as_of: datetime
-    """By the database's clock."""
     public_jwks: tuple[str, ...]
     """Each a JSON Web Key as JSON, newest first."""
     revoked_tokens: frozenset[str]
     revoked_clients: frozenset[str]
 
 
-def load_trust(connection: Connection, since: datetime | None) -> TrustRecords:
-    """Read, in one statement, all keys that verify, and revocations.
-
-    :param since: read only later revocations; None reads all those of tokens that have not expired, and of clients.
-    """
-    row = connection.execute(_TRUST, {"since": since}).fetchone()
+def load_trust(connection: Connection) -> TrustRecords:
+    """Read, in one statement, the keys that verify, and the revocations of clients and of tokens not yet expired."""
+    row = connection.execute(_TRUST).fetchone()
     if row is None:
         raise LookupError("a select without FROM has one row")
-    as_of, jwks, tokens, client_ids = row
-    return TrustRecords(as_of, tuple(jwks), frozenset(tokens), frozenset(client_ids))
+    jwks, tokens, client_ids = row
+    return TrustRecords(tuple(jwks), frozenset(tokens), frozenset(client_ids))

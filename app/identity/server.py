@@ -17,7 +17,6 @@ import re
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -63,9 +62,9 @@ class AuthorizationServer:
     """Issues and revokes the service's own tokens; its ``verifier`` verifies those of all issuers."""
 
     def __init__(self, settings: Settings, database: Database, worlds: Worlds = ONE_WORLD) -> None:
-        def load(since: datetime | None) -> TrustRecords:
+        def load() -> TrustRecords:
             with database.own_connection() as connection:
-                return issued_tokens.load_trust(connection, since)
+                return issued_tokens.load_trust(connection)
 
         self._issuer = settings.issuer
         self._base_url = settings.authorization_url
@@ -184,7 +183,7 @@ class AuthorizationServer:
 
     def key_set(self) -> str:
         """The public keys as JSON (RFC 7517), also those that do not sign yet."""
-        return f'{{"keys":[{",".join(self._own.snapshot().jwks)}]}}'
+        return f'{{"keys":[{",".join(self._own.snapshot().records.public_jwks)}]}}'
 
     def metadata(self) -> dict[str, Any]:
         """The server's metadata (RFC 8414)."""

@@ -1,9 +1,9 @@
 """The processes of the service: ``serve`` and what it starts, the embedded PostgreSQL, and gunicorn's worker.
 
 Imports run down only, in this order: ``supervisor``; ``gunicorn_process`` and ``embedded``; ``leftovers``;
-``socket_folder``; ``data_folder``; ``server_programs``; ``processes``. gunicorn loads ``supervised_settings``,
-``gunicorn_settings``, ``private_ports`` and ``worker`` in its own processes, and ``child`` is a program of its own;
-nothing else imports them.
+``socket_folder``; ``data_folder``; ``server_programs``; ``processes`` and ``ports``. gunicorn loads
+``supervised_settings``, ``gunicorn_settings``, ``private_ports`` and ``worker`` in its own processes, and ``child`` is
+a program of its own; nothing else imports them.
 
 Here are the reasons why the service, or its PostgreSQL, cannot be started. Messages are for the person who starts it.
 """

@@ -1,11 +1,8 @@
-"""Gunicorn as a child process: start, readiness, restart and stop, and the port that it needs."""
+"""Gunicorn as a child process: start, readiness, restart and stop."""
 
 import contextlib
-import json
-import logging
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -14,8 +11,6 @@ from pathlib import Path
 
 from app.config import Settings, file_variable
 from app.serving import ServeError, processes
-
-logger = logging.getLogger(__name__)
 
 _SETTINGS = Path(__file__).with_name("supervised_settings.py")
 
@@ -28,9 +23,6 @@ _GRACE_S = 12.0
 _ORPHANS_S = 2.0
 """Longest wait for the workers of a gunicorn that was killed. Nobody else can have their port before they end."""
 
-_PORT_S = 3.0
-"""Longest wait for the port, which a predecessor may be about to close."""
-
 
 class GunicornProcess:
     """Gunicorn's master and its workers, which are in the master's process group.
@@ -40,8 +32,6 @@ class GunicornProcess:
 
     def __init__(self, settings: Settings, application: str) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.record: Path | None = None
-        """A file that names the running master, for :meth:`end_predecessor` of a later supervisor; None: no file."""
         self._settings = settings
         self._application = application
         self._url = ""
@@ -72,10 +62,6 @@ class GunicornProcess:
             )
         finally:
             os.close(source)
-        if self.record is not None:
-            known = {"pid": self.process.pid, "identity": processes.identity(self.process.pid)}
-            with contextlib.suppress(OSError):
-                self.record.write_text(json.dumps(known))
 
     def listen(self) -> None:
         """Let the master listen and start its workers; :meth:`wait_for_answer` tells when it serves."""
@@ -97,23 +83,6 @@ class GunicornProcess:
         self._close_sink()
         self.load(self._url)
         self.listen()
-
-    def end_predecessor(self) -> None:
-        """End the gunicorn of a killed supervisor, if it still runs."""
-        if self.record is None:
-            return
-        try:
-            known = json.loads(self.record.read_text())
-            pid, identity = int(known["pid"]), str(known["identity"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return
-        # Workers may run on after the master is dead; while one does, no other process group gets this number.
-        now = processes.identity(pid)
-        same_boot = identity.partition("/")[0] == processes.boot_id()
-        if (now == identity or (now is None and same_boot)) and processes.send_to_group(pid, 0):
-            logger.warning("A gunicorn without supervisor (pid %s) is stopped first.", pid)
-            processes.end_group(pid, patience_s=_ORPHANS_S)
-        self.record.unlink(missing_ok=True)
 
     def wait_for_answer(self) -> None:
         """Return when the service answers over HTTP.
@@ -163,8 +132,6 @@ class GunicornProcess:
         process.wait()
         self._close_sink()  # only now: its end tells a master that waits to say that the supervisor is gone
         self.process = None
-        if self.record is not None:
-            self.record.unlink(missing_ok=True)
 
 
 def _environment(settings: Settings, url: str) -> dict[str, str]:
@@ -193,43 +160,3 @@ def _probe_host(settings: Settings) -> str:
     """The host by which this machine reaches a listener on the bind address."""
     host = settings.listen_host
     return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound
-
-
-def wait_for_port(settings: Settings) -> None:
-    """Wait until gunicorn can listen. It would itself try for five seconds, and give no reason.
-
-    :raises ServeError: if the address is in use after three seconds, or is none of this machine.
-    """
-    deadline = time.monotonic() + _PORT_S
-    while True:
-        try:
-            _try_to_bind(settings)
-        except PermissionError:
-            raise ServeError(
-                f"no permission to listen on {settings.listen_address}; set PORT to another port."
-            ) from None
-        except socket.gaierror:
-            raise ServeError(f"BIND={settings.bind}: no such address.") from None
-        except OSError as error:
-            if time.monotonic() > deadline:
-                reason = (error.strerror or str(error)).lower()
-                raise ServeError(
-                    f"cannot listen on port {settings.port} of {settings.bind}: {reason}. "
-                    "Stop what uses it, or set PORT to another port."
-                ) from None
-            time.sleep(0.1)
-        else:
-            return
-
-
-def _try_to_bind(settings: Settings) -> None:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        settings.listen_host or None,
-        settings.port,
-        type=socket.SOCK_STREAM,
-        flags=socket.AI_PASSIVE,
-    )[0]
-    with socket.socket(family, kind, protocol) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen()

@@ -8,18 +8,20 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 
 import gc
 import logging
+import os
 import sys
 from types import TracebackType
 from typing import Any
 
-from app.serving import patching
+from gevent import monkey
 
-# First of all, since modules take their locks and sockets when they are imported.
-patching.patch_all()
+# First of all, since modules take their locks and sockets when they are imported. Left out is what gunicorn's master
+# needs as it is: it forks, handles signals, and waits for them in a queue.
+monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
-from app.serving import private_ports  # noqa: E402 -- after the patch
+from app.serving import ServeError, ports, private_ports  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
@@ -55,7 +57,7 @@ from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is s
 
 try:
     _private = private_ports.addresses_of(_settings)
-except private_ports.PortUnusable as unusable:
+except ServeError as unusable:
     sys.exit(f"error: {unusable}")
 
 # The public port, and those of HEALTH_BIND and METRICS_BIND.
@@ -170,10 +172,13 @@ def prepare_to_listen(server: Any) -> None:
     for address, variables in _private.items():
         if address not in given:
             sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
-    try:
-        private_ports.check_free(_private)
-    except private_ports.PortUnusable as error:
-        sys.exit(f"error: {error}")
+        if "GUNICORN_FD" in os.environ:
+            continue  # this master takes the place of another one, and has its ports
+        host, _, port = address.rpartition(":")
+        try:
+            ports.wait_until_free(host.strip("[]"), int(port), " and ".join(sorted(variables)))
+        except ServeError as error:
+            sys.exit(f"error: {error}")
 
 
 def pre_fork(_server: Any, worker: Any) -> None:

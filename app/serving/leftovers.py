@@ -11,7 +11,6 @@ from pathlib import Path
 
 from app.serving import EmbeddedError, processes
 from app.serving.data_folder import DataFolder
-from app.serving.socket_folder import remove_socket_folder
 
 logger = logging.getLogger(__name__)
 
@@ -29,17 +28,12 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     if not pids:
         return
     postmaster = _postmaster(cluster)
-    if postmaster in pids:
-        logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
-        sockets = _recorded_sockets(cluster)
-        for number, patience_s in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0)):
-            processes.send(postmaster, number)
-            pids = _wait_until_gone(folder, cluster, patience_s)
-            if not pids:
-                if sockets is not None:
-                    remove_socket_folder(sockets)
-                return
-    for number, patience_s in ((signal.SIGQUIT, 1.0), (signal.SIGKILL, 5.0)):
+    for number, patience_s in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
+        if number == signal.SIGINT:
+            if postmaster not in pids:
+                continue  # only the postmaster understands it as a shutdown
+            logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
+            pids = [postmaster]
         for pid in pids:
             processes.send(pid, number)
         pids = _wait_until_gone(folder, cluster, patience_s)
@@ -85,14 +79,6 @@ def _postmaster(cluster: Path) -> int | None:
     try:
         return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
     except (OSError, ValueError):
-        return None
-
-
-def _recorded_sockets(cluster: Path) -> Path | None:
-    """The folder of the sockets that the pid file names."""
-    try:
-        return Path(os.fsdecode((cluster / "postmaster.pid").read_bytes().split(b"\n")[4]))
-    except (OSError, IndexError):
         return None
 
 

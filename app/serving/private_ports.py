@@ -5,11 +5,8 @@ them by a server of its own: connections to the public port are accepted in thei
 probe would wait for seconds. No request is logged or counted.
 """
 
-import errno
 import logging
-import os
 import socket
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -21,6 +18,7 @@ from gevent.pywsgi import WSGIServer
 
 from app import errors
 from app.config import Settings
+from app.serving import ServeError
 from app.setting_values import address_of
 from app.values.strict_json import CONTENT_TYPE
 
@@ -28,30 +26,23 @@ _CONNECTION_S = 10.0
 _CONNECTIONS_AT_MOST = 32
 """So long, and so many at once, each worker serves connections to a private port. They need descriptors, too."""
 
-_PORT_S = 5.0
-"""Longest wait for a port, which the previous master may be about to close."""
-
 _log = logging.getLogger("app.serving")
 
 Routes = Mapping[str, Callable[[], tuple[str, bytes]]]
 """What makes the content type and the body of an answer, by the path; it may raise an ApiError."""
 
 
-class PortUnusable(Exception):
-    """The address of a setting is none of this machine, or in use; the message has the setting."""
-
-
 def addresses_of(settings: Settings) -> dict[str, set[str]]:
     """The settings that name an address, by the address as gunicorn takes it; two may name the same.
 
-    :raises PortUnusable: if a name has no address.
+    :raises ServeError: if a name has no address.
     """
     found: dict[str, set[str]] = {}
     for variable, address in settings.private_addresses.items():
         try:
             found.setdefault(_own_address(*address), set()).add(variable)
         except socket.gaierror as error:
-            raise PortUnusable(f"{variable}={address_of(*address)}: {error.strerror}") from None
+            raise ServeError(f"{variable}={address_of(*address)}: {error.strerror}") from None
     return found
 
 
@@ -69,35 +60,6 @@ def _own_address(host: str, port: int) -> str:
                 continue
         return address_of(str(address[0]), port)
     return address_of(str(resolved[0][4][0]), port)
-
-
-def check_free(addresses: Mapping[str, Iterable[str]]) -> None:
-    """Return when gunicorn can listen on all addresses. It would itself give no setting as the reason.
-
-    :raises PortUnusable: if one is none of this machine, or in use after five seconds.
-    """
-    if "GUNICORN_FD" in os.environ:
-        return  # this master takes the place of another one, and has its ports
-    deadline = time.monotonic() + _PORT_S
-    for address, variables in addresses.items():
-        while (reason := _in_the_way(address)) is not None:
-            if reason.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-                names = ", ".join(f"{variable}={address}" for variable in sorted(variables))
-                raise PortUnusable(f"{names}: cannot listen: {reason.strerror or reason}")
-            time.sleep(0.1)
-
-
-def _in_the_way(address: str) -> OSError | None:
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind((host, int(port)))
-            tried.listen()
-        except OSError as error:
-            return error
-    return None
 
 
 class _Server(WSGIServer):

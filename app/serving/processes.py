@@ -62,30 +62,6 @@ def own_module(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", str(launcher), module, *arguments]
 
 
-def identity(pid: int) -> str | None:
-    """Boot and start time of a process, to tell it from a later one with the same id; None if it does not run."""
-    try:
-        # Field 22. The second one is the command's name in brackets, which may contain spaces and brackets itself.
-        stat = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        if (PROC / "self/stat").exists():
-            return None
-    else:
-        return None if stat[0] == "Z" else f"{boot_id()}/{stat[19]}"
-    listing = subprocess.run(  # noqa: S603 -- a number and fixed words
-        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return listing.stdout.strip() or None
-
-
-def boot_id() -> str:
-    """An id that differs after each boot; empty if the system has none."""
-    try:
-        return (PROC / "sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
 def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int] | None:
     """PostgreSQL processes of a user whose working directory is this folder; None on systems without /proc.
 

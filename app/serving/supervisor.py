@@ -1,7 +1,8 @@
 """The process behind ``sample-resource serve``: it starts gunicorn, and PostgreSQL unless DATABASE_URL names another.
 
 The supervisor restarts the one that dies, and stops both in order. It does nothing else, so that nothing else can make
-it fail. If it is killed, the kernel signals its children, and the next start stops those that still run.
+it fail. If it is killed, Linux signals its children, and the next start waits for the port and stops a PostgreSQL that
+still runs. On other systems a gunicorn that outlives it has to be stopped by hand; the next start names its port.
 """
 
 import contextlib
@@ -18,9 +19,9 @@ from types import FrameType
 import click
 
 from app.config import Settings
-from app.serving import EmbeddedError, ServeError, processes
+from app.serving import EmbeddedError, ServeError, ports, processes
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.gunicorn_process import GunicornProcess, wait_for_port
+from app.serving.gunicorn_process import GunicornProcess
 
 logger = logging.getLogger(__name__)
 
@@ -83,18 +84,12 @@ class _Supervisor:
             url = self._settings.database_url or ""
             self._gunicorn.load(url)
         else:
-            url = self._postgres.start(self._load_gunicorn)
-        wait_for_port(self._settings)
+            url = self._postgres.start(self._gunicorn.load)
+        ports.wait_until_free(self._settings.listen_host, self._settings.port, "BIND or PORT")
         welcome = self._prepare(url)
         self._gunicorn.listen()
         self._gunicorn.wait_for_answer()
         _say(welcome)
-
-    def _load_gunicorn(self, url: str) -> None:
-        assert self._postgres is not None  # noqa: S101 -- for the type checker: it calls this
-        self._gunicorn.record = self._postgres.home / "gunicorn.json"
-        self._gunicorn.end_predecessor()
-        self._gunicorn.load(url)
 
     def _watch(self, wakeup: int) -> None:
         """Restart the children that die, until a signal to stop."""

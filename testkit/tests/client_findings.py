@@ -13,7 +13,7 @@ from sample_resource_testkit.client.runner import Cast, Result, run, with_needs
 from sample_resource_testkit.client.stage import MARK, Shared, Stage
 from sample_resource_testkit.sandbox import SandboxServer
 
-ORDERED = {"C-err-12": {"offsetTooLarge"}, "C-req-105": {"staleVersionRepeated"}}
+ORDERED = {"C-err-12": {"offsetTooLarge"}, "C-req-24": {"doubleEncoding"}, "C-req-105": {"staleVersionRepeated"}}
 """Findings that scenarios call for: their calls have what the sandbox advises against."""
 
 CLIENT_OF_ITS_OWN = "connectionForEachRequest"
@@ -92,7 +92,7 @@ PROVOKED: dict[str, tuple[str, str]] = {
     "a header that is no longer read is sent": ("C-do-52", "retiredHeader"),
     "letters and digits are percent-encoded": ("C-do-51", "needlessEncoding"),
     "booleans are written as in Python": ("C-req-42", "booleanInOtherCase"),
-    "the version is sent as a text": ("C-req-8", "numberAsText"),
+    "the version is sent as a text": ("C-req-5", "numberAsText"),
 }
 """Planted faults, each with a scenario that fails and what the sandbox finds meanwhile."""
 

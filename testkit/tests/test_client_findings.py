@@ -1,4 +1,4 @@
-"""Findings of the sandbox and scenarios of behaviour agree; ``with_all_faults.py`` proves it with planted faults."""
+"""Findings of the sandbox and scenarios of behaviour agree; ``test_all_faults.py`` proves it with planted faults."""
 
 from client_faults import FAULTS
 from client_findings import AGREED, ORDERED, PROVOKED

@@ -1,6 +1,6 @@
 """A planted fault fails the clauses that speak of it, and without a fault the service passes them.
 
-``make test`` tries every eighth fault, and ``with_near_clauses.py``, for ``make conformance``, all of them.
+``make test`` tries every eighth fault, and ``test_near_clauses.py``, for ``make conformance``, all of them.
 """
 
 import faults

@@ -1,1 +1,1 @@
-"""Third-party linters, generators and clients that check the contract. ``make contract`` runs them all."""
+"""Third-party linters, generators and clients that check the contract. Marked ``contract``."""

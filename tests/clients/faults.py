@@ -1,7 +1,7 @@
 """What clients do when answers fail: each is run in a sandbox project of its own, and the journal tells what it sent.
 
-``docs/sandbox-reference.md`` has the table; ``make contract`` compares it with what it finds, and prints both if they
-differ.
+``docs/sandbox-reference.md`` has the table; ``test_contract.py`` compares it with what it finds, and prints both if
+they differ.
 """
 
 import json

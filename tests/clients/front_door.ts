@@ -73,7 +73,7 @@ for (const [colorScheme, width] of MODES) {
   await checkView(page, `guide, ${mode}`);
   const all = page.getByText("All pages");
   if (await all.isVisible()) await all.click(); // closed where the window is narrow
-  await page.getByRole("navigation", { name: "Guide" }).getByRole("link", { name: "The sandbox" }).click();
+  await page.getByRole("navigation", { name: "Guide" }).getByRole("link", { name: "The sandbox: test a client" }).click();
   await heading(page, "The sandbox");
   await checkView(page, `a page of the guide, ${mode}`);
   const words = page.getByRole("searchbox", { name: "Search the guide" });
@@ -81,9 +81,9 @@ for (const [colorScheme, width] of MODES) {
   await page.getByText(/^\d+ sections$/).waitFor();
   await checkView(page, `the guide's search, ${mode}`);
   await page.reload(); // the address keeps what is looked for
-  await page.getByRole("main").getByRole("link", { name: "The sandbox › Rules" }).click();
+  await page.getByRole("main").getByRole("link", { name: "The sandbox: reference › Rules" }).click();
   await page.getByRole("heading", { name: "Rules", exact: true }).waitFor();
-  equal(new URL(page.url()).pathname + new URL(page.url()).hash, "/docs/guide/docs/sandbox.html#rules");
+  equal(new URL(page.url()).pathname + new URL(page.url()).hash, "/docs/guide/docs/sandbox-reference.html#rules");
   await words.fill("xylophone");
   await page.getByText("No sections").waitFor();
 

@@ -19,7 +19,7 @@ from typing import Any
 import click
 from sample_resource_testkit import local_service
 
-from tests.clients import __main__ as contract
+from tests.clients import tools as contract
 from tests.support.service import ROOT
 
 CLIENTS = ROOT / "testkit" / "clients"

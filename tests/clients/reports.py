@@ -1,6 +1,6 @@
 """What the sandbox reports on the clients: each uses a project of its own, and then meets the faults.
 
-``docs/clients.md`` has the table; ``make contract`` compares it with what it finds, and prints both if they differ.
+``docs/clients.md`` has the table; ``test_contract.py`` compares it with what it finds, and prints both if they differ.
 """
 
 import os

@@ -174,8 +174,10 @@ for (const [text, reason, place] of [
   const fault = page.getByRole("alert");
   await fault.getByText(reason).waitFor();
   await fault.getByText(place).waitFor();
-  const box = await fault.boundingBox();
-  ok(box && box.y >= 0 && box.y + box.height <= 844, `the fault is in view: ${text}`);
+  await page.waitForFunction(() => {
+    const box = document.querySelector("[role=alert]")!.getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= innerHeight;
+  });
   equal(await own.getAttribute("aria-invalid"), "true");
 }
 await page.setViewportSize({ width: 1400, height: 900 });

@@ -1,4 +1,4 @@
-"""The recipes of ``docs/clients.md`` for other languages, and those that use the image: part of ``make contract``.
+"""The recipes of ``docs/clients.md`` for other languages, and those that use the image.
 
 Java and Go are used if they are installed. The image needs a container engine, and ``make image`` before.
 """
@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 from sample_resource_testkit.sandbox import SandboxServer
 
-from tests.clients.__main__ import HERE, NODE, install_node_packages
+from tests.clients.tools import HERE, NODE, install_node_packages
 from tests.support.ports import free_port
 from tests.support.service import ROOT
 

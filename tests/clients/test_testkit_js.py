@@ -1,6 +1,6 @@
 """The npm package of ``testkit-js``, as its users have it: packed, and installed in folders of its examples.
 
-Part of ``make contract``. vitest and jest have the versions that their examples pin, and are installed once.
+vitest and jest have the versions that their examples pin, and are installed once.
 """
 
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.__main__ import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
+from tests.clients.tools import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.contract]

@@ -176,11 +176,11 @@ def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_
     """At the level of the verifier: no token is accepted on revocations that are too old."""
     away = False
 
-    def load(since: object) -> TrustRecords:
+    def load() -> TrustRecords:
         if away:
             raise errors.over_capacity("away")
         with psycopg.connect(database_url) as connection:
-            return issued_tokens.load_trust(connection, since)
+            return issued_tokens.load_trust(connection)
 
     clock = time.monotonic()
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
@@ -212,13 +212,13 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
     clock = time.monotonic()
     silent_for = 0.0
 
-    def load(since: object) -> TrustRecords:
+    def load() -> TrustRecords:
         nonlocal clock
         clock += silent_for
         if silent_for:
             raise errors.over_capacity("silent")
         with psycopg.connect(database_url) as connection:
-            return issued_tokens.load_trust(connection, since)
+            return issued_tokens.load_trust(connection)
 
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
     verifier = TokenVerifier([OwnIssuer(Settings().issuer, load)])

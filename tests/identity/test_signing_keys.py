@@ -146,7 +146,7 @@ def test_a_key_verifies_as_long_as_the_last_token_it_may_have_signed(keys: Conne
     assert states(keys) == ["verifies", "signs"]
     let_time_pass(keys, 301)
     assert states(keys) == ["retired", "signs"]
-    assert len(issued_tokens.load_trust(keys, None).public_jwks) == 1
+    assert len(issued_tokens.load_trust(keys).public_jwks) == 1
 
 
 @pytest.mark.parametrize("rotated_first", [False, True])
@@ -246,7 +246,7 @@ def test_an_encrypted_key_signs_and_is_not_readable_in_the_database(own_database
     assert row[0].count(".") == 4  # a JWE in compact form
     assert "d" not in json.loads(row[1])
     token = issue(keys, encryption=ONE)
-    published = [json.loads(text) for text in issued_tokens.load_trust(keys, None).public_jwks]
+    published = [json.loads(text) for text in issued_tokens.load_trust(keys).public_jwks]
     assert jwt.decode(token, KeySet.import_key_set({"keys": published}), algorithms=["ES256"]).claims
 
 

@@ -1,4 +1,4 @@
-"""The documentation pages load only files that the service serves. ``make contract`` tests ``/docs`` in a browser."""
+"""The documentation pages load only files that the service serves. ``tests/clients`` tests ``/docs`` in a browser."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page: what is served, and to whom. ``make contract`` uses it in a browser."""
+"""The page: what is served, and to whom. ``make test-slow ARGS=-mcontract`` uses it in a browser."""
 
 import re
 

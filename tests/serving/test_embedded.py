@@ -13,10 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.serving import EmbeddedError, embedded, processes, socket_folder
+from app.serving import EmbeddedError, embedded, socket_folder
 from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres, database, running
-from tests.support.embedded import FAST, ask
+from tests.support.embedded import FAST, ask, is_running
 from tests.support.server import ROOT
 
 
@@ -36,7 +36,7 @@ def test_starts_stops_and_keeps_the_data(folder: Path, start: Callable[..., Embe
     sockets = Path(psycopg.conninfo.conninfo_to_dict(conninfo)["host"])
     assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
     server.stop()
-    assert processes.identity(pid) is None
+    assert not is_running(pid)
     assert not sockets.exists()
     assert ask(start().conninfo(), "SELECT number FROM kept") == 7
 

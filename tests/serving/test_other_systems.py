@@ -1,6 +1,5 @@
 """The ways that are taken where Linux's /proc, /dev/shm and prctl are missing, as on macOS; what Windows is told."""
 
-import json
 import os
 import signal
 import subprocess
@@ -11,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from app import launcher
-from app.config import Settings
 from app.serving import child, processes
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.gunicorn_process import GunicornProcess
 from app.telemetry import shared_folder
 from tests.support.embedded import ask, is_gone, start_orphan
 from tests.support.server import ROOT
@@ -26,18 +23,6 @@ def without_proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_proc")
-def test_ps_identifies_processes() -> None:
-    assert processes.boot_id() == ""
-    sleeper = subprocess.Popen(["/bin/sleep", "60"])
-    known = processes.identity(sleeper.pid)
-    assert known
-    assert processes.identity(sleeper.pid) == known
-    sleeper.kill()
-    sleeper.wait()
-    assert processes.identity(sleeper.pid) is None
-
-
-@pytest.mark.usefixtures("without_proc")
 def test_a_server_without_owner_is_found_by_its_pid_file_and_stopped_first(
     folder: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:
@@ -45,21 +30,6 @@ def test_a_server_without_owner_is_found_by_its_pid_file_and_stopped_first(
     orphan = start_orphan(folder)
     assert ask(start().conninfo(), "SELECT 1") == 1
     assert orphan.wait(5) == 0
-
-
-@pytest.mark.usefixtures("without_proc")
-def test_a_gunicorn_without_supervisor_is_stopped_first(tmp_path: Path) -> None:
-    orphan = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
-    known = {"pid": orphan.pid, "identity": processes.identity(orphan.pid)}
-    successor = GunicornProcess(Settings(), "none:none")
-    successor.record = tmp_path / "gunicorn.json"
-    successor.record.write_text(json.dumps(known | {"identity": "another time"}))
-    successor.end_predecessor()
-    assert orphan.poll() is None, "a process with the same id that began at another time is left alone"
-    successor.record.write_text(json.dumps(known))
-    successor.end_predecessor()
-    assert orphan.wait(5) == -signal.SIGTERM
-    assert not successor.record.exists()
 
 
 def test_a_command_is_executed_without_prctl() -> None:

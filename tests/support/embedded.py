@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -61,8 +62,16 @@ def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
 def is_gone(pid: int, within_s: float = 10) -> bool:
     """Whether a process ends in time."""
     deadline = time.monotonic() + within_s
-    while processes.identity(pid) is not None:
+    while is_running(pid):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
     return True
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one whose parent has yet to wait for it does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -127,7 +127,7 @@ class _Walk:
         with self.step("signing_key.ensure"):
             signing_keys.ensure_signing_key(connection)
         with self.step("trust.load"), recorded(trust=True) as trust:
-            issued_tokens.load_trust(connection, None)
+            issued_tokens.load_trust(connection)
             self.statements += trust
         with self.step("client.create"):
             client = clients.create_client(connection, "a client", (f"view_test:{PROJECT}",))

@@ -295,7 +295,9 @@ def test_a_metrics_port_in_use_ends_the_start_with_a_message(database_url: str) 
             check=False,
         )
     assert ended.returncode != 0
-    assert f"METRICS_BIND={address}: cannot listen: Address already in use" in ended.stderr
+    host, _, port = address.rpartition(":")
+    assert f"error: cannot listen on port {port} of {host}: address already in use. " in ended.stderr
+    assert ended.stderr.endswith(" set METRICS_BIND to another address.\n")
 
 
 def test_no_folder_is_made_while_metrics_are_off(start: Callable[..., Service], parent: Path) -> None:

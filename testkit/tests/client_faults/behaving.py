@@ -55,7 +55,9 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
     return answering(change)
 
 
-fault("a 400 is repeated", "C-do-30")(repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted"))
+fault("a 400 is repeated", "C-do-30")(
+    repeated({400}, times=3, when=lambda operation, *_: operation == "listResourcesSorted")
+)
 fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
 fault("a 409 is repeated", "C-do-38 C-do-58")(repeated({409}))
 fault("a 412 is repeated", "C-req-101 C-req-121 C-do-32")(

@@ -20,7 +20,7 @@ fault("values are divided at their commas", "C-req-34 C-ans-17")(
 fault("an empty list is an empty value", "C-req-36 C-req-60")(of_lists(lambda value: value or [""]))
 
 
-@fault("repeated parameters get brackets", "C-req-31 C-req-32 C-req-55 C-req-57")
+@fault("repeated parameters get brackets", "C-req-31")
 def _(adapter: Any) -> None:
     def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
         names = [name for name, _ in found]
@@ -88,7 +88,7 @@ FORGOTTEN = {
     "getResourceByKey": "If-None-Match",
     "listResourcesSorted": "withTotal",
     "updateResourceById": "If-Match",
-    "getResourceById": "If-None-Match",
+    "getResourceById": "If-Match",
     "deleteResourceById": "version",
     "searchResources": "fuzzyLevel",
     "searchProductProjections": "X-Correlation-ID",
@@ -99,7 +99,7 @@ FORGOTTEN = {
 
 @fault(
     "each operation forgets one of its parameters",
-    "C-req-21 C-req-42 C-req-101 C-req-103..106 C-req-108 C-req-110..114",
+    "C-req-42 C-req-101 C-req-103..106 C-req-108..114",
 )
 def _(adapter: Any) -> None:
     def call(former: Any, self: Any, operation: str, arguments: Any, body: Any) -> Any:
@@ -191,7 +191,7 @@ def authorized(make: Any) -> Any:
     return plant
 
 
-fault("the token is not sent", "C-req-15")(authorized(lambda _: {}))
+fault("the token is not sent", "C-req-15 C-do-1 C-do-56")(authorized(lambda _: {}))
 
 
 # Methods and paths
@@ -243,6 +243,36 @@ def _joined(value: Any) -> Any:
     return {name: " ".join(given) if isinstance(given, list) else given for name, given in value.items()}
 
 
-fault("several texts of a language are sent as one", "C-req-41 C-req-57 C-req-131 C-req-132")(
+fault("several texts of a language are sent as one", "C-req-41")(
     of_families(lambda value: _joined(value) if "en" in value else value)
+)
+
+
+fault("the empty text is left out of a query", "C-req-21 C-req-39")(
+    lambda adapter: pairs_changed(adapter, lambda found: [(name, value) for name, value in found if value])
+)
+
+
+def form_changed(change: Any) -> Any:
+    """Change the fields of a form before they are written."""
+    return lambda adapter: around(
+        adapter,
+        "content",
+        lambda former, operation, body: former(
+            operation, change(body) if operation == "searchProductProjections" and body else body
+        ),
+    )
+
+
+fault("only the last of repeated fields of a form is sent", "C-req-55")(
+    form_changed(lambda body: {name: value[-1:] if isinstance(value, list) else value for name, value in body.items()})
+)
+fault("languages of a form lose their country", "C-req-57")(
+    form_changed(
+        lambda body: (
+            {**body, "text": {name.partition("-")[0]: value for name, value in body["text"].items()}}
+            if body.get("text")
+            else body
+        )
+    )
 )

@@ -50,11 +50,9 @@ fault("letters and digits are percent-encoded", "C-do-50 C-do-51")(
 
 # Paths
 
-fault("a percent sign in a path is not encoded", "C-req-24 C-req-25 C-req-27")(
-    segments(lambda value: quote(value, safe="%"))
-)
-fault("a blank in a path becomes a plus", "C-req-23 C-req-25..27 C-req-29")(segments(quote_plus))
-fault("a path loses what Latin-1 does not have", "C-req-26 C-req-29")(
+fault("a percent sign in a path is not encoded", "C-req-24 C-req-27")(segments(lambda value: quote(value, safe="%")))
+fault("a blank in a path becomes a plus", "C-req-23")(segments(quote_plus))
+fault("a path loses what Latin-1 does not have", "C-req-26")(
     segments(lambda value: quote(value.encode("latin-1", "replace").decode("latin-1"), safe=""))
 )
 fault("control characters of a path are lost", "C-req-97")(
@@ -76,11 +74,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-fault("booleans are written as in Python", "C-req-42 C-do-50")(
+fault("booleans are written as in Python", "C-req-42 C-req-59 C-do-50")(
     scalars(lambda value: str(value) if isinstance(value, bool) else value)
 )
-fault("0 is not sent", "C-req-43")(scalars(lambda value: None if is_number(value) and value == 0 else value))
-fault("null is sent as a text", "C-req-53")(scalars(lambda value: "null" if value is None else value))
+fault("0 is not sent", "C-req-43 C-req-59 C-do-49")(
+    scalars(lambda value: None if is_number(value) and value == 0 else value)
+)
+fault("null is sent as a text", "C-req-53 C-req-60")(scalars(lambda value: "null" if value is None else value))
 fault("numbers lose their sign", "C-req-44 C-req-49")(scalars(lambda value: abs(value) if is_number(value) else value))
 fault("numbers get separators", "C-req-45 C-req-47 C-req-48")(
     scalars(lambda value: f"{value:,}" if is_number(value) and 1000 < abs(value) < 1e16 else value)
@@ -150,14 +150,14 @@ def _(adapter: Any) -> None:
     around(adapter, "content", changed)
 
 
-fault("integers beyond 2^31 of a query are cut to 31 bits", "C-req-47")(
+fault("integers beyond 2^31 of a query are cut to 31 bits", "C-req-47 C-req-48")(
     lambda adapter: arguments_changed(
         adapter, lambda _, value: value % 2**31 if isinstance(value, int) and value >= 2**31 else value
     )
 )
 
 
-fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-56")(
+fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-52 C-req-56")(
     values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))
 )
 

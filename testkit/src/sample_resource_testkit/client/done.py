@@ -5,7 +5,7 @@ from typing import Any
 
 from sample_resource_testkit.client import meaning
 from sample_resource_testkit.client.messages import KINDS, Returned, Sent, Wrong, as_json
-from sample_resource_testkit.client.operations import Call, expected
+from sample_resource_testkit.client.operations import Call, Expected, expected
 
 UNSET = object()
 
@@ -72,7 +72,7 @@ class Done:
         # Of calls at the same time the requests of all stand here: those with the path of this one are looked at, and
         # one that is right is enough.
         own = [sent for sent in self.sent if meaning.has_path(request, sent)] or self.sent
-        faults = [meaning.of_request(request, sent) or self._authorization_of(sent) for sent in own]
+        faults = [self._fault_of(request, sent) for sent in own]
         found = faults[-1] if faults and None not in faults else None
         if found is not None:
             reason = f"the request is another one than the call's, so its answer says nothing: {found.text}"
@@ -100,13 +100,14 @@ class Done:
             cause = f"{self.call.operation}: no request is sent"
             raise self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
         for sent in self.sent:
-            # The sandbox keeps no body of a request that it refused for its token.
-            found = (self._authorization_of(sent) if sent.status == REFUSED else None) or meaning.of_request(
-                wanted, sent
-            )
+            found = self._fault_of(wanted, sent) if sent.status == REFUSED else meaning.of_request(wanted, sent)
             if found is not None:
                 raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
         return self
+
+    def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
+        """What is wrong with a request: first its token, since of one that is refused the sandbox keeps no body."""
+        return self._authorization_of(sent) or meaning.of_request(wanted, sent)
 
     def expect_authorization(self) -> "Done":
         """Expect that each request has the token that the client was given."""

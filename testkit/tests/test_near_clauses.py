@@ -10,6 +10,8 @@ from planted import FAULTS, Fault
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.outcomes import Outcome
 
+pytestmark = [pytest.mark.slow, pytest.mark.near_clauses]
+
 assert faults.__all__
 
 

