@@ -9,8 +9,9 @@ from app import errors
 from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.sql_text import Parameters, placeholder, utc_time
-from app.resource.array_values import all_columns, columns_of
+from app.resource.array_values import array_columns, columns_of
 from app.resource.model import ResourceRow
+from app.resource.object_type import ObjectType
 from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
@@ -157,7 +158,8 @@ def _copy(connection: Connection, project_key: str, resources: Iterable[Resource
 
 def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
     """The columns :data:`_ARRAYS`, in their order."""
-    return all_columns(resource.object_type) | all_columns(resource.staged_object_type, Stage.STAGED)
+    staged = None if resource.staged_object_type is None else ObjectType(resource.staged_object_type)
+    return array_columns(ObjectType(resource.object_type)) | array_columns(staged, Stage.STAGED)
 
 
 def tidy(connection: Connection) -> None:
