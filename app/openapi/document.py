@@ -6,7 +6,7 @@ derived: parameters and bodies from their schemas, security from the scopes, err
 
 import json
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -205,7 +205,7 @@ def _paths(app: Flask, made: Document) -> Document:
     """Every described view, in the order of the code."""
     paths: Document = {}
     for rule, method, view, described in described_views(app):
-        found = made[_replaced(rule.rule, lambda variable: variable)][method]
+        found = made[_VARIABLE.sub(r"{\1}", rule.rule)][method]
         paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
     return paths
 
@@ -223,18 +223,13 @@ def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
                 yield rule, method.lower(), view, described
 
 
+_VARIABLE = re.compile("<(?:[a-z_]+:)?([a-z_]+)>")
+"""A variable of a URL rule, with or without its converter."""
+
+
 def path_template(rule: str) -> str:
     """The path of a URL rule in the document, with the public names of its variables: ``/{projectKey}/resource``."""
-    return _replaced(rule, lambda variable: PATH_PARAMETERS[variable][0])
-
-
-def _replaced(rule: str, name_of: Callable[[str], str]) -> str:
-    """A rule's path with each variable as ``{name}``."""
-    parts: list[str] = []
-    for piece in rule.split("<"):
-        variable, bracket, rest = piece.partition(">")
-        parts.append(f"{{{name_of(variable.rpartition(':')[2])}}}{rest}" if bracket else piece)
-    return "".join(parts)
+    return _VARIABLE.sub(lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", rule)
 
 
 def _path_parameter(variable: str) -> Document:
