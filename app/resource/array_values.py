@@ -21,7 +21,9 @@ def array_columns(object_type: ObjectType | None, stage: Stage = Stage.CURRENT) 
     for name, arrays in ARRAYS.items():
         items = [] if object_type is None else object_type.items(name)
         for array in arrays:
-            columns[array.column_of(stage)] = _literal(array, items)
+            member = array.member
+            values = items if member is None else [element[member] for element in items if member in element]
+            columns[array.column_of(stage)] = _WRITERS[array.item_type](values) if values else None
     return columns
 
 
@@ -35,12 +37,6 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
     for field in OBJECT_TYPE.values()
 }
 """The columns of each field of ObjectType."""
-
-
-def _literal(array: ValueArray, items: Sequence[Any]) -> str | None:
-    if array.member is not None:
-        items = [element[array.member] for element in items if array.member in element]
-    return _WRITERS[array.item_type](items) if items else None
 
 
 # Each writer gets at least one value.

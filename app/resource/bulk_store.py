@@ -235,14 +235,10 @@ def restore_copy(connection: Connection, project_key: str, name: str) -> None:
     for _ in range(_ROUNDS_AT_MOST):
         connection.execute(_DELETE_DIFFERENT, parameters)
         missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
-        # An id that was not written has lost its key, or its place as the only resource, since the look.
-        if all(
-            _restore(connection, project_key, name, part) == len(part)
-            for part in (missing[begin : begin + _AT_ONCE] for begin in range(0, len(missing), _AT_ONCE))
-        ):
+        for begin in range(0, len(missing), _AT_ONCE):
+            part = missing[begin : begin + _AT_ONCE]
+            if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
+                break  # one has lost its key, or its place as the only resource, since the look
+        else:
             return
     raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
-
-
-def _restore(connection: Connection, project_key: str, name: str, ids: list[UUID]) -> int:
-    return connection.execute(_RESTORE, {"project_key": project_key, "name": name, "ids": ids}).rowcount

@@ -367,7 +367,11 @@ class StrictSchema(Schema):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._members = {
-            field.data_key or name: Member(field.attribute or name, _check_of(field), _missing_of(field))
+            field.data_key or name: Member(
+                field.attribute or name,
+                _check_of(field),
+                missing=str(field.error_messages["null"]) if field.required else None,
+            )
             for name, field in self.fields.items()
         }
         self._defaults = {
@@ -395,10 +399,6 @@ def _check_of(field: fields.Field[Any]) -> Check:
     if not isinstance(schema, StrictSchema):
         raise TypeError(f"{field.name} is neither a strict field nor a nested object")
     return schema.load
-
-
-def _missing_of(field: fields.Field[Any]) -> str | None:
-    return str(field.error_messages["null"]) if field.required else None
 
 
 # From messages to faults
