@@ -9,6 +9,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import EXPANDABLE, OBJECT_TYPE, SORTABLE
+from app.query.language import InvalidExpressions, Reason
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds, Value
@@ -122,7 +123,7 @@ class Where(Parameter):
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
         texts: list[str] = []
-        reasons: list[str] = []
+        reasons: list[Reason] = []
         for text in value:
             try:
                 texts.append(self.read_one(text))
@@ -131,12 +132,12 @@ class Where(Parameter):
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         try:
             condition = resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
-        except resolver.InvalidPredicates as error:
+        except InvalidExpressions as error:
             reasons += error.reasons
         else:
             if not reasons:
                 return condition
-        raise ValidationError(reasons)
+        raise ValidationError(cast(Any, reasons))
 
 
 _SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
