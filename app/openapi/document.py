@@ -17,6 +17,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.config import Settings
 from app.http.bodies import FORM, JSON
+from app.http.request_log import route_template
 from app.identity.scopes import accepted_scopes
 from app.identity.token_profile import SCOPE_NAMES
 from app.openapi.components import (
@@ -205,7 +206,7 @@ def _paths(app: Flask, made: Document) -> Document:
     """Every described view, in the order of the code."""
     paths: Document = {}
     for rule, method, view, described in described_views(app):
-        found = made[_VARIABLE.sub(r"{\1}", rule.rule)][method]
+        found = made[route_template(rule.rule)][method]
         paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
     return paths
 
@@ -223,13 +224,9 @@ def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
                 yield rule, method.lower(), view, described
 
 
-_VARIABLE = re.compile("<(?:[a-z_]+:)?([a-z_]+)>")
-"""A variable of a URL rule, with or without its converter."""
-
-
 def path_template(rule: str) -> str:
     """The path of a URL rule in the document, with the public names of its variables: ``/{projectKey}/resource``."""
-    return _VARIABLE.sub(lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", rule)
+    return re.sub("{([a-z_]+)}", lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", route_template(rule))
 
 
 def _path_parameter(variable: str) -> Document:

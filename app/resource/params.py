@@ -22,7 +22,7 @@ from app.resource.model import (
 )
 from app.resource.object_type import ObjectType
 from app.resource.schemas import WRAPPER, ContainedObjectTypeSchema, WrappedObjectTypeSchema
-from app.values.json_fields import RefusedValue
+from app.values.json_fields import RefusedValue, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -81,26 +81,16 @@ def read_contained_object(text: str) -> str:
     try:
         contained = cast("ObjectType", schema.load(value))
     except ValidationError as error:
-        raise ValidationError("; ".join(_reasons(error.messages))) from None
+        reasons: list[str] = []
+        for path, message in messages_with_paths(error.messages):
+            place = " -> ".join(path) + ": " if path else ""
+            reasons.append(place + (message.reason if isinstance(message, RefusedValue) else str(message)))
+        raise ValidationError("; ".join(reasons)) from None
     return contained.text
 
 
 _CONTAINED = ContainedObjectTypeSchema()
 _WRAPPED = WrappedObjectTypeSchema()
-
-
-def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
-    if isinstance(messages, dict):
-        return [
-            reason
-            for name, inner in cast("dict[Any, Any]", messages).items()
-            for reason in _reasons(inner, path if name == "_schema" else (*path, str(name)))
-        ]
-    place = " -> ".join(path) + ": " if path else ""
-    return [
-        place + (message.reason if isinstance(message, RefusedValue) else str(message))
-        for message in cast("list[Any]", messages)
-    ]
 
 
 # Lists
