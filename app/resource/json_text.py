@@ -61,11 +61,3 @@ def object_with_members_of(other: LiteralString, *each: LiteralString) -> Litera
     """
     rest: LiteralString = f"CASE {other} WHEN '{{}}' THEN '}}' ELSE ',' || substr({other}, 2) END"
     return concatenated("'{'", members(*each), rest)
-
-
-def array_(items: LiteralString) -> LiteralString:
-    """An array of aggregated rows.
-
-    :param items: each row's JSON.
-    """
-    return concatenated("'['", f"coalesce(string_agg({items}, ','), '')", "']'")

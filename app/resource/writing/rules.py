@@ -55,12 +55,7 @@ def _change(stored: Resource, write: Write) -> Resource:
     """
     raise_if_refused(stored, write.conditions)
     after = write.change(stored)
-    if (after.version, after.key, after.current, after.staged) == (
-        stored.version,
-        stored.key,
-        stored.current,
-        stored.staged,
-    ):
+    if replace(after, unnamed=stored.unnamed) == stored:
         return after
     raise_if_too_large(after.current, after.staged)
     return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
