@@ -63,7 +63,8 @@ def race(api: Api, resource_id: str, write: Write, refused: int) -> list[int]:
         won: list[int] = []
         resource = api.get(f"/{resource_id}").get_json()
         for _ in remaining:
-            while True:
+            # Each refusal tells of a write of somebody else since the last one, of which there are so many.
+            for _ in range(UPDATES + 1):
                 answer = write(api, resource, next(numbers))
                 if answer.status_code == 200:
                     expected, resource = resource["version"], answer.get_json()
@@ -74,6 +75,8 @@ def race(api: Api, resource_id: str, write: Write, refused: int) -> list[int]:
                 actual = answer.get_json()["errors"][0].get("currentVersion")
                 time.sleep(random.uniform(0, PATIENCE_S))  # noqa: S311 -- no secret
                 resource = {**resource, "version": actual} if actual else api.get(f"/{resource_id}").get_json()
+            else:
+                pytest.fail(f"refused {UPDATES + 1} times, at last with {resource['version']} as the current version")
         return won
 
     with ThreadPoolExecutor(WRITERS) as pool:
