@@ -83,7 +83,7 @@ def _outcome(service: Service, client: Client, fault: Fault, recovered: Counter[
     ran = subprocess.run(
         [str(word) for word in client.command],
         cwd=Path(__file__).parent,
-        env=os.environ | environment | client.environment,
+        env=os.environ | environment | dict(client.environment),
         capture_output=True,
         timeout=120,
         check=False,

@@ -75,7 +75,7 @@ def _report(service: Service, client: Client) -> dict[str, Any]:
     ran = subprocess.run(
         [str(word) for word in client.command],
         cwd=Path(__file__).parent,
-        env=os.environ | environment_of(project) | client.environment,
+        env=os.environ | environment_of(project) | dict(client.environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -53,7 +53,7 @@ class BrokenChunks:
     """A body with a malformed chunk size, for which gunicorn's reader raises an exception."""
 
     def read(self, _size: int = -1) -> bytes:
-        raise InvalidChunkSize("zz")
+        raise InvalidChunkSize(b"zz")
 
 
 def test_a_malformed_chunk_size_is_400(narrow: Api) -> None:

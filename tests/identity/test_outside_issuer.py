@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -64,7 +65,7 @@ def test_without_the_settings_its_tokens_are_refused(app: Flask, issuer: Issuer,
     ],
 )
 def test_the_claim_that_names_the_client_becomes_the_author(
-    service: Flask, issuer: Issuer, project: str, claims: dict[str, None], author: str
+    service: Flask, issuer: Issuer, project: str, claims: dict[str, Any], author: str
 ) -> None:
     api = Api(service, project, issuer.sign(scope=for_(project), **claims))
     assert api.create()["createdBy"] == {"typeId": "api-client", "id": author}

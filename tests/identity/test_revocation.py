@@ -139,10 +139,10 @@ def test_requests_cause_no_statement_each_to_check_revocations(
     loads = 0
     original = issued_tokens.load_trust
 
-    def counted(*arguments: object) -> TrustRecords:
+    def counted(of: Connection) -> TrustRecords:
         nonlocal loads
         loads += 1
-        return original(*arguments)
+        return original(of)
 
     monkeypatch.setattr(issued_tokens, "load_trust", counted)
     began = time.monotonic()
