@@ -5,7 +5,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from tests.installation.environments import closure
 from tests.support.licences import FOR_THE_SERVICE, FOR_TOOLS, is_allowed, licence_of
@@ -27,7 +27,7 @@ LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").r
 PINNED = {canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().split()}
 
 
-def named(package: Distribution) -> str:
+def named(package: Distribution) -> NormalizedName:
     return canonicalize_name(package.metadata["Name"])
 
 
