@@ -141,5 +141,5 @@ def _programs(user: tuple[int, int] | None) -> Path:
 
 
 def _value(connection: psycopg.Connection[Any], query: str) -> Any:
-    row = connection.execute(query).fetchone()
+    row = connection.execute(query.encode()).fetchone()
     return None if row is None else row[0]

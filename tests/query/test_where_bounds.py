@@ -19,7 +19,7 @@ from tests.support.predicates import found, refusals
 TOO_MANY_TERMS = "The predicates have more than 500 terms; each comparison is one, and each value of a list."
 
 
-def refused(*texts: str, **variables: list[str]) -> tuple[str, ...]:
+def refused(*texts: str, **variables: list[str]) -> tuple[object, ...]:
     with pytest.raises(InvalidExpressions) as error:
         read(texts, variables)
     return error.value.reasons
