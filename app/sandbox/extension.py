@@ -79,8 +79,8 @@ class Sandbox(Extension):
     def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
         """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
         another one by now."""
-        decision = g.get("sandbox") if has_request_context() else None
-        pinned = None if decision is None else decision.project
+        exchange = g.get("sandbox") if has_request_context() else None
+        pinned = None if exchange is None else exchange.project
         found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
         return None if found is None else self.projects.writing(found, lane)
 

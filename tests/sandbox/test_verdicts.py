@@ -322,7 +322,7 @@ def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None
 def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
     scene = [sent(0, status=503, retry_after=2, on=1, pending={2: 1}), sent(0.01, on=2)]
     journal, _ = replayed(scene)
-    assert [entry.findings for entry in journal.after(0)] == [[], []]
+    assert [entry.findings for entry in journal.after(0)] == [(), ()]
 
 
 # Recovery
