@@ -46,7 +46,7 @@ _BACKLOG_S = 0.02
 """A connection that is accepted so soon after others were waiting may have been one of them."""
 
 
-_TEXTS = ("target", "path", "_query", "form", "parameters", "text", "json", "answer_text", "answer_json")
+_TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
 """The members of a look that may be long."""
 
 
@@ -68,6 +68,24 @@ class Look:
         self.connection = None if entry.connection is None else entry.connection[0]
         """The number of its connection."""
         self.in_row = 1
+        # The answer
+        self.status = entry.status
+        """None: there was no answer."""
+        self.does: Sequence[str] = () if entry.rule is None else entry.rule["does"]
+        """What was done on order."""
+        self.is_lost = entry.answer is None or entry.client_gone or not _LOST_BY.isdisjoint(self.does)
+        """Whether the client had no whole answer: nothing, a part, or it had gone."""
+        self.has_failed = self.is_lost or (self.status or 0) >= 400
+        self.trouble = self._trouble() if self.has_failed else None
+        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
+
+    def _trouble(self) -> str | None:
+        if self.is_lost:
+            return "lost"
+        # A token endpoint that refuses credentials is no trouble that a client could recover from.
+        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
+            return None
+        return str(self.status) if str(self.status) in TROUBLES else None
 
     def drop_texts(self) -> None:
         """Keep what later requests are compared with; a failure is compared with more than a success."""
@@ -129,10 +147,10 @@ class Look:
             and _PROXIES.isdisjoint(self.headers)
         )
 
-    @cached_property
+    @property
     def form(self) -> tuple[tuple[str, str], ...]:
         """The fields of a form."""
-        if not self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        if not self.entry.request.body or not self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
             return ()
         return tuple(parse_qsl(self.text, keep_blank_values=True))
 
@@ -213,39 +231,9 @@ class Look:
     # The answer
 
     @property
-    def does(self) -> Sequence[str]:
-        """What was done on order."""
-        return () if self.entry.rule is None else self.entry.rule["does"]
-
-    @property
-    def status(self) -> int | None:
-        """The status; None: there was no answer."""
-        return self.entry.status
-
-    @property
     def is_ordered(self) -> bool:
         """Whether the sandbox made the status up, so that it says nothing of what the project holds."""
         return not _MADE_UP.isdisjoint(self.does)
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the client had no whole answer: nothing, a part, or it had gone."""
-        return self.entry.answer is None or not _LOST_BY.isdisjoint(self.does) or self.entry.client_gone
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether the client had no answer, or one that says that something failed."""
-        return self.is_lost or (self.status or 0) >= 400
-
-    @property
-    def trouble(self) -> str | None:
-        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
-        if self.is_lost:
-            return "lost"
-        # A token endpoint that refuses credentials is no trouble that a client could recover from.
-        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
-            return None
-        return str(self.status) if str(self.status) in TROUBLES else None
 
     @property
     def was_carried_out(self) -> bool:
@@ -277,7 +265,7 @@ class Look:
     @property
     def error_codes(self) -> frozenset[str]:
         """The codes of an error answer."""
-        if (self.status or 0) < 400 or not isinstance(self.answer_json, dict):
+        if not self.has_failed or not isinstance(self.answer_json, dict):
             return frozenset()
         faults = cast("dict[str, Any]", self.answer_json).get("errors")
         listed = cast("list[Any]", faults) if isinstance(faults, list) else []

@@ -101,8 +101,7 @@ class _Chain:
         for trouble, first in sorted(self.met.items(), key=lambda each: each[1]):
             times, last = self.attempts - 1 - first, self.last
             numbers = self.numbers[first:] or [last.number]
-            is_409 = last.status == 409 and not last.entry.client_gone
-            done = [number for number, version in self.done if is_409 and version == last.version]
+            done = [number for number, version in self.done if last.status == 409 and version == last.version]
             looked = trouble == "lost" and last.is_lost and self.looked is not None
             again = "" if not times else f"Sent again {_times(times)}, it was {last.status}."
             if trouble in self.worse:
