@@ -26,8 +26,8 @@ _QUIET_S = 1.0
 """So long after two requests have overlapped, the client is taken for one with several threads."""
 
 _PATIENCE_S = 0.05
-"""A client that gives up sooner is taken for one that sends requests beside one another. To look at the connections of
-all requests under way took 5 % of a get on 16 connections."""
+"""A client that gives up sooner is taken for one that sends requests beside one another. It is looked no more often:
+to look at the connections of all requests under way with each request took 5 % of a get on 16 connections."""
 
 _IDLE_S = 3.0
 """Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
@@ -94,6 +94,8 @@ class Client:
         self._idle: dict[int, Any] = {}
         """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
         self._under_way: dict[int, Entry] = {}
+        self._looked_at = float("-inf")
+        """When it was last looked which of these are given up."""
         self._overlapped_at = float("-inf")
         self._last: Look | None = None
         self._calls: dict[bytes, Look] = {}
@@ -108,10 +110,12 @@ class Client:
 
         :return: those before it whose answer the client does not wait for any more: it has closed their connections.
         """
+        gone: list[Entry] = []
         patient_since = entry.arrived_at - _PATIENCE_S
-        gone = [
-            each for each in self._under_way.values() if each.arrived_at <= patient_since and has_hung_up(each.client)
-        ]
+        if self._looked_at <= patient_since:
+            self._looked_at = entry.arrived_at
+            old = [each for each in self._under_way.values() if each.arrived_at <= patient_since]
+            gone = [each for each in old if has_hung_up(each.client)]
         for each in gone:
             each.client_gone = True
             del self._under_way[each.number]
@@ -187,7 +191,8 @@ class Client:
             self._grants[-1].uses += 1
             if look.status in (401, 403):
                 self._grants[-1].was_refused = True
-        look.drop_texts()
+        if look.has_failed:
+            look.drop_texts()
 
     def _connections_in_a_row(self, look: Look) -> int:
         """New connections in a row, each opened although the one before could be used."""

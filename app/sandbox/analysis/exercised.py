@@ -75,8 +75,9 @@ def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[
     made: list[tuple[str, str]] = []
     if operation is not None:
         made.append(("operations", operation))
-        given = {_public(name) for name, _ in look.parameters} if look.parameters else set[str]()
-        given.update([public for name, public in _HEADER_PARAMETERS.items() if name in headers])
+    if look.parameters or not headers.keys().isdisjoint(_HEADER_PARAMETERS):
+        given = {_public(name) for name, _ in look.parameters}
+        given |= {public for name, public in _HEADER_PARAMETERS.items() if name in headers}
         names = [f"{operation}.{name}" for name in given]
         made += [("parameters", name) for name in names if name in known["parameters"]]
     if "/key=" in look.path:

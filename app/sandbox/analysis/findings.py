@@ -262,7 +262,7 @@ def _deep_offset(_: Before, entry: Look) -> str | None:
 
 
 def _retired_header(_: Before, entry: Look) -> str | None:
-    if not any(name.startswith("x-vrap-") for name in entry.headers):
+    if not [name for name in entry.headers if name.startswith("x-vrap-")]:
         return None
     found = next(name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-"))
     return f"{found} is not read any more."

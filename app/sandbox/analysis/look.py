@@ -88,11 +88,9 @@ class Look:
         return str(self.status) if str(self.status) in TROUBLES else None
 
     def drop_texts(self) -> None:
-        """Keep what later requests are compared with; a failure is compared with more than a success."""
-        _ = self.keeps_connection
-        if self.has_failed:
-            _ = self.call, self.aim, self.version, self.ids_named, self.key_named
-            _ = self.authorization, self.header_hash, self.retry_after
+        """Keep only what later requests are compared with."""
+        _ = self.call, self.aim, self.version, self.ids_named, self.key_named
+        _ = self.authorization, self.header_hash, self.retry_after
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
@@ -138,7 +136,7 @@ class Look:
         """Whether its connection is new."""
         return self.entry.connection is not None and self.entry.connection[1] == 1
 
-    @cached_property
+    @property
     def keeps_connection(self) -> bool:
         """Whether its client wants to use the connection again, as HTTP/1.1 has it; False behind a proxy."""
         return (

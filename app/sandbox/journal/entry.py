@@ -156,7 +156,7 @@ class Entry:
 
     def drop_texts(self) -> None:
         """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
-        self.target = ""
+        self.target = self.http_version = ""
         self.request = Message(())
         self.answer = None if self.answer is None else Message(())
 
