@@ -189,10 +189,7 @@ class Projects:
                     raise errors.duplicate_field("projectKey", project_key) from None
                 bulk_store.save_copy(connection, project_key, _INITIAL)
             world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
-            lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
-            token = issued_tokens.issue_token(
-                connection, self._settings.issuer, client.client_id, scopes, lifetime_s, self._encryption, world
-            )
+            token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
         self.registry.add(project)
@@ -209,19 +206,22 @@ class Projects:
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
         world = ProjectWorld.of(project)
-        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
-            token = issued_tokens.issue_token(
-                connection, self._settings.issuer, project.client_id, scopes, lifetime_s, self._encryption, world
-            )
+            token = self._token(connection, project.client_id, scopes, world)
         return {
             "clientId": project.client_id,
             "scope": " ".join(scopes),
             "accessToken": token,
             "tokenUrl": token_url,
-            "expiresIn": lifetime_s,
+            "expiresIn": world.token_lifetime_s(TOKEN_LIFETIME_S),
         }
+
+    def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
+        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
+        return issued_tokens.issue_token(
+            connection, self._settings.issuer, client_id, scopes, lifetime_s, self._encryption, world
+        )
 
     def _copied(self, order: NewProject) -> list[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""
