@@ -141,11 +141,9 @@ def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
             events.append((each.ended_at, 0, each))
     for _, begins, each in sorted(events, key=lambda event: event[:2]):
         if begins:
-            journal.begin(each)
             observer.begin(each)
         else:
             observer.end(each)
-            journal.end(each)
     tally = observer.tally()
     for each in sockets:
         each.close()

@@ -148,15 +148,14 @@ class Look:
     @property
     def form(self) -> tuple[tuple[str, str], ...]:
         """The fields of a form."""
-        if not self.entry.request.body or not self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-            return ()
-        return tuple(parse_qsl(self.text, keep_blank_values=True))
+        is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Parameters of the query string, then fields of the form."""
         query = parse_qsl(self._query, keep_blank_values=True) if self._query else ()
-        return (*query, *self.form)
+        return (*query, *self.form) if self.entry.request.body else tuple(query)
 
     def values(self, name: str) -> list[str]:
         """The values of a parameter."""

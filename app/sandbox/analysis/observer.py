@@ -43,13 +43,14 @@ class _Blame:
 class Observer:
     """Of one project.
 
+    :ivar journal: in which it notes them.
     :param known: what can be exercised, by kind.
     """
 
     def __init__(self, project_key: str, client_id: str, journal: Journal, known: Mapping[str, frozenset[str]]) -> None:
         self._project_key = project_key
         self._client_id = client_id
-        self._journal = journal
+        self.journal = journal
         self._known = known
         self._clients: dict[tuple[str, str], Client] = {}
         self._failed: dict[bytes, Look] = {}
@@ -60,17 +61,19 @@ class Observer:
         several threads."""
 
     def begin(self, entry: Entry) -> None:
-        """Note a request that has arrived."""
+        """Note a request that has arrived. :meth:`end` has to follow, however it ends."""
+        self.journal.begin(entry)
         client = self._client_of(entry)
         for gone in client.begin(entry):
             self._judge(client, gone)
 
     def end(self, entry: Entry) -> None:
-        """Judge a request that has ended."""
+        """Judge a request that has ended, and complete its entry."""
         client = self._client_of(entry)
         client.end(entry)
         if not entry.is_judged:
             self._judge(client, entry)
+        self.journal.end(entry)
 
     def tally(self) -> Tally:
         """What all requests have shown until now, also those that may still go on."""
@@ -109,7 +112,7 @@ class Observer:
         self._tally.count(exercised_by(look, self._known))
         before = client.before(look)
         for number, found in _follow_page(client, look, is_certain=before.last is not None):
-            self._journal.found(number, found)
+            self.journal.found(number, found)
             self._count(self._tally, found)
         if look.entry.is_beside and self._blamed:
             self._withdraw(client, look.aim)
@@ -123,7 +126,7 @@ class Observer:
                 continue
             if detail is not None:
                 found = Found(look.number, finding, shown(detail))
-                self._journal.found(look.number, found)
+                self.journal.found(look.number, found)
                 alone = Before(new_connections=before.new_connections)
                 self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
         if before.last is not None and is_refused_again(before.last, look):
@@ -148,7 +151,7 @@ class Observer:
             if blame.client is not client or blame.aim != aim:
                 kept.append(blame)
             elif isinstance(blame.verdict, Found):
-                self._journal.withdraw(blame.verdict.number, blame.verdict)
+                self.journal.withdraw(blame.verdict.number, blame.verdict)
             else:
                 self._count(self._tally, blame.verdict.doubted())
         self._blamed = kept
@@ -157,7 +160,7 @@ class Observer:
         if isinstance(found, Episode):
             tally.judge(self._project_key, found)
             return
-        secrets, entry = self._journal.secrets, self._journal.get(found.number)
+        secrets, entry = self.journal.secrets, self.journal.get(found.number)
         method, target = ("", "") if entry is None else (entry.method, redacted(entry.target, secrets))
         found = Found(found.number, found.finding, redacted(found.detail, secrets))
         tally.find(self._project_key, found, method, target)

@@ -15,7 +15,6 @@ from app.sandbox.connections import Connections
 from app.sandbox.faults import requests
 from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
-from app.sandbox.journal.journal import Journal
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import Rule
 
@@ -31,9 +30,8 @@ class Exchange:
     connections: Connections
     record: RequestRecord
     entry: Entry
-    journal: Journal
-    """In which it was begun: a reset gives its project another one."""
     observer: Observer
+    """To which it was told: a reset gives its project another one, and another journal."""
     preferences: Preferences = NO_PREFERENCES
     acting: tuple[Rule, ...] = ()
     """The rules that act, in their order."""
@@ -101,7 +99,6 @@ class Exchange:
             is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
             entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(self.request.environ))
         self.observer.end(entry)
-        self.journal.end(entry)
 
     def _described(self) -> Mapping[str, Any]:
         """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
@@ -143,6 +140,5 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
         correlation_id=record.correlation_id,
         project_time=None if project.clock.is_real else project.clock.time(),
     )
-    project.journal.begin(entry)
     project.observer.begin(entry)
-    return Exchange(request, project, connections, record, entry, project.journal, project.observer)
+    return Exchange(request, project, connections, record, entry, project.observer)

@@ -90,7 +90,7 @@ class Journal:
         return len(self._entries)
 
     def begin(self, entry: Entry) -> None:
-        """Add a request that has arrived. :meth:`end` has to follow, however it ends."""
+        """Add a request that has arrived."""
         self.total += 1
         self.changes += 1
         entry.number = self.total
