@@ -20,6 +20,7 @@ test: install-dev ## every check and test, in some minutes (ARGS are options of 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --project pyright-tests.json
 	$(BIN)/lint-imports
 	$(BIN)/fawltydeps --detailed --pyenv $(VENV)
 	$(BIN)/hadolint Dockerfile

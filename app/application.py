@@ -15,7 +15,7 @@ from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.extensions import extension_of, settled
 from app.http import request_log
-from app.http.failures import install_error_answers
+from app.http.error_answers import install_error_answers
 from app.http.hangups import client_is_gone
 from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
@@ -103,9 +103,9 @@ def create_app(settings: Settings | None = None) -> Flask:
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
     )
     for hook in before_the_view:
-        app.before_request(_before(hook))
+        app.before_request(_with_request(hook))
     for hook in reversed(after_the_view):  # Flask calls the last one first
-        app.after_request(_after(hook))
+        app.after_request(_with_request(hook))
 
     request_log.announce_labels(extension)
     install_routes(app, settings)
@@ -140,16 +140,10 @@ _Hook = Callable[[Request], Any]
 _AfterHook = Callable[[Request, Response], Response]
 
 
-def _current_request() -> Request:
-    return request._get_current_object()  # pyright: ignore[reportAttributeAccessIssue] -- of the proxy
-
-
-def _before(hook: _Hook) -> Callable[[], Any]:
-    return lambda: hook(_current_request())
-
-
-def _after(hook: _AfterHook) -> Callable[[Response], Response]:
-    return lambda answer: hook(_current_request(), answer)
+def _with_request(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook of ours as one of Flask's, which is called without the request."""
+    proxy: Any = request
+    return lambda *answer: hook(proxy._get_current_object(), *answer)
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:

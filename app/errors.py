@@ -200,7 +200,7 @@ def not_found_by_key(key: str) -> ApiError:
 
 def not_found_in_project(project_key: str) -> ApiError:
     """404 for a body that means the project's only resource if the project has none."""
-    return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource.")])
+    return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource without a key.")])
 
 
 def unknown_url(path: str) -> ApiError:

@@ -52,7 +52,7 @@ def markdown(results: Results) -> str:
         memory(results),
     ]
     for connections in results.connections():
-        parts += [f"### All figures, {connections} connections", figures(results, connections)]
+        parts += [f"### This service, {connections} connections", figures(results, connections)]
     if results.invalid:
         parts += ["### Runs that did not count", "\n".join(f"- {line}" for line in results.invalid)]
     return "\n\n".join(parts) + "\n"
@@ -142,28 +142,23 @@ def memory(results: Results) -> str:
 
 
 def figures(results: Results, connections: int) -> str:
-    """The medians of all servers, for one number of connections."""
+    """The medians of this service, for one number of connections."""
+    values: list[tuple[Callable[[Run], float], str]] = [
+        (throughput, ",.0f"),
+        (lambda run: run.p50_ms, ".2f"),
+        (lambda run: run.p99_ms, ".2f"),
+        (processor, ".3f"),
+        (lambda run: run.postgres_s_per_1000, ".3f"),
+        (lambda run: run.memory_distinct / _MIB, ".0f"),
+    ]
     rows: list[list[str]] = []
     for operation in map(Operation, results.operations()):
-        for name, title in results.titles.items():
-            cell = (name, operation.value, connections)
-            if not results.chosen(*cell):
-                continue
-            values: list[Callable[[Run], float]] = [
-                throughput,
-                lambda run: run.p50_ms,
-                lambda run: run.p99_ms,
-                processor,
-                lambda run: run.postgres_s_per_1000,
-                lambda run: run.memory_distinct / _MIB,
-            ]
-            shown = [results.median(*cell, value) or 0.0 for value in values]
-            formats = (",.0f", ".2f", ".2f", ".3f", ".3f", ".0f")
-            numbers = [format(value, pattern) for value, pattern in zip(shown, formats, strict=True)]
-            rows.append([operation.title, title, *numbers])
+        cell = (SERVICE, operation.value, connections)
+        if results.chosen(*cell):
+            numbers = [format(results.median(*cell, value) or 0.0, pattern) for value, pattern in values]
+            rows.append([operation.title, *numbers])
     return table(
-        ["", "server", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "of it PostgreSQL", "MiB"],
-        rows,
+        ["", "requests/s", "p50 ms", "p99 ms", "processor s per 1,000 requests", "of it PostgreSQL", "MiB"], rows
     )
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from tests.installation.environments import closure
 from tests.support.service import ROOT
 
 
-def requirements(section: str, option: str) -> dict[str, Requirement]:
+def requirements(section: str, option: str) -> dict[NormalizedName, Requirement]:
     """The requirements of an option of setup.cfg, by the names of their distributions."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg")
@@ -100,12 +100,12 @@ def test_constraints_pin_exact_versions_within_the_bounds() -> None:
 LOCKS = sorted(ROOT.glob("ops/*/*.txt"))
 
 
-def locked(path: Path) -> dict[str, tuple[str, int]]:
+def locked(path: Path) -> dict[NormalizedName, tuple[str, int]]:
     """Version and number of hashes of each distribution in a file of ops/image or ops/venv."""
     entries = re.findall(
         r"^(\S+)==(\S+)[^\n]*\\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", path.read_text(), re.M
     )
-    return {name: (version, hashes.count("sha256")) for name, version, hashes in entries}
+    return {canonicalize_name(name): (version, hashes.count("sha256")) for name, version, hashes in entries}
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -8,14 +8,12 @@ connection must not be used on both sides of a fork. Connections are in autocomm
 without BEGIN and COMMIT around it, and so is a write of one statement.
 """
 
-import os
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock, Thread
 from time import monotonic
 from types import TracebackType
 from typing import Any
-from weakref import WeakSet
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -82,9 +80,6 @@ class Database:
         """When connections were last opened anew since a write was refused."""
         self._own_lock = Lock()
         self._pool: ConnectionPool[PooledConnection] | None = None
-        self._inherited: ConnectionPool[PooledConnection] | None = None
-        self._inherited_own: PooledConnection | None = None
-        self._inherited_connections = set[PooledConnection]()
         self._lock = Lock()
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
@@ -93,7 +88,6 @@ class Database:
         """Gives connections for writes to the projects that have to be written with care, and None for others."""
         self.leisure = Leisure(self._connection_at_leisure)
         """What requests leave to be done after them."""
-        _databases.add(self)
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """A connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -260,18 +254,6 @@ class Database:
                 self._own.close()
             self._own = None
 
-    def reset_after_fork(self) -> None:
-        """In a forked child: leave the pool to the parent.
-
-        The reference is kept, since the pool would close the parent's connections when it is garbage-collected.
-        """
-        self._inherited, self._pool = self._pool, None
-        self._inherited_own, self._own = self._own, None
-        self._inherited_connections, self._connections = self._connections, set()
-        self._admission = Admission(self._settings.connections, self._settings.slow)
-        self._lock, self._checking, self._own_lock = Lock(), Lock(), Lock()
-        self.leisure = Leisure(self._connection_at_leisure)
-
     def _opened(self) -> ConnectionPool[PooledConnection]:
         """The pool, which is opened if it is not.
 
@@ -363,17 +345,6 @@ class _WatchedPool:
 
     def get_stats(self) -> dict[str, int]:
         return {**self._pool.get_stats(), **self._admission.stats()}
-
-
-_databases = WeakSet[Database]()
-
-
-def _reset_all_after_fork() -> None:
-    for database in _databases:
-        database.reset_after_fork()
-
-
-os.register_at_fork(after_in_child=_reset_all_after_fork)
 
 
 class Checkout:

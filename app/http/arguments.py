@@ -123,10 +123,6 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 # How each location is loaded
 
 
-def _load_query(schema: QuerySchema) -> Any:
-    return _loaded(schema, *_query_string())
-
-
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Parameters of the query string and fields of the form, which may be the same."""
     query, faults = _query_string()
@@ -180,7 +176,7 @@ def _load_json(schema: Schema) -> Any:
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {
-    "query": _load_query,
+    "query": lambda schema: _loaded(schema, *_query_string()),
     "form": _load_query_and_form,
     "json": _load_json,
 }

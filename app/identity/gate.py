@@ -11,10 +11,9 @@ from typing import Any, cast
 
 from flask import Flask, Request, g, request
 from flask.views import View
-from werkzeug.routing import Rule
 
 from app import errors
-from app.http.clients import note_token
+from app.http.client_sockets import note_token
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes
 from app.identity.verification import InvalidToken, Principal, TokenVerifier, VerifiedToken
@@ -40,7 +39,8 @@ class Gate:
             available.
         """
         rule, method = request.url_rule, request.method
-        if rule is None or _is_automatic_options(rule, method):
+        answered_by_flask = method == "OPTIONS" and getattr(rule, "provide_automatic_options", False)
+        if rule is None or answered_by_flask:
             return  # no view will be called
         view = self._view_of(rule.endpoint, method)
         accepted = accepted_scopes(view)
@@ -70,10 +70,6 @@ def find_view(app: Flask, endpoint: str, method: str) -> Any:
     if name == "head" and not hasattr(view_class, "head"):
         name = "get"
     return getattr(view_class, name, None)
-
-
-def _is_automatic_options(rule: Rule, method: str) -> bool:
-    return method == "OPTIONS" and bool(getattr(rule, "provide_automatic_options", False))
 
 
 def client_id() -> str:

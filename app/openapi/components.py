@@ -97,25 +97,6 @@ LINKS: Mapping[str, Document] = {
 }
 """What a client can do with an answer (links of OpenAPI)."""
 
-_CLIENT_REFERENCE: Document = {
-    "type": "object",
-    "required": ["typeId", "id"],
-    "properties": {
-        "typeId": {"type": "string", "description": "`api-client`", "examples": ["api-client"]},
-        "id": {"type": "string"},
-        "obj": {
-            "type": "object",
-            "description": "the API client, if it was asked for with expand and is there",
-            "required": ["id", "name", "scopes"],
-            "properties": {
-                "id": {"type": "string"},
-                "name": {"type": "string"},
-                "scopes": {"type": "array", "items": {"type": "string"}},
-            },
-        },
-    },
-}
-
 SERVER_FIELDS: Document = {
     "id": {"type": "string", "format": "uuid"},
     "version": {"type": "integer", "format": "int64", "minimum": 1},
@@ -127,24 +108,25 @@ SERVER_FIELDS: Document = {
 REQUIRED_SERVER_FIELDS = ["id", "version", "createdAt", "lastModifiedAt"]
 
 
+def _object_of(required: Document, **optional: Document) -> Document:
+    return {"type": "object", "required": list(required), "properties": {**required, **optional}}
+
+
+def _array_of(items: Document) -> Document:
+    return {"type": "array", "items": items}
+
+
+def _schema(name: str) -> Document:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_TEXT: Document = {"type": "string"}
 _COUNT: Document = {"type": "integer", "minimum": 0}
 
 
-def _object_of(required: Document, **optional: Document) -> Document:
-    return {
-        "type": "object",
-        "required": list(required),
-        "properties": {**required, **optional},
-    }
-
-
-def _facet(type_name: str, **members: Document) -> Document:
-    return _object_of({"type": {"type": "string", "const": type_name}, **members})
-
-
-def _counted(**members: Document) -> Document:
-    """A counted member of a facet, with ``productCount`` if the facet counts products."""
-    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
+def _texts(**formats: Document) -> Document:
+    """An object of texts, each with its format or pattern."""
+    return _object_of({name: {**_TEXT, **described} for name, described in formats.items()})
 
 
 def _page_of(result: str, **more: Document) -> Document:
@@ -152,45 +134,56 @@ def _page_of(result: str, **more: Document) -> Document:
         "type": "object",
         "required": ["limit", "offset", "count", "results"],
         "properties": {
-            "limit": {"type": "integer", "minimum": 0},
-            "offset": {"type": "integer", "minimum": 0},
-            "count": {"type": "integer", "minimum": 0, "description": "results in this page"},
-            "total": {"type": "integer", "minimum": 0, "description": f"matches, exact up to {TOTAL_AT_MOST:,}"},
+            "limit": _COUNT,
+            "offset": _COUNT,
+            "count": {**_COUNT, "description": "results in this page"},
+            "total": {**_COUNT, "description": f"matches, exact up to {TOTAL_AT_MOST:,}"},
             "totalCapped": {"type": "boolean", "description": "true: there are more matches than total says"},
-            "results": {"type": "array", "items": {"$ref": f"#/components/schemas/{result}"}},
+            "results": _array_of(_schema(result)),
             **more,
         },
     }
 
 
-def _texts(**formats: Document) -> Document:
-    """An object of texts, each with its format or pattern."""
-    return {
-        "type": "object",
-        "required": list(formats),
-        "properties": {name: {"type": "string", **described} for name, described in formats.items()},
-    }
+_FACETS: Mapping[str, str] = {"terms": "TermFacet", "range": "RangeFacet", "filter": "FilterFacet"}
+"""The schema of each kind of facet."""
+
+
+def _facet(kind: str, **members: Document) -> Document:
+    return _object_of({"type": {**_TEXT, "const": kind}, **members})
+
+
+def _counted(**members: Document) -> Document:
+    """A counted member of a facet, with ``productCount`` if the facet counts products."""
+    return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
 
 
 _DATE, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _RFC_DATE = "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4}"
 
-
 _CREDENTIALS: Document = {
-    "client_id": {"type": "string", "description": "if the credentials are not in the header"},
-    "client_secret": {"type": "string", "description": "if the credentials are not in the header"},
+    "client_id": {**_TEXT, "description": "if the credentials are not in the header"},
+    "client_secret": {**_TEXT, "description": "if the credentials are not in the header"},
 }
 
 SCHEMAS: Mapping[str, Document] = {
-    "ApiClientReference": _CLIENT_REFERENCE,
+    "ApiClientReference": _object_of(
+        {"typeId": {**_TEXT, "description": "`api-client`", "examples": ["api-client"]}, "id": _TEXT},
+        obj={
+            "type": "object",
+            "description": "the API client, if it was asked for with expand and is there",
+            "required": ["id", "name", "scopes"],
+            "properties": {"id": _TEXT, "name": _TEXT, "scopes": _array_of(_TEXT)},
+        },
+    ),
     "Resource": {
         "type": "object",
         "required": [*REQUIRED_SERVER_FIELDS, "createdBy", "lastModifiedBy", "objectTypeProperty"],
         "properties": {
             **SERVER_FIELDS,
-            "createdBy": {"$ref": "#/components/schemas/ApiClientReference"},
-            "lastModifiedBy": {"$ref": "#/components/schemas/ApiClientReference"},
-            "objectTypeProperty": {"$ref": "#/components/schemas/ObjectType"},
+            "createdBy": _schema("ApiClientReference"),
+            "lastModifiedBy": _schema("ApiClientReference"),
+            "objectTypeProperty": _schema("ObjectType"),
             "someProperty": STORABLE_TEXT,
         },
     },
@@ -200,23 +193,19 @@ SCHEMAS: Mapping[str, Document] = {
         facets={
             "type": "object",
             "description": "what each facet counted, by its name; there if a facet was asked for",
-            "additionalProperties": {"$ref": "#/components/schemas/FacetResult"},
+            "additionalProperties": _schema("FacetResult"),
         },
     ),
     "FacetResult": {
-        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("TermFacet", "RangeFacet", "FilterFacet")],
+        "oneOf": [_schema(name) for name in _FACETS.values()],
         "discriminator": {
             "propertyName": "type",
-            "mapping": {
-                "terms": "#/components/schemas/TermFacet",
-                "range": "#/components/schemas/RangeFacet",
-                "filter": "#/components/schemas/FilterFacet",
-            },
+            "mapping": {kind: f"#/components/schemas/{name}" for kind, name in _FACETS.items()},
         },
     },
     "TermFacet": _facet(
         "terms",
-        dataType={"type": "string", "description": "`text`, `number` or `datetime`", "examples": ["text"]},
+        dataType={**_TEXT, "description": "`text`, `number` or `datetime`", "examples": ["text"]},
         missing={**_COUNT, "description": "resources without a value"},
         total={**_COUNT, "description": "the sum of the counts of all terms"},
         other={**_COUNT, "description": "the sum of the counts of terms that are not listed"},
@@ -229,21 +218,20 @@ SCHEMAS: Mapping[str, Document] = {
     ),
     "RangeFacet": _facet(
         "range",
-        ranges={
-            "type": "array",
-            "items": _counted(
+        ranges=_array_of(
+            _counted(
                 **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
-                fromStr={"type": "string", "description": "the same as text; empty if open"},
+                fromStr={**_TEXT, "description": "the same as text; empty if open"},
                 to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
-                toStr={"type": "string", "description": "the same as text; empty if open"},
+                toStr={**_TEXT, "description": "the same as text; empty if open"},
                 total={"type": "number", "description": "the sum of the values"},
                 min={"type": "number"},
                 max={"type": "number"},
                 mean={"type": "number"},
             ),
-        },
+        ),
     ),
-    "FilterFacet": _counted(type={"type": "string", "const": "filter"}),
+    "FilterFacet": _counted(type={**_TEXT, "const": "filter"}),
     "FlatResourcePage": _page_of("FlatResource"),
     "DateTimes": _texts(
         dateOnlyExample={"format": "date"},
@@ -256,127 +244,87 @@ SCHEMAS: Mapping[str, Document] = {
             "examples": ["Sun, 28 Feb 2016 16:41:41 GMT"],
         },
     ),
-    "Error": {
-        "type": "object",
-        "required": ["statusCode", "message", "errors"],
-        "properties": {
+    "Error": _object_of(
+        {
             "statusCode": {"type": "integer"},
-            "message": {"type": "string", "description": "the message of the first entry"},
-            "errors": {
-                "type": "array",
-                "minItems": 1,
-                "items": {"$ref": "#/components/schemas/ErrorObject"},
-            },
-            "error": {"type": "string", "description": "the OAuth code"},
-            "error_description": {"type": "string"},
+            "message": {**_TEXT, "description": "the message of the first entry"},
+            "errors": {"type": "array", "minItems": 1, "items": _schema("ErrorObject")},
         },
-    },
-    "ErrorObject": {
-        "type": "object",
-        "required": ["code", "message"],
-        "properties": {
+        error={**_TEXT, "description": "the OAuth code"},
+        error_description=_TEXT,
+    ),
+    "ErrorObject": _object_of(
+        {
             "code": {
-                "type": "string",
+                **_TEXT,
                 "description": "one of " + ", ".join(f"`{code}`" for code in errors.CATALOGUE),
                 "examples": ["InvalidInput"],
             },
-            "message": {"type": "string"},
-            "detailedErrorMessage": {"type": "string", "description": "`path -> to -> field: reason`"},
-            "field": {"type": "string"},
-            "invalidValue": {"description": "any JSON, as it was sent"},
-            "duplicateValue": {"description": "any JSON, as it was sent"},
-            "currentVersion": {"type": "integer", "format": "int64", "description": "the actual version"},
+            "message": _TEXT,
         },
-    },
-    "TokenRequest": {
-        "type": "object",
-        "required": ["grant_type"],
-        "properties": {
-            "grant_type": {"type": "string", "const": "client_credentials"},
-            "scope": {"type": "string", "description": "separated by spaces; all that the client has if not given"},
-            **_CREDENTIALS,
-        },
-    },
-    "Token": {
-        "type": "object",
-        "required": ["access_token", "token_type", "expires_in", "scope"],
-        "properties": {
-            "access_token": {"type": "string"},
-            "token_type": {"type": "string", "const": "Bearer"},
+        detailedErrorMessage={**_TEXT, "description": "`path -> to -> field: reason`"},
+        field=_TEXT,
+        invalidValue={"description": "any JSON, as it was sent"},
+        duplicateValue={"description": "any JSON, as it was sent"},
+        currentVersion={"type": "integer", "format": "int64", "description": "the actual version"},
+    ),
+    "TokenRequest": _object_of(
+        {"grant_type": {**_TEXT, "const": "client_credentials"}},
+        scope={**_TEXT, "description": "separated by spaces; all that the client has if not given"},
+        **_CREDENTIALS,
+    ),
+    "Token": _object_of(
+        {
+            "access_token": _TEXT,
+            "token_type": {**_TEXT, "const": "Bearer"},
             "expires_in": {"type": "integer", "description": "seconds"},
-            "scope": {"type": "string", "description": "what was granted, separated by spaces"},
-        },
-    },
-    "TokenToExamine": {
-        "type": "object",
-        "required": ["token"],
-        "properties": {
-            "token": {"type": "string", "minLength": 1},
-            "token_type_hint": {"type": "string", "description": "makes no difference"},
-            **_CREDENTIALS,
-        },
-    },
-    "Introspection": {
-        "type": "object",
-        "required": ["active"],
-        "properties": {
-            "active": {"type": "boolean"},
-            "scope": {"type": "string"},
-            "client_id": {"type": "string"},
-            "token_type": {"type": "string"},
-            "exp": {"type": "integer", "description": "seconds since 1970"},
-            "iat": {"type": "integer", "description": "seconds since 1970"},
-            "sub": {"type": "string"},
-            "aud": {"type": "string"},
-            "iss": {"type": "string"},
-            "jti": {"type": "string"},
-        },
-    },
+            "scope": {**_TEXT, "description": "what was granted, separated by spaces"},
+        }
+    ),
+    "TokenToExamine": _object_of(
+        {"token": {**_TEXT, "minLength": 1}},
+        token_type_hint={**_TEXT, "description": "makes no difference"},
+        **_CREDENTIALS,
+    ),
+    "Introspection": _object_of(
+        {"active": {"type": "boolean"}},
+        scope=_TEXT,
+        client_id=_TEXT,
+        token_type=_TEXT,
+        exp={"type": "integer", "description": "seconds since 1970"},
+        iat={"type": "integer", "description": "seconds since 1970"},
+        sub=_TEXT,
+        aud=_TEXT,
+        iss=_TEXT,
+        jti=_TEXT,
+    ),
     "Nothing": {"type": "object", "additionalProperties": False},
-    "KeySet": {
-        "type": "object",
-        "required": ["keys"],
-        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
-    },
+    "KeySet": _object_of({"keys": _array_of({"type": "object"})}),
     "ServerMetadata": {
         "type": "object",
         "required": ["issuer", "token_endpoint", "jwks_uri", "response_types_supported"],
         "properties": {
-            **{
-                name: {"type": "string"}
-                for name in (
-                    "issuer",
-                    "token_endpoint",
-                    "jwks_uri",
-                    "introspection_endpoint",
-                    "revocation_endpoint",
-                    "service_documentation",
-                )
-            },
-            **{
-                f"{name}_supported": {"type": "array", "items": {"type": "string"}}
-                for name in (
-                    "token_endpoint_auth_methods",
-                    "grant_types",
-                    "response_types",
-                    "introspection_endpoint_auth_methods",
-                    "revocation_endpoint_auth_methods",
-                )
-            },
+            "issuer": _TEXT,
+            "token_endpoint": _TEXT,
+            "jwks_uri": _TEXT,
+            "introspection_endpoint": _TEXT,
+            "revocation_endpoint": _TEXT,
+            "service_documentation": _TEXT,
+            "token_endpoint_auth_methods_supported": _array_of(_TEXT),
+            "grant_types_supported": _array_of(_TEXT),
+            "response_types_supported": _array_of(_TEXT),
+            "introspection_endpoint_auth_methods_supported": _array_of(_TEXT),
+            "revocation_endpoint_auth_methods_supported": _array_of(_TEXT),
         },
     },
-    "Status": {
-        "type": "object",
-        "required": ["status"],
-        "properties": {
-            "status": {"type": "string"},
-            "warnings": {
-                "type": "object",
-                "description": "What needs somebody although requests are served; missing if nothing does.",
-                "additionalProperties": {"type": "string"},
-            },
+    "Status": _object_of(
+        {"status": _TEXT},
+        warnings={
+            "type": "object",
+            "description": "What needs somebody although requests are served; missing if nothing does.",
+            "additionalProperties": _TEXT,
         },
-    },
+    ),
 }
 """Bodies that no marshmallow schema describes, since PostgreSQL or a view writes them."""
 

@@ -6,7 +6,7 @@ derived: parameters and bodies from their schemas, security from the scopes, err
 
 import json
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from werkzeug.routing import Rule
 from app import errors
 from app.config import Settings
 from app.http.bodies import FORM, JSON
+from app.http.request_log import route_template
 from app.identity.scopes import accepted_scopes
 from app.identity.token_profile import SCOPE_NAMES
 from app.openapi.components import (
@@ -205,7 +206,7 @@ def _paths(app: Flask, made: Document) -> Document:
     """Every described view, in the order of the code."""
     paths: Document = {}
     for rule, method, view, described in described_views(app):
-        found = made[_replaced(rule.rule, lambda variable: variable)][method]
+        found = made[route_template(rule.rule)][method]
         paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
     return paths
 
@@ -225,16 +226,7 @@ def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
 
 def path_template(rule: str) -> str:
     """The path of a URL rule in the document, with the public names of its variables: ``/{projectKey}/resource``."""
-    return _replaced(rule, lambda variable: PATH_PARAMETERS[variable][0])
-
-
-def _replaced(rule: str, name_of: Callable[[str], str]) -> str:
-    """A rule's path with each variable as ``{name}``."""
-    parts: list[str] = []
-    for piece in rule.split("<"):
-        variable, bracket, rest = piece.partition(">")
-        parts.append(f"{{{name_of(variable.rpartition(':')[2])}}}{rest}" if bracket else piece)
-    return "".join(parts)
+    return re.sub("{([a-z_]+)}", lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", route_template(rule))
 
 
 def _path_parameter(variable: str) -> Document:

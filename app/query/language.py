@@ -6,15 +6,16 @@ line and column, and the line itself with a caret below. The character is the fi
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
 
+from app import errors
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
 
 LENGTH_AT_MOST = 16_384
@@ -55,6 +56,66 @@ class Terms:
         self.count += number
         if self.count > self.at_most:
             raise TooManyTerms(self.refusal)
+
+
+Reason = str | errors.Fault
+"""Why an expression is invalid; a ``Fault`` has an error code of its own."""
+
+
+class InvalidExpressions(ValueError):
+    """Expressions of one parameter that are invalid, with a reason for each fault."""
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        super().__init__("; ".join(map(str, reasons)))
+        self.reasons = tuple(reasons)
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults of all expressions of one parameter; those beyond :data:`FAULTS_AT_MOST` are dropped."""
+
+    reasons: list[Reason] = field(default_factory=list[Reason])
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether a further one would be dropped."""
+        return len(self.reasons) >= FAULTS_AT_MOST
+
+    def add(self, reason: Reason) -> None:
+        """Note a fault."""
+        if not self.are_enough:
+            self.reasons.append(reason)
+
+    def add_too_many(self, error: TooManyTerms) -> None:
+        """Note that there are too many terms, in place of the last of too many faults: what follows is not read."""
+        self.reasons = [*self.reasons[: FAULTS_AT_MOST - 1], str(error)]
+
+    def raise_if_any(self) -> None:
+        """Refuse the expressions.
+
+        :raises InvalidExpressions: with all faults.
+        """
+        if self.reasons:
+            raise InvalidExpressions(self.reasons)
+
+
+Parsed = TypeVar("Parsed")
+
+
+def trees_of(
+    texts: Sequence[str], parse: Callable[[str, Terms], Parsed], terms: Terms, faults: Faults
+) -> Generator[tuple[str, Parsed]]:
+    """Each text that is an expression, with its tree, until there are too many terms or faults."""
+    for text in texts:
+        if faults.are_enough:
+            return
+        try:
+            yield text, parse(text, terms)
+        except TooManyTerms as error:
+            faults.add_too_many(error)
+            return
+        except InvalidExpression as error:
+            faults.add(str(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,32 +11,24 @@ from app.query.fields import OBJECT_TYPE, Stage, ValueArray
 from app.resource.object_type import ObjectType
 
 
-def changed_columns(
-    before: ObjectType, after: ObjectType, stage: Stage = Stage.CURRENT
-) -> dict[LiteralString, str | None]:
-    """The columns of a projection that differ between two ObjectTypes, with their values for the second one.
+def array_columns(object_type: ObjectType | None, stage: Stage = Stage.CURRENT) -> dict[LiteralString, str | None]:
+    """The columns of a projection for an ObjectType; all are NULL for None.
 
     A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
     point; NULL if there are no values.
     """
-    had, has = before.arrays, after.arrays
-    changed: dict[LiteralString, str | None] = {}
+    columns: dict[LiteralString, str | None] = {}
     for name, arrays in ARRAYS.items():
-        if had.get(name) != has.get(name):
-            items = after.items(name)
-            for array in arrays:
-                changed[array.column_of(stage)] = _literal(array, items)
-    return changed
-
-
-def all_columns(object_type: str | None, stage: Stage = Stage.CURRENT) -> dict[LiteralString, str | None]:
-    """Every column of a projection for the text of an ObjectType; NULL each for None."""
-    none: dict[LiteralString, str | None] = dict.fromkeys(columns_of(stage))
-    return none if object_type is None else none | changed_columns(ObjectType(), ObjectType(object_type), stage)
+        items = [] if object_type is None else object_type.items(name)
+        for array in arrays:
+            member = array.member
+            values = items if member is None else [element[member] for element in items if member in element]
+            columns[array.column_of(stage)] = _WRITERS[array.item_type](values) if values else None
+    return columns
 
 
 def columns_of(stage: Stage) -> list[LiteralString]:
-    """The columns of a projection, in the order of :func:`all_columns`."""
+    """The columns of a projection, in the order of :func:`array_columns`."""
     return [array.column_of(stage) for arrays in ARRAYS.values() for array in arrays]
 
 
@@ -45,12 +37,6 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
     for field in OBJECT_TYPE.values()
 }
 """The columns of each field of ObjectType."""
-
-
-def _literal(array: ValueArray, items: Sequence[Any]) -> str | None:
-    if array.member is not None:
-        items = [element[array.member] for element in items if array.member in element]
-    return _WRITERS[array.item_type](items) if items else None
 
 
 # Each writer gets at least one value.

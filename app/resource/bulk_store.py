@@ -9,8 +9,9 @@ from app import errors
 from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.sql_text import Parameters, placeholder, utc_time
-from app.resource.array_values import all_columns, columns_of
+from app.resource.array_values import array_columns, columns_of
 from app.resource.model import ResourceRow
+from app.resource.object_type import ObjectType
 from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
@@ -157,7 +158,8 @@ def _copy(connection: Connection, project_key: str, resources: Iterable[Resource
 
 def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
     """The columns :data:`_ARRAYS`, in their order."""
-    return all_columns(resource.object_type) | all_columns(resource.staged_object_type, Stage.STAGED)
+    staged = None if resource.staged_object_type is None else ObjectType(resource.staged_object_type)
+    return array_columns(ObjectType(resource.object_type)) | array_columns(staged, Stage.STAGED)
 
 
 def tidy(connection: Connection) -> None:
@@ -233,14 +235,10 @@ def restore_copy(connection: Connection, project_key: str, name: str) -> None:
     for _ in range(_ROUNDS_AT_MOST):
         connection.execute(_DELETE_DIFFERENT, parameters)
         missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
-        # An id that was not written has lost its key, or its place as the only resource, since the look.
-        if all(
-            _restore(connection, project_key, name, part) == len(part)
-            for part in (missing[begin : begin + _AT_ONCE] for begin in range(0, len(missing), _AT_ONCE))
-        ):
+        for begin in range(0, len(missing), _AT_ONCE):
+            part = missing[begin : begin + _AT_ONCE]
+            if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
+                break  # one has lost its key, or its place as the only resource, since the look
+        else:
             return
     raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
-
-
-def _restore(connection: Connection, project_key: str, name: str, ids: list[UUID]) -> int:
-    return connection.execute(_RESTORE, {"project_key": project_key, "name": name, "ids": ids}).rowcount

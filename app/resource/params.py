@@ -9,6 +9,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import EXPANDABLE, OBJECT_TYPE, SORTABLE
+from app.query.language import InvalidExpressions, Reason
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds, Value
@@ -21,7 +22,7 @@ from app.resource.model import (
 )
 from app.resource.object_type import ObjectType
 from app.resource.schemas import WRAPPER, ContainedObjectTypeSchema, WrappedObjectTypeSchema
-from app.values.json_fields import RefusedValue
+from app.values.json_fields import RefusedValue, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -80,26 +81,16 @@ def read_contained_object(text: str) -> str:
     try:
         contained = cast("ObjectType", schema.load(value))
     except ValidationError as error:
-        raise ValidationError("; ".join(_reasons(error.messages))) from None
+        reasons: list[str] = []
+        for path, message in messages_with_paths(error.messages):
+            place = " -> ".join(path) + ": " if path else ""
+            reasons.append(place + (message.reason if isinstance(message, RefusedValue) else str(message)))
+        raise ValidationError("; ".join(reasons)) from None
     return contained.text
 
 
 _CONTAINED = ContainedObjectTypeSchema()
 _WRAPPED = WrappedObjectTypeSchema()
-
-
-def _reasons(messages: Any, path: tuple[str, ...] = ()) -> list[str]:
-    if isinstance(messages, dict):
-        return [
-            reason
-            for name, inner in cast("dict[Any, Any]", messages).items()
-            for reason in _reasons(inner, path if name == "_schema" else (*path, str(name)))
-        ]
-    place = " -> ".join(path) + ": " if path else ""
-    return [
-        place + (message.reason if isinstance(message, RefusedValue) else str(message))
-        for message in cast("list[Any]", messages)
-    ]
 
 
 # Lists
@@ -122,7 +113,7 @@ class Where(Parameter):
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
         texts: list[str] = []
-        reasons: list[str] = []
+        reasons: list[Reason] = []
         for text in value:
             try:
                 texts.append(self.read_one(text))
@@ -131,12 +122,12 @@ class Where(Parameter):
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         try:
             condition = resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
-        except resolver.InvalidPredicates as error:
+        except InvalidExpressions as error:
             reasons += error.reasons
         else:
             if not reasons:
                 return condition
-        raise ValidationError(reasons)
+        raise ValidationError(cast(Any, reasons))
 
 
 _SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"

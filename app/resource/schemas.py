@@ -227,10 +227,6 @@ class UpdateSchema(StrictSchema):
         return Update(ExpectedVersion(data["version"]), data["actions"])
 
 
-def _check_timestamp(value: Any) -> Any:
-    return read_timestamp(check_unicode(value))
-
-
 class PersonSchema(StrictSchema):
     """``createdBy`` and ``lastModifiedBy`` of the complex record."""
 
@@ -250,7 +246,9 @@ class Timestamp(StrictField):
 
     def __init__(self, **arguments: Any) -> None:
         metadata = {"type": "string", "format": "date-time"}
-        super().__init__(_check_timestamp, STRING_EXPECTED, metadata=metadata, **arguments)
+        super().__init__(
+            lambda value: read_timestamp(check_unicode(value)), STRING_EXPECTED, metadata=metadata, **arguments
+        )
 
 
 class ComplexRecordSchema(StrictSchema):

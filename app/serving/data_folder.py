@@ -16,10 +16,11 @@ import re
 import secrets
 import time
 from collections.abc import Generator
+from functools import cached_property
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
-from app.serving.postgres_programs import Account, major_version, make_in_store, programs_for, store
+from app.serving.postgres_programs import Account, Programs, make_in_store, programs_for, store
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,6 @@ class DataFolder:
         self.home = home
         self.account = account
         self.cluster = home / "postgresql"
-        self._programs: Path | None = None
 
     @property
     def user(self) -> Account | None:
@@ -65,14 +65,17 @@ class DataFolder:
         if self.account is not None:
             os.chown(path, self.account.pw_uid, self.account.pw_gid, follow_symlinks=False)
 
-    def program(self, name: str) -> Path:
-        """A program of PostgreSQL that the server's account can run.
+    @cached_property
+    def programs(self) -> Programs:
+        """The programs of PostgreSQL that the server's account can run.
 
-        :raises EmbeddedError: if there is none.
+        :raises EmbeddedError: if there are none.
         """
-        if self._programs is None:
-            self._programs = programs_for(self.user)
-        return self._programs / name
+        return programs_for(self.user)
+
+    def program(self, name: str) -> str:
+        """The path of one of these programs."""
+        return str(self.programs.folder / name)
 
     def check_version(self) -> None:
         """Refuse a cluster of another major version of PostgreSQL, before anything touches it.
@@ -87,11 +90,10 @@ class DataFolder:
             raise EmbeddedError(
                 f"{self.cluster} is not a PostgreSQL cluster; it is left as it is. Move it away."
             ) from None
-        ours = major_version(self.user, self.program("postgres").parent)
-        if ours != found:
+        if self.programs.version != found:
             raise EmbeddedError(
                 f"The data in {self.cluster} are of PostgreSQL {found}, the installed programs are of PostgreSQL "
-                f"{ours or 'an unknown version'}. The data are left as they are. Dump them with the release "
+                f"{self.programs.version}. The data are left as they are. Dump them with the release "
                 "of the service that wrote them and load them into this one, or set DATA_DIR to another folder."
             )
 

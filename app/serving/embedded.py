@@ -199,7 +199,7 @@ class EmbeddedPostgres:
         unfinished.mkdir(mode=0o700)
         folder.hand_over(unfinished)
         command = [
-            str(folder.program("initdb")),
+            folder.program("initdb"),
             f"--pgdata={unfinished}",
             f"--username={_SUPERUSER}",
             "--auth-local=peer",
@@ -223,7 +223,7 @@ class EmbeddedPostgres:
 
     def _create_own_database(self, folder: DataFolder, cluster: Path) -> None:
         """Make the service's role and database in PostgreSQL's single-user mode, which accepts no connections."""
-        command = [str(folder.program("postgres")), "--single", "-D", str(cluster), "-c", "exit_on_error=on"]
+        command = [folder.program("postgres"), "--single", "-D", str(cluster), "-c", "exit_on_error=on"]
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
         source, sink = os.pipe()
@@ -257,7 +257,7 @@ class EmbeddedPostgres:
             "ident_file": str(folder.home / "pg_ident.conf"),
             **self._settings,
         }
-        command = [str(folder.program("postgres")), "-D", str(folder.cluster)]
+        command = [folder.program("postgres"), "-D", str(folder.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.

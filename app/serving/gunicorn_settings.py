@@ -71,7 +71,7 @@ workers = _settings.workers
 worker_class = "app.serving.worker.Worker"
 
 # Connections of each process, idle ones included: together with files and the database below 1024, the usual limit of
-# open files. 800 of them serve requests of all kinds; see app/http/clients.py for what happens beyond.
+# open files. 800 of them serve requests of all kinds; see app/http/client_sockets.py for what happens beyond.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.

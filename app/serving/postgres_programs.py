@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.serving import EmbeddedError, processes
@@ -55,15 +56,28 @@ def package_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def programs_for(account: Account | None) -> Path:
-    """The folder of the programs that an account can run; None is the account of this process.
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The programs of PostgreSQL that an account can run.
+
+    :param folder: contains them.
+    :param version: the major version, such as ``18``.
+    """
+
+    folder: Path
+    version: str
+
+
+def programs_for(account: Account | None) -> Programs:
+    """The programs for an account; None is the account of this process.
 
     :raises EmbeddedError: if the package is missing, or the programs do not run on this machine.
     """
     package = package_folder()
     programs = package / "pginstall" / "bin"
-    if can_run(account, programs):
-        return programs
+    version = version_of(account, programs)
+    if version is not None:
+        return Programs(programs, version)
     files = [file for file in _program_files(package) if file.is_file()]
     fingerprint = hashlib.sha256()
     for file in files:
@@ -72,26 +86,21 @@ def programs_for(account: Account | None) -> Path:
     copied_programs = copy / package.name / "pginstall" / "bin"
     if not copy.exists():
         _copy_programs(package.parent, files, copy)
-    if not can_run(account, copied_programs):
+    version = version_of(account, copied_programs)
+    if version is None:
         answer = processes.run_as(account, [str(copied_programs / "postgres"), "--version"], server_environment())
         raise EmbeddedError(f"The PostgreSQL programs do not run: {answer.stderr.strip()}")
-    return copied_programs
+    return Programs(copied_programs, version)
 
 
-def can_run(account: Account | None, programs: Path) -> bool:
-    """Whether an account can run the programs in this folder."""
+def version_of(account: Account | None, programs: Path) -> str | None:
+    """The major version of the programs in this folder; None if an account cannot run them."""
     # initdb passes the path to a shell, between double quotes.
     if re.search(r'["$`\\\n]', str(programs)):
-        return False
-    command = [str(programs / "postgres"), "--version"]
-    return processes.run_as(account, command, server_environment()).returncode == 0
-
-
-def major_version(account: Account | None, programs: Path) -> str | None:
-    """The major version that the programs say they have, such as ``18``; None if they say nothing of the kind."""
+        return None
     answer = processes.run_as(account, [str(programs / "postgres"), "--version"], server_environment())
     found = re.search(r"\s(\d+)", answer.stdout)
-    return None if found is None else found[1]
+    return None if answer.returncode != 0 or found is None else found[1]
 
 
 def _program_files(package: Path) -> Generator[Path]:

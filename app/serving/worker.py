@@ -31,7 +31,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
 from app.extension import NotedConnections
-from app.http.clients import STALLED_S, Client, Clients, Phase
+from app.http.client_sockets import STALLED_S, Client, Clients, Phase
 from app.http.hangups import has_hung_up
 from app.telemetry.metrics import metrics
 from app.values.strict_json import CONTENT_TYPE

@@ -6,8 +6,7 @@ missing or unknown field) and :class:`RefusedValue` where the type is right and 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn, cast
@@ -252,13 +251,9 @@ def check_items(values: Any, check: Check) -> list[Any]:
     """
     if not isinstance(values, list):
         refuse_shape(ARRAY_EXPECTED)
-    items = cast("list[Any]", values)
-    with suppress(ValidationError):
-        return [check(item) for item in items]
-    # At least one item is refused: check again and collect all of them.
     kept: list[Any] = []
     refused: dict[int, Any] = {}
-    for position, item in enumerate(items):
+    for position, item in enumerate(cast("list[Any]", values)):
         try:
             kept.append(check(item))
         except ValidationError as error:
@@ -367,7 +362,11 @@ class StrictSchema(Schema):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._members = {
-            field.data_key or name: Member(field.attribute or name, _check_of(field), _missing_of(field))
+            field.data_key or name: Member(
+                field.attribute or name,
+                _check_of(field),
+                missing=str(field.error_messages["null"]) if field.required else None,
+            )
             for name, field in self.fields.items()
         }
         self._defaults = {
@@ -397,10 +396,6 @@ def _check_of(field: fields.Field[Any]) -> Check:
     return schema.load
 
 
-def _missing_of(field: fields.Field[Any]) -> str | None:
-    return str(field.error_messages["null"]) if field.required else None
-
-
 # From messages to faults
 
 _LONGEST_STEP = 100
@@ -414,22 +409,20 @@ def faults_of(messages: Any) -> list[errors.Fault]:
     :return: at most :data:`FAULTS_AT_MOST`.
     """
     found: list[errors.Fault] = []
-    _collect(messages, (), found)
-    return found[:FAULTS_AT_MOST]
-
-
-def _collect(messages: Any, path: tuple[str, ...], found: list[errors.Fault]) -> None:
-    if isinstance(messages, dict):
-        for name, inner in cast("dict[Any, Any]", messages).items():
-            if len(found) >= FAULTS_AT_MOST:
-                return
-            _collect(inner, path if name == "_schema" else (*path, str(name)[:_LONGEST_STEP]), found)
-        return
-    place = " -> ".join(path)
-    for message in cast("list[Any]", messages):
-        if isinstance(message, dict):
-            _collect(message, path, found)
-        elif isinstance(message, RefusedValue):
+    for path, message in islice(messages_with_paths(messages), FAULTS_AT_MOST):
+        place = " -> ".join([step[:_LONGEST_STEP] for step in path])
+        if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
         else:
             found.append(errors.shape_fault(f"{place}: {message}" if place else str(message)))
+    return found
+
+
+def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
+    """Each message of a marshmallow ``ValidationError``, with the names of the fields that it stands in."""
+    if isinstance(messages, dict):
+        for name, inner in cast("dict[Any, Any]", messages).items():
+            yield from messages_with_paths(inner, path if name == "_schema" else (*path, str(name)))
+    else:
+        for message in cast("list[Any]", messages):
+            yield path, message

@@ -14,7 +14,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, check_number, unknown_name
+from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths, unknown_name
 from app.values.numbers import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
 
@@ -223,13 +223,7 @@ class QuerySchema(Schema):
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
     """One fault for each message; the messages of a family are nested below the full names of its parameters."""
-    found: list[errors.Fault] = []
-    for name, inner in messages.items():
-        if isinstance(inner, dict):
-            found += _faults_of(cast("dict[str, Any]", inner))
-        else:
-            found += [
-                message if isinstance(message, errors.Fault) else errors.parameter_fault(name[:100], message)
-                for message in cast("list[str | errors.Fault]", inner)
-            ]
-    return found
+    return [
+        message if isinstance(message, errors.Fault) else errors.parameter_fault(path[-1][:100], message)
+        for path, message in messages_with_paths(messages)
+    ]

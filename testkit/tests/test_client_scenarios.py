@@ -4,6 +4,7 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client_faults import FAULTS, MODULES
@@ -74,8 +75,8 @@ def test_the_reference_adapter_passes_a_part_of_the_scenarios(sample_resource: S
 
 
 @pytest.mark.parametrize("fault", FAULTS_TRIED, ids=lambda fault: fault.name)
-def test_a_planted_fault_fails_the_scenarios_that_speak_of_it(fault: "object", sample_resource: SandboxServer) -> None:
-    name, numbers = getattr(fault, "name", ""), list(getattr(fault, "scenarios", ()))
+def test_a_planted_fault_fails_the_scenarios_that_speak_of_it(fault: Any, sample_resource: SandboxServer) -> None:
+    name, numbers = fault.name, list(fault.scenarios)
     found = played(sample_resource, numbers, name)
     assert {number for number, result in found.items() if result.outcome is Outcome.FAIL} == set(numbers)
 

@@ -1,23 +1,27 @@
 """What clients do when answers fail: each is run in a sandbox project of its own, and the journal tells what it sent.
 
-``docs/sandbox-reference.md`` has the table; ``test_contract.py`` compares it with what it finds, and prints both if
-they differ.
+``docs/sandbox-reference.md`` has the table, and ``docs/clients.md`` gates for runs of the clients; ``test_contract.py``
+tries both.
 """
 
 import json
 import os
+import re
+import shlex
 import subprocess
-from collections import Counter
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.clients.tables import Table
+from app.sandbox.projects.lifecycle import CLIENT_NAME
 from tests.support.sandbox import Project, Service
 from tests.support.service import ROOT
 
-TABLE = Table(ROOT / "docs" / "sandbox-reference.md", "<!-- clients -->\n")
+PAGE = ROOT / "docs" / "sandbox-reference.md"
+TABLE = re.compile(r"(?<=<!-- clients -->\n)(?:\|.*\n)+")
+GATES = re.compile(r"^<!-- gate -->\n```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +59,42 @@ class Client:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def measured(service: Service, clients: Sequence[Client], recoveries: Mapping[str, Counter[str]]) -> str:
-    """The table, as Markdown.
+def run(client: Client, project: Project, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the client's program in a project of the sandbox."""
+    access = {
+        "BASE_URL": f"http://127.0.0.1:{project.service.port}",
+        "PROJECT": project.key,
+        "CLIENT_ID": project.made["clientId"],
+        "CLIENT_SECRET": project.made["clientSecret"],
+        "CLIENT_NAME": CLIENT_NAME,
+        "TOKEN": project.token,
+    }
+    return subprocess.run(
+        [str(word) for word in client.command],
+        cwd=Path(__file__).parent,
+        env={**os.environ, **access, **environment, **client.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
-    :param recoveries: by the titles of the clients; here it is counted what the reports say of requests that failed.
-    """
+
+def measured(service: Service, clients: Sequence[Client]) -> str:
+    """The table, as Markdown."""
     lines = ["| fault | " + " | ".join(client.title for client in clients) + " |", "|---" * (len(clients) + 1) + "|"]
     for fault in FAULTS:
-        cells = [_outcome(service, client, fault, recoveries[client.title]) for client in clients]
+        cells = [_outcome(service, client, fault) for client in clients]
         lines.append(f"| {fault.title} | " + " | ".join(cells) + " |")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _outcome(service: Service, client: Client, fault: Fault, recovered: Counter[str]) -> str:
+def _outcome(service: Service, client: Client, fault: Fault) -> str:
     project = service.make()
     match = {"operationId": "createOrUpdateResource" if fault.writes else "listResources"}
     project.rules({"match": match, **fault.rule})
-    environment = {
-        "BASE_URL": f"http://127.0.0.1:{service.port}",
-        "PROJECT": project.key,
-        "CLIENT_ID": project.made["clientId"],
-        "CLIENT_SECRET": project.made["clientSecret"],
-        "TOKEN": project.token,
-        "CALLS": str(fault.calls),
-        "WRITES": "1" if fault.writes else "",
-    }
-    ran = subprocess.run(
-        [str(word) for word in client.command],
-        cwd=Path(__file__).parent,
-        env=os.environ | environment | client.environment,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    for outcomes in project.order("GET", "/report").json["recovery"].values():
-        recovered.update({name: outcomes[name] for name in ("recovered", "gaveUp", "madeWorse")})
+    ran = run(client, project, CALLS=str(fault.calls), WRITES="1" if fault.writes else "")
     sent = len(project.entries(f"?operationId={match['operationId']}&limit=500"))
     tokens = len(project.entries("?operationId=getToken&limit=500"))
     done = "recovers" if ran.returncode == 0 else "error"
@@ -104,3 +109,35 @@ def _outcome(service: Service, client: Client, fault: Fault, recovered: Counter[
 def _version(project: Project) -> int:
     project.order("DELETE", "/rules")
     return json.loads(project.send("GET", "/key=faulty").text).get("version", 0)
+
+
+def gates() -> list[list[str]]:
+    """The words of each command that ``docs/clients.md`` shows as a gate, without the command's name."""
+    lines = "".join(GATES.findall((ROOT / "docs" / "clients.md").read_text())).splitlines()
+    commands = [shlex.split(line) for line in lines]
+    assert commands
+    assert {command[0] for command in commands} == {"sample-resource"}
+    return [command[1:] for command in commands]
+
+
+def judge(service: Service, clients: Sequence[Client]) -> None:
+    """Run each client in a run that has its name, and judge the runs by the gates.
+
+    :raises AssertionError: if a program fails, or a gate does not let its client pass.
+    """
+    for client in clients:
+        project = service.make(run=client.title.partition(" ")[0].lstrip("@").replace("/", "-"))
+        ran = run(client, project)
+        assert ran.returncode == 0, ran.stdout
+    for words in gates():
+        command = [word.replace("$URL", f"http://127.0.0.1:{service.port}") for word in words]
+        ran = subprocess.run(
+            [sys.executable, "-m", "app.cli", *command],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{command}\n{ran.stdout}"

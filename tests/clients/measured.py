@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 import click
@@ -234,11 +233,9 @@ HEAD = """\
 
 How many scenarios for clients each of these passes, by theme and level, as `make generate ARGS=clients-table` measured
 it: facts about these versions. [How an adapter is written](../testkit/docs/adapters.md) explains themes, levels and
-outcomes. Adapters are in `testkit/clients`. The [same figures as data](clients-table.json) have of each failure the
-call, the request, what is wrong and its cause.
+outcomes. Adapters are in `testkit/clients`. The [data](clients-table.json) have every scenario, with what a right
+client does and which clients fail it, and of each failure the call, the request, what is wrong and its cause.
 """
-
-MARKS = {"fails": "F", "unsupported": "u", "notReachable": "n"}
 
 SOURCES = {
     "C-err-69, C-err-70: the time limit of one attempt": (
@@ -282,44 +279,28 @@ def _sources() -> list[str]:
 def as_page(data: Mapping[str, Any]) -> str:
     """The page, made of what is published."""
     clients, columns = data["clients"], _columns(data["clients"])
-    lines = [
-        HEAD,
-        "| | client | " + " | ".join(f"{theme} ({level})" for theme, level in columns) + " | F | u | n |",
-        "|---|---|" + "---:|" * (len(columns) + 3),
-    ]
-    for column, client in zip(ascii_uppercase, clients, strict=False):
+    titles = ["client", *(f"{theme} ({level})" for theme, level in columns), "fails", "unsupported", "not reachable"]
+    lines = [HEAD, f"| {' | '.join(titles)} |", "|---|" + "---:|" * (len(titles) - 1)]
+    for client in clients:
         by_group = {(row["theme"], row["level"]): row for row in client["summary"]}
-        cells = [_cell(by_group.get(each)) for each in columns]
-        counts = [str(len(client[outcome])) for outcome in MARKS]
-        lines.append(f"| {column} | {client['package']} | " + " | ".join([*cells, *counts]) + " |")
+        cells = [client["package"], *(_cell(by_group.get(each)) for each in columns)]
+        cells += [str(len(client[outcome])) for outcome in ("fails", "unsupported", "notReachable")]
+        lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        "**F** fails, **u** unsupported, **n** not reachable: it rests on one that fails.",
+        "A scenario is *not reachable* if its own call needs what another scenario has shown to fail.",
         "",
         "## By cause",
         "",
-    ]
-    lines += [
         "What most scenarios of each client that do not pass have in common.",
         "",
-        "| | causes, with their scenarios |",
+        "| client | causes, with their scenarios |",
         "|---|---|",
     ]
-    for column, client in zip(ascii_uppercase, clients, strict=False):
+    for client in clients:
         told = [f"{_cleaned(each['cause'])} ({len(each['scenarios'])})" for each in client["causes"][:6]]
-        lines.append(f"| {column} | {'; '.join(told) or 'none that is shared'} |")
-    lines += ["", "## By scenario", "", "Scenarios that all clients pass are left out.", ""]
-    lines.append("| scenario | level | of a right client | " + " | ".join(ascii_uppercase[: len(clients)]) + " |")
-    lines.append("|---|---|---|" + "---|" * len(clients))
-    for number, scenario in data["scenarios"].items():
-        marks = [_mark(client, number) for client in clients]
-        if any(marks):
-            lines.append(f"| {number} | {scenario['level']} | {_cleaned(scenario['text'])} | {' | '.join(marks)} |")
+        lines.append(f"| {client['package']} | {'; '.join(told) or 'none that is shared'} |")
     return "\n".join([*lines, *_sources()]) + "\n"
-
-
-def _mark(client: Mapping[str, Any], number: str) -> str:
-    return next((mark for outcome, mark in MARKS.items() if number in client[outcome]), "")
 
 
 def _columns(clients: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -1,18 +1,16 @@
 """Third-party tools check the documents, and third-party clients use the running service.
 
-With ``WRITE_TABLES=1`` the tables of ``docs/sandbox-reference.md`` and ``docs/clients.md`` are written anew.
+With ``WRITE_TABLES=1`` the table of ``docs/sandbox-reference.md`` is written anew.
 """
 
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.clients import faults, reports
+from tests.clients import faults
 from tests.clients.conftest import Access
 from tests.clients.faults import Client
-from tests.clients.tables import Table
 from tests.clients.tools import DOCUMENT, GENERATED, HERE, NODE, WORK, call, node_tool, python_of
 from tests.support.sandbox import Service
 
@@ -105,25 +103,12 @@ def test_a_client_creates_reads_updates_lists_and_deletes(title: str, working: C
     call(client.command, access("contract") | dict(client.environment))
 
 
-@pytest.fixture(scope="module")
-def met(sandbox: Service, failing: Clients) -> tuple[str, dict[str, Counter[str]]]:
-    """The table of what the clients do when answers fail, and what became of the requests that failed."""
-    recoveries = {title: Counter[str]() for title in TITLES}
-    return faults.measured(sandbox, failing, recoveries), recoveries
-
-
-def _compare(table: Table, found: str) -> None:
+def test_the_clients_meet_each_fault_as_the_page_says(sandbox: Service, failing: Clients) -> None:
+    found, page = faults.measured(sandbox, failing), faults.PAGE.read_text()
     if os.environ.get("WRITE_TABLES"):
-        table.write(found)
-    assert found == table.shown()
+        faults.PAGE.write_text(faults.TABLE.sub(lambda _: found, page))
+    assert faults.TABLE.findall(page) == [found]
 
 
-def test_the_clients_meet_each_fault_as_the_page_says(met: tuple[str, dict[str, Counter[str]]]) -> None:
-    _compare(faults.TABLE, met[0])
-
-
-def test_the_sandbox_reports_on_the_clients_as_the_page_says_and_its_gates_let_them_pass(
-    sandbox: Service, working: Clients, met: tuple[str, dict[str, Counter[str]]]
-) -> None:
-    _compare(reports.TABLE, reports.measured(sandbox, working, met[1]))
-    reports.judge(sandbox)
+def test_the_gates_of_the_page_let_their_clients_pass(sandbox: Service, working: Clients) -> None:
+    faults.judge(sandbox, working)

@@ -278,7 +278,7 @@ for (const name of ["one", "two"]) {
 def test_workers_share_a_server_that_ends_with_the_runner(
     runner: str, is_killed: bool, examples: Path, tmp_path: Path
 ) -> None:
-    tests = dict.fromkeys(("one.test.js", "two.test.js"), HEADS[runner] + NOTING)
+    tests: dict[str, str] = dict.fromkeys(("one.test.js", "two.test.js"), HEADS[runner] + NOTING)
     folder = in_folder(tmp_path / "shared", tests, examples)
     seen, temporary = tmp_path / "seen", tmp_path / "temporary"
     temporary.mkdir()

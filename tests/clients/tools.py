@@ -38,7 +38,7 @@ def call(command: Command, environment: Mapping[str, str], folder: Path = HERE) 
     made = subprocess.run(
         [str(word) for word in command],
         cwd=folder,
-        env=os.environ | {"PATH": path} | environment,
+        env=os.environ | {"PATH": path} | dict(environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -77,7 +77,7 @@ def python_of(name: str) -> Path:
     requirements = HERE / "requirements" / f"{name}.txt"
     folder = WORK / name
     python = folder / "bin" / "python"
-    pip = next(pip for pip in (sys.executable, sys._base_executable) if has_pip(pip))
+    pip = next(pip for pip in (sys.executable, str(Path(sys.base_prefix) / "bin/python3")) if has_pip(pip))
     install_once(
         folder,
         digest(requirements, sys.version),

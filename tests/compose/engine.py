@@ -133,7 +133,7 @@ class Stack:
         try:
             connection.request(method, target, content, headers)
             response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read(), time.monotonic() - began)
+            return Answer(response.status, dict(response.headers), response.read(), time.monotonic() - began)
         finally:
             connection.close()
 

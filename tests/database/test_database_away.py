@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -27,6 +27,7 @@ from app.database.pool import Database
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
+from tests.support.applications import open_app, with_sandbox
 from tests.support.waiting import wait_until
 
 SOON_S = 5.0
@@ -129,27 +130,15 @@ def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
         database.close()
 
 
-def test_a_forked_process_has_connections_of_its_own(settings: Settings, database_url: str) -> None:
-    database = Database(database_url, replace(settings, pool_size=1))
+def test_an_application_that_is_made_opens_nothing(settings: Settings) -> None:
+    """gunicorn makes it and then forks: a connection must not be used on both sides, and a thread ends on one."""
 
-    def backend() -> int:
-        with database.connection() as connection:
-            row = connection.execute("SELECT pg_backend_pid()").fetchone()
-        assert row is not None
-        return row[0]
+    def sockets_and_threads() -> tuple[int, int]:
+        return len(psutil.Process().net_connections("all")), threading.active_count()
 
-    try:
-        before = backend()
-        child = os.fork()
-        if child == 0:
-            status = 1
-            with suppress(BaseException):
-                status = 0 if backend() not in (before, 0) else 2
-            os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert backend() == before
-    finally:
-        database.close()
+    before = sockets_and_threads()
+    with open_app(with_sandbox(settings)):
+        assert sockets_and_threads() == before
 
 
 def test_with_an_exhausted_pool_a_request_does_not_wait_long(impatient: Flask, impatient_api: Api) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from click.testing import CliRunner
+from psycopg import sql
 
 from app import create_app
 from app.cli import main
@@ -68,8 +69,8 @@ def make_standin(cluster: EmbeddedPostgres, name: str) -> None:
     with psycopg.connect(cluster.conninfo(name, superuser=True), autocommit=True) as connection:
         connection.execute(STANDIN)
         connection.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} SET search_path = public, standin").format(
-                psycopg.sql.Identifier(connection.info.dbname)
+            sql.SQL("ALTER DATABASE {} SET search_path = public, standin").format(
+                sql.Identifier(connection.info.dbname)
             )
         )
 
@@ -100,7 +101,7 @@ def run(url: str, *arguments: str) -> tuple[int, str]:
 
 def truncated(connection: Connection, table: str) -> list[str]:
     """The call that frees the space of a table, if it has rows here."""
-    has_rows = connection.execute(psycopg.sql.SQL("SELECT FROM {} LIMIT 1").format(psycopg.sql.Identifier(table)))
+    has_rows = connection.execute(sql.SQL("SELECT FROM {} LIMIT 1").format(sql.Identifier(table)))
     return [] if has_rows.fetchone() is None else [f"truncate {table}"]
 
 
@@ -330,8 +331,8 @@ def test_a_duplicate_key_of_a_shard_is_recognized(
                 WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
         """)
         connection.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} SET standin.shard_is_here = {}").format(
-                psycopg.sql.Identifier(connection.info.dbname), str(named)
+            sql.SQL("ALTER DATABASE {} SET standin.shard_is_here = {}").format(
+                sql.Identifier(connection.info.dbname), str(named)
             )
         )
     with psycopg.connect(empty_url, autocommit=True) as connection:

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
-import psycopg.sql
 import pytest
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.database import migrate
@@ -62,10 +62,10 @@ def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
 
 
 def test_a_database_with_another_encoding_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
-    name = psycopg.sql.Identifier(project)
+    name = sql.Identifier(project)
     with psycopg.connect(cluster.conninfo(superuser=True), autocommit=True) as connection:
         connection.execute(
-            psycopg.sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
+            sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
         )
     with pytest.raises(UnsupportedServer, match="the encoding SQL_ASCII; UTF8 is needed"):
         migrate.upgrade(cluster.conninfo(project))

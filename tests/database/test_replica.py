@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from flask import Flask
 from prometheus_client import Counter
+from psycopg import sql
 
 from app import create_app
 from app.config import InvalidSetting, Settings
@@ -75,9 +76,7 @@ def test_nothing_is_written_to_the_replica(replicated: Api, replica_url: str) ->
     with psycopg.connect(replica_url, autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(
-                psycopg.sql.Identifier(name)
-            )
+            sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(sql.Identifier(name))
         )
     created = replicated.create()
     assert replicated.get().status_code == 200

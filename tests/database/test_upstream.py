@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import psycopg_pool
 import pytest
-from gevent import core
+from gevent import core  # pyright: ignore[reportAttributeAccessIssue] -- it is made when gevent is imported
 from psycopg import waiting
 from psycopg.pq import TransactionStatus
 
@@ -28,14 +28,14 @@ class RecordingConnection(psycopg.Connection[tuple[Any, ...]]):
     yielded: list[int]
     waits: int
 
-    def wait(self, gen: Any, *_: Any, **__: Any) -> Any:
+    def wait(self, gen: Any, *_given: Any, **_named: Any) -> Any:
         self.waits += 1
         try:
             events = next(gen)
             while True:
                 self.yielded.append(events)
-                readers = [self.fileno()] if events & waiting.WAIT_R else []
-                writers = [self.fileno()] if events & waiting.WAIT_W else []
+                readers: list[int] = [self.fileno()] if events & waiting.WAIT_R else []
+                writers: list[int] = [self.fileno()] if events & waiting.WAIT_W else []
                 readable, writable, _ = select.select(readers, writers, [], 10)
                 events = gen.send((bool(readable) and waiting.READY_R) | (bool(writable) and waiting.READY_W))
         except StopIteration as done:

@@ -5,22 +5,29 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from tests.installation.environments import closure
 from tests.support.licences import FOR_THE_SERVICE, FOR_TOOLS, is_allowed, licence_of
 from tests.support.pages import ROOT, Page
 
 PAGE = Page("docs/licences.md")
-INSTALLED = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Installed with the service")}
-WITH_TESTKIT = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Installed with the testkit")}
-TOOLS = {canonicalize_name(row[0]): row[1] for row in PAGE.rows("Tools")}
+
+
+def listed_under(heading: str) -> dict[str, str]:
+    """The packages under a heading, each with its licence."""
+    return {canonicalize_name(name): licence for licence, names in PAGE.rows(heading) for name in names.split(", ")}
+
+
+INSTALLED = listed_under("Installed with the service")
+WITH_TESTKIT = listed_under("Installed with the testkit")
+TOOLS = listed_under("Tools")
 
 LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE))
 PINNED = {canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().split()}
 
 
-def named(package: Distribution) -> str:
+def named(package: Distribution) -> NormalizedName:
     return canonicalize_name(package.metadata["Name"])
 
 

@@ -1,4 +1,4 @@
-"""Every path and module that a comment, a docstring or a configuration file names exists."""
+"""Every path and module that a document, a comment, a docstring or a configuration file names exists."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ def tracked() -> tuple[str, ...]:
 
 CONFIGURATION = (".cfg", ".toml", ".yml", ".yaml", ".conf", ".ini", ".sh", ".txt", "Makefile", "Dockerfile", ".example")
 
-FILES = [name for name in tracked() if name.endswith((".py", ".sql", ".lark", ".js", *CONFIGURATION))]
+FILES = [name for name in tracked() if name.endswith((".py", ".sql", ".lark", ".js", ".md", *CONFIGURATION))]
 
 FOLDERS = sorted({name.partition("/")[0] for name in tracked() if "/" in name})
 
@@ -34,7 +34,8 @@ MODULE = re.compile(r"(?<![\w/.])app(?:\.[a-z_]+)+")
 
 ELSEWHERE = {
     *("tests/a.py", "tests/b.py", "tests/test_it.py", "keeper_without_service.py"),  # made up by tests
-    *("mmap_dict.py", "multiprocess.py", "psycopg.sql"),  # of libraries
+    *("mmap_dict.py", "multiprocess.py", "psycopg.sql", "boolean.py"),  # of libraries
+    *(".github/workflows/client.yml", ".github/workflows/client-any.yml", "data.sql"),  # of users
     "app.migrations",  # the name that the wheel gives to migrations/
 }
 

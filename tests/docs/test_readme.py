@@ -38,6 +38,11 @@ def test_files_named_in_the_map_exist() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_the_package_says_what_the_service_is_as_readme_does() -> None:
+    package = Page("docs/package.md").text
+    assert package.partition("## Start")[0] == README.text.partition("## Start")[0]
+
+
 @pytest.fixture(scope="module")
 def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of the service, started by its command."""

@@ -15,7 +15,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.postgres_programs import can_run, package_folder, server_environment
+from app.serving.postgres_programs import package_folder, server_environment, version_of
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
@@ -135,11 +135,11 @@ def _programs(user: tuple[int, int] | None) -> Path:
     """A folder with all programs that a pair needs: of the system's PostgreSQL, or of the wheel."""
     for programs in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), package_folder() / "pginstall" / "bin"):
         needed = [programs / name for name in ("initdb", "postgres", "pg_basebackup")]
-        if all(os.access(program, os.X_OK) for program in needed) and can_run(user, programs):
+        if all(os.access(program, os.X_OK) for program in needed) and version_of(user, programs):
             return programs
     pytest.skip("no PostgreSQL with pg_basebackup that its account can run")
 
 
 def _value(connection: psycopg.Connection[Any], query: str) -> Any:
-    row = connection.execute(query).fetchone()
+    row = connection.execute(query.encode()).fetchone()
     return None if row is None else row[0]

@@ -36,12 +36,13 @@ def load() -> Iterator[Load]:
 def test_the_audit_finds_damage(load: Load, tampering: str) -> None:
     with load.service.database() as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS before AS TABLE resource")
-        connection.execute(tampering)
+        connection.execute(tampering.encode())
     with pytest.raises(AssertionError):
         load.audit()
     load.violations.clear()
     with load.service.database() as connection:
         columns = "key, version, some_property, object_type"
-        connection.execute(f"UPDATE resource r SET ({columns}) = (SELECT {columns} FROM before b WHERE b.id = r.id)")
+        restored = f"UPDATE resource r SET ({columns}) = (SELECT {columns} FROM before b WHERE b.id = r.id)"
+        connection.execute(restored.encode())
     if "DELETE" not in tampering:
         load.audit()

@@ -61,8 +61,8 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if isinstance(form, dict):
         # Values of a form are texts, so one that was made to be invalid may be valid again, but for the grammars.
         for name in TEXTS.keys() & form.keys():
-            if isinstance(form[name], list):
-                form[name] = [text for text in dict.fromkeys(form[name]) if text in TEXTS[name]]
+            if isinstance(given := form[name], list):
+                form[name] = [text for text in TEXTS[name] if text in given]
     if case.meta.generation.mode is not GenerationMode.POSITIVE:
         # The types of optional fields lack null, which is as if absent: so one ObjectType serves requests and answers.
         case.body = _without_null(case.body)
@@ -76,8 +76,9 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     for name in given.keys() & case.query.keys():
         del case.query[name]  # a parameter may not be in both the form and the query string
     for search in (case.query, given):
-        if "facet" in search:
-            search["facet"] = list(dict.fromkeys(search["facet"]))  # the name of a facet may occur only once
+        facets: Any = search.get("facet")
+        if facets is not None:
+            search["facet"] = list(dict.fromkeys(facets))  # the name of a facet may occur only once
         search.pop("fuzzyLevel", None)  # the highest allowed level depends on the longest word
     if not isinstance(case.body, dict):
         return

@@ -1,47 +1,16 @@
-"""Routing of requests: project keys, fixed words in paths, ``key=``, unknown URLs, methods, and hosts."""
+"""Hosts that are served, and letter case in project keys."""
 
-import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.config import Settings
 from app.http.paths import RawPath
 from tests.conftest import TokenFor
-from tests.support.api import UNKNOWN_ID, Api, codes
+from tests.support.api import Api, codes
 from tests.support.applications import open_app
-from tests.support.cases import paired
-
-METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
-
-
-def allowed(answer: TestResponse) -> set[str]:
-    """The methods in the Allow header, without OPTIONS."""
-    return {method.strip() for method in answer.headers["Allow"].split(",")} - {"OPTIONS"}
-
-
-# Project keys
-
-
-@pytest.mark.parametrize("key", ["a", "_", "-", "0", "Project_Key-1", "resource", "health-1", 64 * "x"])
-def test_any_valid_project_key_is_served_without_registration(app: Flask, token_for: TokenFor, key: str) -> None:
-    answer = Api(app, key, token_for(f"view_test:{key}")).get("?limit=0")
-    assert answer.status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("key", "method"),
-    paired(
-        [65 * "x", "a.b", "a b", "a%20b", "ä", "%C3%A4", "a%2Fb", "a%00", "a%0A", "a:b", "a%25b", ""], sorted(METHODS)
-    ),
-)
-def test_an_invalid_project_key_is_404(app: Flask, token_for: TokenFor, key: str, method: str) -> None:
-    api = Api(app, "p", token_for("manage_test:p"))
-    assert api.request(method, f"//{key}/resource").status_code == 404
 
 
 def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:
@@ -52,206 +21,11 @@ def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenF
     assert other.get(f"/{created['id']}").status_code == 404
 
 
-def test_a_token_for_another_project_is_403(app: Flask, api: Api, token_for: TokenFor) -> None:
-    created = api.create(key="a-key")
-    stranger = Api(app, api.project, token_for(f"manage_test:{api.project}x", "manage_test", "manage_test:*"))
-    body = {"objectTypeProperty": {}, "version": 1}
-    assert stranger.get().status_code == 403
-    assert stranger.head().status_code == 403
-    assert stranger.post(json=body).status_code == 403
-    assert stranger.put(body).status_code == 403
-    assert stranger.patch(body).status_code == 403
-    assert stranger.delete(f"/{created['id']}").status_code == 403
-    assert stranger.get("/key=a-key").status_code == 403
-
-
-def test_two_projects_may_use_the_same_resource_key(api: Api, other_project: Api) -> None:
-    mine = api.create(key="a-key")
-    theirs = other_project.create(key="a-key")
-    assert api.get("/key=a-key").get_json() == mine
-    assert other_project.get("/key=a-key").get_json() == theirs
-
-
-# Unknown URLs
-
-
-@pytest.mark.parametrize(
-    ("path", "method"),
-    paired(
-        [
-            "//",
-            "//{project}",
-            "//{project}/",
-            "//{project}/resources",
-            "//{project}/Resource",
-            "/",
-            "//{project}//resource",
-            "/{unknown}/",
-            "/{unknown}/more",
-            "/key=a-key/",
-            "/key=a-key/more",
-            "/sorted-query-parameters/",
-            "/sorted-query-parameters/more",
-            "/artificially-complex/path",
-            "/artificially-complex/path/uri-parameter-two=a/b",
-            "/artificially-complex/path/Uri-Parameter-One=a/b",
-            "//{project}/resource%2Fkey=a-key",
-            "//.env",
-        ],
-        ["GET", "POST", "DELETE"],
-    ),
-)
-def test_an_unknown_url_is_404_in_json_with_and_without_a_token(app: Flask, api: Api, path: str, method: str) -> None:
-    target = path.format(project=api.project, unknown=UNKNOWN_ID)
-    for sender in (api, Api(app, api.project, None)):
-        answer = sender.request(method, target)
-        assert answer.status_code == 404
-        assert codes(answer) == ["ResourceNotFound"]
-        assert "Location" not in answer.headers
-
-
-@pytest.mark.parametrize(
-    ("path", "method"),
-    paired(
-        ["//{project}/resource", "///{project}/resource", "//health/live", "//docs", "//{project}//", "//\u00c3\u00a4"],
-        ["GET", "POST", "HEAD"],
-    ),
-)
-def test_an_empty_first_segment_makes_an_unknown_url(app: Flask, api: Api, path: str, method: str) -> None:
-    # The path as WSGI has it: a test client would take the first segment for a host.
-    target = path.format(project=api.project)
-    headers = {"Authorization": f"Bearer {api.token}"}
-    answer = app.test_client().open(method=method, headers=headers, environ_overrides={"PATH_INFO": target})
-    assert answer.status_code == 404
-    if method != "HEAD":
-        assert codes(answer) == ["ResourceNotFound"]
-        assert answer.get_json()["message"] == f"URI not found: {target.encode('latin-1').decode()}"
-
-
-def test_every_response_has_a_correlation_id_and_a_malformed_one_is_replaced(api: Api) -> None:
-    for path in ("", "/nothing", "//unknown"):
-        sent = api.get(path, headers={"X-Correlation-ID": "project/request_1-a"})
-        assert sent.headers["X-Correlation-ID"] == "project/request_1-a"
-        for bad in ("short", 257 * "x", "with blank", "ü" * 10):
-            made = api.get(path, headers={"X-Correlation-ID": bad}).headers["X-Correlation-ID"]
-            assert made != bad
-            assert len(made) >= 8
-
-
-# Fixed words take precedence over ids
-
-
-SERVED = {
-    "": {"GET", "HEAD", "POST", "PUT", "PATCH"},
-    f"/{UNKNOWN_ID}": {"GET", "HEAD", "POST", "DELETE"},
-    "/key=a-key": {"GET", "HEAD"},
-    "/key%3Da-key": {"GET", "HEAD"},
-    "/key%3da-key": {"GET", "HEAD"},
-    "/ke%79=a-key": {"GET", "HEAD"},
-    "/key=": {"GET", "HEAD"},
-    "/sorted-query-parameters": {"GET", "HEAD"},
-    "/sorted%2Dquery%2dparameters": {"GET", "HEAD"},
-    "/searchApiPattern": {"GET", "HEAD"},
-    "/search%41piPattern": {"GET", "HEAD"},
-    "/product-projection-search": {"POST"},
-    "/product%2Dprojection%2Dsearch": {"POST"},
-    "/description-with-urn-links": {"POST"},
-    "/description%2Dwith%2Durn%2Dlinks": {"POST"},
-    "/artificially-complex/path/uri-parameter-one=a/b": {"POST"},
-}
-"""Paths below ``/{projectKey}/resource``, and the methods that each has."""
-
-
-@pytest.mark.parametrize(
-    ("path", "method"),
-    [(path, method) for path, served in SERVED.items() for method in sorted(METHODS - served)],
-)
-def test_an_unsupported_method_is_405_with_and_without_a_token(app: Flask, api: Api, path: str, method: str) -> None:
-    for sender in (api, Api(app, api.project, None)):
-        answer = sender.request(method, path, json={"objectTypeProperty": {}})
-        assert answer.status_code == 405
-        assert allowed(answer) == SERVED[path]
-        if method != "HEAD":
-            assert len(codes(answer)) == 1
-
-
-@pytest.mark.parametrize("method", ["TRACE", "PROPFIND", "QUERY"])
-def test_a_method_that_no_route_has_is_405(api: Api, method: str) -> None:
-    for path in ("", f"/{UNKNOWN_ID}", "/key=a-key"):
-        answer = api.request(method, path)
-        assert answer.status_code == 405
-        assert allowed(answer) == SERVED[path]
-
-
-def test_a_segment_that_differs_from_a_fixed_word_is_an_id(api: Api) -> None:
-    for path in (
-        "key",
-        "KEY=a-key",
-        "Key=a",
-        "keys=a",
-        "searchapipattern",
-        "searchApiPatterns",
-        "sorted-query-parameter",
-    ):
-        answer = api.get(f"/{path}")
-        assert answer.status_code == 404
-        assert answer.get_json()["message"] == f"The Resource with ID '{path}' was not found."
-
-
-def test_an_encoded_slash_does_not_split_a_path_segment(api: Api) -> None:
-    by_id, by_key = api.get("/a%2Fb"), api.get("/key%3Da%2Fb")
-    assert by_id.get_json()["message"] == "The Resource with ID 'a/b' was not found."
-    assert by_key.get_json()["message"] == "The Resource with key 'a/b' was not found."
-    assert (
-        api.get("/sorted-query-parameters%2F")
-        .get_json()["message"]
-        .endswith("'sorted-query-parameters/' was not found.")
-    )
-    assert api.post("/description-with-urn-links%2Fa", json={}).status_code == 400
-
-
-# Hosts
-
-
 @pytest.fixture(scope="module")
 def hosted(settings: Settings) -> Iterator[Flask]:
     """An application with a base domain."""
     with open_app(settings, base_domain="example.com", pool_size=2) as app:
         yield app
-
-
-class Lines(logging.Handler):
-    """Collects the fields of log lines of requests."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fields: list[dict[str, Any]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.fields.append(vars(record)["fields"])
-
-
-@pytest.mark.parametrize(
-    ("host", "region", "cloud"),
-    [
-        ("api.europe-west1.gcp.example.com", "europe-west1", "gcp"),
-        ("api.us-east-2.aws.example.com:8443", "us-east-2", "aws"),
-        ("API.Eu.X1.Example.COM", "Eu", "X1"),
-    ],
-)
-def test_region_and_cloud_provider_from_the_host_are_logged(
-    hosted: Flask, project: str, token_for: TokenFor, host: str, region: str, cloud: str
-) -> None:
-    lines, logger = Lines(), logging.getLogger("app.request")
-    logger.addHandler(lines)
-    try:
-        answer = Api(hosted, project, token_for(f"view_test:{project}")).get(headers={"Host": host})
-    finally:
-        logger.removeHandler(lines)
-    assert answer.status_code == 200
-    [line] = lines.fields
-    assert (line["region"], line["cloudProvider"]) == (region, cloud)
-    assert json.dumps(line)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.conftest import TokenFor
-from tests.support.api import UNKNOWN_ID, Api, details
+from tests.support.api import UNKNOWN_ID, Api
 
 UNKNOWN = "Malformed parameter: bogus: "
 NO_BODY = "JSON object expected."
@@ -88,17 +88,3 @@ def test_a_form_that_is_not_utf_8_names_the_fields(searcher: Api) -> None:
             "/product-projection-search", data=body, content_type="application/x-www-form-urlencoded"
         )
         assert messages(answer) == ["Malformed parameter: facet: The value is not UTF-8."]
-
-
-def test_too_large_and_of_another_media_type_come_before_all_faults(api: Api, searcher: Api) -> None:
-    large = b"x" * (2 * 1024 * 1024 + 1)
-    assert api.request("POST", "?bogus=1", data=large, content_type="application/json").status_code == 413
-    assert api.request("POST", "?bogus=1", data=b"{}", content_type="text/plain").status_code == 415
-    form = "/product-projection-search?bogus=1"
-    assert searcher.request("POST", form, data=b"a=1", content_type="text/plain").status_code == 415
-
-
-def test_a_request_without_faults_in_other_parts_tells_those_of_one(api: Api) -> None:
-    answer = api.post("?bogus=1", json={FIELD: {}})
-    assert [text.split(":")[1] for text in messages(answer)] == [" bogus"]
-    assert details(api.post("?staged=true", json={FIELD: 1})) == [f"{FIELD}: {NO_BODY}"]

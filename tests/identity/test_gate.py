@@ -111,28 +111,6 @@ def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, 
     assert Api(extended, project, None).request("GET", "//half").text == "reached"
 
 
-def test_without_a_token_no_error_message_describes_the_request(app: Flask, project: str) -> None:
-    """Authentication comes before parsing, so the 401 is the same whatever else is wrong; 404 and 405 come first."""
-    stranger = Api(app, project, None)
-    for answer in (
-        stranger.post(data="no json", content_type="text/plain"),
-        stranger.get("?unknown=1&limit=-1"),
-        stranger.get("/no-such-id"),
-        stranger.delete("/no-such-id?version=x"),
-    ):
-        assert answer.status_code == 401
-        assert codes(answer) == ["invalid_token"]
-    assert stranger.request("GET", "//nowhere/at/all").status_code == 404
-    assert stranger.request("DELETE", "").status_code == 405
-
-
-def test_options_lists_the_methods_and_calls_no_view(app: Flask, project: str) -> None:
-    answer = Api(app, project, None).request("OPTIONS")
-    assert answer.status_code == 200
-    assert "PATCH" in answer.headers["Allow"]
-    assert answer.data == b""
-
-
 def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_configured(settings: Settings) -> None:
     path = "/.well-known/oauth-authorization-server"
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
@@ -156,10 +134,3 @@ def test_a_malformed_host_is_refused(app: Flask, host: str) -> None:
     answer = app.test_client().get("/.well-known/oauth-authorization-server", headers={"Host": host})
     assert answer.status_code == 400
     assert codes(answer) == ["InvalidInput"]
-
-
-def test_an_issuer_that_is_a_url_is_the_issuer_in_the_metadata(settings: Settings) -> None:
-    application = create_app(replace(settings, token_issuer="https://api.example.com"))
-    body = application.test_client().get("/.well-known/oauth-authorization-server").get_json()
-    assert body["issuer"] == "https://api.example.com"
-    assert body["token_endpoint"] == "https://api.example.com/oauth/token"

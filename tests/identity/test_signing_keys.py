@@ -79,23 +79,6 @@ def let_time_pass(keys: Connection, seconds: float) -> None:
     )
 
 
-def test_the_key_set_verifies_tokens_and_contains_nothing_private(app: Flask, client_token: str) -> None:
-    answer = app.test_client().get("/.well-known/jwks.json")
-    assert answer.status_code == 200
-    assert answer.content_type == "application/json; charset=utf-8"
-    published = answer.get_json()
-    for key in published["keys"]:
-        assert set(key) == {"kty", "crv", "x", "y", "kid", "use", "alg"}
-        assert (key["alg"], key["use"]) == ("ES256", "sig")
-    decoded = jwt.decode(client_token, KeySet.import_key_set(published), algorithms=["ES256"])
-    assert decoded.claims["scope"]
-
-
-@pytest.fixture
-def client_token(app: Flask, connection: Connection) -> str:
-    return OAuthClient(app, connection, "view_test:p").token()
-
-
 def test_a_new_key_is_published_before_it_signs_and_the_old_one_verifies(
     keys: Connection, workers: list[Flask]
 ) -> None:

@@ -12,6 +12,8 @@ from openapi_spec_validator import validate
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.resource.actions import REGISTRY
+from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, WRITES_BY_ID
+from app.sandbox.api.explain import OPERATIONS as EXPLAINED
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.contract import Contract
@@ -120,12 +122,6 @@ def test_entity_tags_are_one_string_with_one_pattern(document: dict[str, Any]) -
             assert bool(re.search(schema["pattern"], text)) == is_one
 
 
-def test_the_level_of_a_fuzzy_search_has_its_bounds(document: dict[str, Any]) -> None:
-    parameters = document["paths"]["/{projectKey}/resource/searchApiPattern"]["get"]["parameters"]
-    (level,) = [each["schema"] for each in parameters if each["name"] == "fuzzyLevel"]
-    assert level == {"type": "number", "minimum": 0, "maximum": 2}
-
-
 def test_beside_the_page_the_document_is_found_too(app: Flask) -> None:
     answer = app.test_client().get("/docs/openapi.json")
     assert (answer.status_code, answer.headers["Location"]) == (308, "/openapi.json")
@@ -170,16 +166,28 @@ def test_every_parameter_has_a_schema_a_description_and_a_valid_example(
             jsonschema_rs.validate(parameter["schema"] | {"components": document["components"]}, example)
 
 
-def test_every_operation_has_a_description_longer_than_its_summary(document: dict[str, Any]) -> None:
-    for operation in operations(document):
-        assert len(operation["description"]) > len(operation["summary"]), operation["operationId"]
-        assert "\n" not in operation["description"].replace("\n\n", "")
-
-
 def test_documented_head_responses_have_no_content(document: dict[str, Any]) -> None:
     responses = document["paths"]["/{projectKey}/resource"]["head"]["responses"]
     assert {"200", "400", "401", "403", "404"} <= set(responses)
     assert not [status for status, response in responses.items() if "content" in response]
+
+
+def test_the_operations_that_the_sandbox_knows_by_kind_are_those_of_the_document(document: dict[str, Any]) -> None:
+    """A new endpoint of one of these kinds has to be added to the sandbox's sets."""
+    lists: set[str] = set()
+    bodies: set[str] = set()
+    writes: set[str] = set()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            name = operation["operationId"]
+            if any(parameter["name"] == "limit" for parameter in operation["parameters"]):
+                lists.add(name)
+            if "Draft" in str(operation.get("requestBody", {}).get("content", {}).get("application/json", {})):
+                bodies.add(name)
+            if path.endswith("/{id}") and method != "get":
+                writes.add(name)
+    assert (lists, bodies, writes) == (LISTS, BODIES_OF_RESOURCES, WRITES_BY_ID)
+    assert set(EXPLAINED) == lists
 
 
 def test_links_pass_only_parameters_that_their_operation_has(document: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from app import create_app
@@ -124,8 +125,8 @@ def limited_url(cluster: EmbeddedPostgres) -> str:
         signing_keys.ensure_signing_key(connection)
         for name, value in LIMITS.items():
             connection.execute(
-                psycopg.sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {} SET {} = {}").format(
-                    psycopg.sql.Identifier(connection.info.dbname), psycopg.sql.Identifier(name), value
+                sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {} SET {} = {}").format(
+                    sql.Identifier(connection.info.dbname), sql.Identifier(name), value
                 )
             )
     return url

@@ -7,11 +7,11 @@ import psycopg
 import pytest
 
 from app.query.fields import Stage
-from app.query.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression
+from app.query.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression, InvalidExpressions
 from app.query.predicate import parser
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST, terms_of_request
-from app.query.predicate.resolver import InvalidPredicates, read
+from app.query.predicate.resolver import read
 from tests.support.api import Api
 from tests.support.effort import assert_under_50_ms
 from tests.support.predicates import found, refusals
@@ -19,8 +19,8 @@ from tests.support.predicates import found, refusals
 TOO_MANY_TERMS = "The predicates have more than 500 terms; each comparison is one, and each value of a list."
 
 
-def refused(*texts: str, **variables: list[str]) -> tuple[str, ...]:
-    with pytest.raises(InvalidPredicates) as error:
+def refused(*texts: str, **variables: list[str]) -> tuple[object, ...]:
+    with pytest.raises(InvalidExpressions) as error:
         read(texts, variables)
     return error.value.reasons
 
@@ -42,7 +42,7 @@ def test_the_depth_is_bounded(api: Api) -> None:
     reason = "The predicate is nested deeper than 32 parentheses (line 1, column 33)."
     assert refusals(api, nested(DEPTH_AT_MOST + 1)) == [reason]
     for hidden in ('key = "(((("', 'key = "\\"("', "key = `(`"):
-        with pytest.raises(InvalidPredicates) as error:
+        with pytest.raises(InvalidExpressions) as error:
             read([hidden.replace("(", "(" * 40) + " and x"], {})
         assert "deeper" not in str(error.value)
 
@@ -88,7 +88,7 @@ def test_the_terms_of_nested_conditions_and_of_texts_that_look_like_terms_are_co
 def test_predicates_beyond_the_limit_are_not_parsed(end: str) -> None:
     texts = [f"version in ({','.join(f'{number}{text}' for number in range(499))}){end}" for text in range(200)]
     assert refused(*texts)[-1] == TOO_MANY_TERMS
-    assert_under_50_ms(partial(refused, *texts), InvalidPredicates)
+    assert_under_50_ms(partial(refused, *texts), InvalidExpressions)
 
 
 def test_the_number_of_faults_in_an_answer_is_bounded() -> None:

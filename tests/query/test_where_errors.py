@@ -73,23 +73,6 @@ def test_an_empty_predicate_is_refused(api: Api) -> None:
     ]
 
 
-def test_an_unknown_field_is_named_with_the_nearest_known_one(api: Api) -> None:
-    assert refusals(api, 'kye = "x"') == ["The field 'kye' does not exist. Did you mean 'key'? (line 1, column 1)"]
-    assert refusals(api, "limit = 5") == ["The field 'limit' does not exist. (line 1, column 1)"]
-    assert refusals(api, "version = 1 and\n`arrayOfIntExampel` = 1") == [
-        "The field 'arrayOfIntExampel' does not exist. Did you mean 'arrayOfIntExample'? (line 2, column 1)"
-    ]
-
-
-def test_a_field_is_known_only_in_its_own_object(api: Api) -> None:
-    assert refusals(api, "integerExample = 1") == ["The field 'integerExample' does not exist. (line 1, column 1)"]
-    assert refusals(api, 'createdBy(key = "x")') == ["The field 'key' does not exist. (line 1, column 11)"]
-    assert refusals(api, 'objectTypeProperty(key = "x")') == ["The field 'key' does not exist. (line 1, column 20)"]
-    assert refusals(api, "arrayOfObjectType(version = 1)") == [
-        "The field 'version' does not exist. (line 1, column 19)"
-    ]
-
-
 @pytest.mark.parametrize(
     ("where", "message"),
     [
@@ -127,29 +110,6 @@ def test_a_field_is_known_only_in_its_own_object(api: Api) -> None:
 def test_a_literal_of_another_type_is_refused(api: Api, where: str, message: str) -> None:
     (found,) = refusals(api, where)
     assert found.rsplit(" (line 1", 1)[0] == message
-
-
-@pytest.mark.parametrize(
-    ("where", "name", "takes"),
-    [
-        ('key contains any ("x")', "key", "'=', 'in', '<'"),
-        ("key is empty", "key", "'is defined'"),
-        ("version is not empty", "version", "'is defined'"),
-        ("version matches ignore case 5", "version", "'not in'"),
-        ("createdBy = 5", "createdBy", "'is defined', 'is not defined', a condition in parentheses."),
-        ("objectTypeProperty is empty", "objectTypeProperty", "a condition in parentheses."),
-        ("arrayOfObjectType contains any (1)", "arrayOfObjectType", "'is empty'"),
-        ("arrayOfObjectType = 1", "arrayOfObjectType", "a condition in parentheses."),
-        ("key(id = 1)", "key", "'='"),
-        ("arrayOfIntExample(x = 1)", "arrayOfIntExample", "'contains any', 'contains all'"),
-        ('arrayOfIntExample matches ignore case "x"', "arrayOfIntExample", "'contains any'"),
-        ("arrayOfObjectType(integerExample is empty)", "integerExample", "'='"),
-    ],
-)
-def test_an_operator_that_the_field_does_not_have_is_refused(api: Api, where: str, name: str, takes: str) -> None:
-    (message,) = refusals(api, where)
-    assert message.startswith(f"The field '{name}' does not support this expression. It takes ")
-    assert takes in message
 
 
 def test_all_faults_are_in_one_answer(api: Api) -> None:

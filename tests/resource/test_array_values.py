@@ -20,8 +20,9 @@ from app.query.fields import Stage
 from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, TEXT
 from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
-from app.resource.array_values import all_columns, columns_of
+from app.resource.array_values import array_columns, columns_of
 from app.resource.model import ResourceRow
+from app.resource.object_type import ObjectType
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 from tests.support.api import Api
@@ -60,13 +61,14 @@ def test_each_array_is_sorted_and_has_each_value_once() -> None:
         "arrayOfStringExample": ["b", 'a"\\', "", "b", "NULL", "é,{}()"],
         "arrayOfObjectType": [{"integerExample": 7}, {}],
     }
-    assert {name: literal for name, literal in all_columns(encode(object_type)).items() if literal is not None} == {
+    columns = array_columns(ObjectType(encode(object_type)))
+    assert {name: literal for name, literal in columns.items() if literal is not None} == {
         "array_of_int": "{0, 2, 10}",
         "array_of_float": "{-0.5, 1e+300}",
         "array_of_string": r'{"","NULL","a\"\\","b","é,{}()"}',
         "object_integer": "{7}",
     }
-    assert all_columns(None) == all_columns("{}") == dict.fromkeys(columns_of(Stage.CURRENT))
+    assert array_columns(None) == array_columns(ObjectType()) == dict.fromkeys(columns_of(Stage.CURRENT))
 
 
 # Writes

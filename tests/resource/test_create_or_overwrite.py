@@ -5,14 +5,9 @@ from typing import Any
 import pytest
 
 from app.database.connection import Connection
-from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, codes, details, send_concurrently
+from tests.support.api import EXAMPLE, UNKNOWN_ID, Api, send_concurrently
 
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
-
-
-def total(api: Api) -> int:
-    """The number of resources of the project."""
-    return api.get("?limit=0").get_json()["total"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
@@ -39,36 +34,6 @@ def test_a_mark_on_a_resource_with_a_key_means_nothing(api: Api, connection: Con
     assert api.get("/key=a-key").get_json() == named
 
 
-def test_put_with_id_and_key_sets_the_key_and_a_key_in_use_is_400(api: Api) -> None:
-    api.create(key="taken")
-    created = api.create()
-    duplicate = api.put({"id": created["id"], "key": "taken", "objectTypeProperty": NEW})
-    assert duplicate.status_code == 400
-    assert codes(duplicate) == ["DuplicateField"]
-    assert details(duplicate) == ["key"]
-    assert api.get(f"/{created['id']}").get_json() == created
-    keyed = api.put({"id": created["id"], "key": "new", "objectTypeProperty": NEW})
-    assert (keyed.status_code, keyed.get_json()["key"], keyed.get_json()["version"]) == (200, "new", 2)
-
-
-def test_concurrent_puts_in_an_empty_project_create_one_resource(api: Api) -> None:
-    answers = send_concurrently(8, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
-    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
-    assert len({answer.get_json()["id"] for answer in answers}) == 1
-    assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 9))
-    assert total(api) == 1
-
-
-def test_concurrent_puts_beside_others_create_and_choose_one_resource(api: Api) -> None:
-    others = [api.create(), api.create()]
-    answers = send_concurrently(16, lambda number: api.put({"objectTypeProperty": {"arrayOfIntExample": [number]}}))
-    assert sorted(answer.status_code for answer in answers) == [200] * 15 + [201]
-    assert len({answer.get_json()["id"] for answer in answers}) == 1
-    assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 17))
-    assert [api.get(f"/{other['id']}").get_json() for other in others] == others
-    assert total(api) == 3
-
-
 def test_puts_that_race_with_posts_and_deletions_choose_one_resource_at_a_time(api: Api) -> None:
     def work(number: int) -> list[int]:
         statuses: list[int] = []
@@ -91,21 +56,3 @@ def test_puts_that_race_with_posts_and_deletions_choose_one_resource_at_a_time(a
     assert unnamed[0] == unnamed[1]
     after = api.get("?limit=500").get_json()["results"]
     assert [one for one in after if one["id"] != unnamed[0]] == [one for one in before if one["id"] != unnamed[0]]
-
-
-def test_concurrent_puts_with_one_key_create_one_resource(api: Api) -> None:
-    bodies = [{"key": "a-key", "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(8)]
-    answers = send_concurrently(8, lambda number: api.put(bodies[number]))
-    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
-    assert api.get("/key=a-key").get_json()["version"] == 8
-    assert total(api) == 1
-
-
-def test_of_concurrent_puts_with_one_version_one_is_200_and_the_others_are_409(api: Api) -> None:
-    api.create()
-    answers = send_concurrently(
-        8, lambda number: api.put({"version": 1, "objectTypeProperty": {"arrayOfIntExample": [number]}})
-    )
-    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
-    winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
-    assert api.get(f"/{winner['id']}").get_json() == winner

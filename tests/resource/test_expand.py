@@ -76,11 +76,6 @@ def test_expand_of_an_unknown_path_is_400(api: Api, path: str) -> None:
     )
 
 
-def test_other_lists_refuse_expand_with_400(api: Api) -> None:
-    assert api.get("", query_string={"expand": "createdBy"}).status_code == 400
-    assert api.head("", query_string={"expand": "createdBy"}).status_code == 400
-
-
 def test_a_page_with_where_variables_and_expand_is_one_statement(known: Api) -> None:
     known.create(key="a-key")
     query = {

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app.resource.model import Resource
 from app.resource.writing import store
-from tests.support.api import Api, codes, send_concurrently
+from tests.support.api import Api, send_concurrently
 
 WRITERS = 64
 UPDATES = 50
@@ -63,7 +63,8 @@ def race(api: Api, resource_id: str, write: Write, refused: int) -> list[int]:
         won: list[int] = []
         resource = api.get(f"/{resource_id}").get_json()
         for _ in remaining:
-            while True:
+            # Each refusal tells of a write of somebody else since the last one, of which there are so many.
+            for _ in range(UPDATES + 1):
                 answer = write(api, resource, next(numbers))
                 if answer.status_code == 200:
                     expected, resource = resource["version"], answer.get_json()
@@ -74,6 +75,8 @@ def race(api: Api, resource_id: str, write: Write, refused: int) -> list[int]:
                 actual = answer.get_json()["errors"][0].get("currentVersion")
                 time.sleep(random.uniform(0, PATIENCE_S))  # noqa: S311 -- no secret
                 resource = {**resource, "version": actual} if actual else api.get(f"/{resource_id}").get_json()
+            else:
+                pytest.fail(f"refused {UPDATES + 1} times, at last with {resource['version']} as the current version")
         return won
 
     with ThreadPoolExecutor(WRITERS) as pool:
@@ -98,18 +101,6 @@ def test_exactly_one_of_sixty_four_writers_writes_each_version(api: Api, write: 
     assert api.get(f"/{created['id']}").get_json()["version"] == UPDATES + 1
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_racing_creates_of_one_key_make_one_resource(api: Api, method: str) -> None:
-    answers = send_concurrently(
-        32,
-        lambda number: api.request(method, json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}}),
-    )
-    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
-    assert len({answer.get_json()["id"] for answer in answers}) == 1
-    assert sorted(answer.get_json()["version"] for answer in answers) == list(range(1, 33))
-    assert api.get().get_json()["total"] == 1
-
-
 def test_racing_creates_that_expect_a_version_overwrite_only_that_version(api: Api) -> None:
     answers = send_concurrently(
         32,
@@ -118,26 +109,6 @@ def test_racing_creates_that_expect_a_version_overwrite_only_that_version(api: A
         ),
     )
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 1, 409: 30}
-
-
-def test_exactly_one_of_racing_puts_that_only_create_succeeds(api: Api) -> None:
-    answers = send_concurrently(
-        32,
-        lambda number: api.put(
-            json={"key": "one", "objectTypeProperty": {"arrayOfIntExample": [number]}},
-            headers={"If-None-Match": "*"},
-        ),
-    )
-    assert Counter(answer.status_code for answer in answers) == {201: 1, 412: 31}
-
-
-def test_racing_puts_without_id_and_key_make_one_resource(api: Api) -> None:
-    answers = send_concurrently(
-        32, lambda number: api.put(json={"objectTypeProperty": {"arrayOfIntExample": [number]}})
-    )
-    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 31}
-    assert len({answer.get_json()["id"] for answer in answers}) == 1
-    assert api.get().get_json()["total"] == 1
 
 
 def test_a_delete_and_racing_updates_happen_one_after_the_other(api: Api) -> None:
@@ -160,22 +131,6 @@ def test_a_delete_and_racing_updates_happen_one_after_the_other(api: Api) -> Non
         # The answer to the delete shows the last version, with the update if one happened before.
         assert deleted.get_json()["version"] == 1 + by_status[200]
         assert api.get(f"/{created['id']}").status_code == 404
-
-
-def test_exactly_one_of_racing_deletes_succeeds(api: Api) -> None:
-    created = api.create()
-    answers = send_concurrently(16, lambda _: api.delete(f"/{created['id']}?version=1"))
-    assert Counter(answer.status_code for answer in answers) == {200: 1, 404: 15}
-
-
-def test_exactly_one_of_several_resources_gets_a_key(api: Api) -> None:
-    resources = [api.create() for _ in range(16)]
-    answers = send_concurrently(
-        16, lambda number: api.post(json={"id": resources[number]["id"], "key": "wanted", "objectTypeProperty": {}})
-    )
-    assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 15}
-    refused = [answer for answer in answers if answer.status_code == 400]
-    assert all(codes(answer) == ["DuplicateField"] for answer in refused)
 
 
 def test_upserts_and_deletes_of_one_key_never_fail(api: Api) -> None:

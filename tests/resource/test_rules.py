@@ -88,6 +88,8 @@ def test_to_become_the_unnamed_resource_keeps_the_version() -> None:
         (Preconditions(expected=ExpectedVersion(3.0)), None),
         (Preconditions(expected=ExpectedVersion(2)), (409, "ConcurrentModification")),
         (Preconditions(expected=ExpectedVersion(3.5)), (409, "ConcurrentModification")),
+        (Preconditions(expected=ExpectedVersion(10**30)), (409, "ConcurrentModification")),
+        (Preconditions(expected=ExpectedVersion(1e300)), (409, "ConcurrentModification")),
         (Preconditions(if_match=frozenset((1, 2)), expected=ExpectedVersion(2)), (412, "PreconditionFailed")),
         (Preconditions(if_match=frozenset((2, 3))), None),
         (Preconditions(if_none_match=AnyVersion.ANY), (412, "PreconditionFailed")),

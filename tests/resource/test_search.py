@@ -1,9 +1,6 @@
 """Search over HTTP (interface 4.4 and 4.14): parameters, forms, order, projections, what its answers look like."""
 
-import json
-from decimal import Decimal
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -44,12 +41,6 @@ def messages(answer: Any, name: str) -> list[str]:
     return [error["message"].removeprefix(f"Malformed parameter: {name}: ") for error in answer.get_json()["errors"]]
 
 
-# Answers
-
-
-# Order and paging
-
-
 def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
     for key, *texts in (
         ("both-similar", "gardin chairr"),
@@ -61,18 +52,6 @@ def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
         api.create({"arrayOfStringExample": texts}, key=key)
     expected = ["both-exact", "both-exact-apart", "exact-and-stem", "one-exact", "both-similar"]
     assert found(api, text__en="garden chairs", fuzzy="true") == expected
-
-
-# Parameters
-
-
-@pytest.mark.parametrize(
-    "name", ["text.eng", "text.EN", "text.en-gb", "text.en-", "texten", "text", "xtext.en", "text.en-GBR"]
-)
-def test_names_that_do_not_match_are_refused(api: Api, name: str) -> None:
-    answer = api.get(QUERY, query_string={name: "dog"})
-    assert answer.status_code == 400
-    assert messages(answer, name)[0].startswith("Unknown parameter.")
 
 
 def test_blank_texts_are_refused(api: Api) -> None:
@@ -115,45 +94,6 @@ def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
         assert f"Malformed parameter: {name}: " in texts
 
 
-# Forms
-
-
-@pytest.mark.parametrize("name", ["limit", "offset", "staged", "fuzzy", "fuzzyLevel", "withTotal"])
-def test_a_single_parameter_in_form_and_query_string_is_refused(api: Api, name: str) -> None:
-    value = "true" if name in ("staged", "fuzzy", "withTotal") else "1"
-    answer = api.post(f"{FORM}?{name}={value}", data={name: value})
-    assert answer.status_code == 400
-    assert messages(answer, name) == ["The parameter can be given only once."]
-
-
-def test_undeclared_fields_are_refused(api: Api) -> None:
-    answer = api.post(FORM, data={"filtre": "x", "facet": "key"})
-    assert answer.status_code == 400
-    assert messages(answer, "filtre") == ["Unknown parameter. Did you mean 'filter'?"]
-
-
-def test_other_bodies_are_refused(api: Api) -> None:
-    for content_type in (
-        "application/json",
-        "text/plain",
-        "multipart/form-data; boundary=x",
-        f"{FORM_TYPE}; charset=latin-1",
-    ):
-        answer = api.post(FORM, data="facet=key", content_type=content_type)
-        assert answer.status_code == 415
-        assert answer.get_json()["message"] == f"The request body must have Content-Type {FORM_TYPE}."
-    assert api.post(FORM, data="facet=key", content_type=f"{FORM_TYPE}; charset=UTF-8").status_code == 200
-
-
-def test_a_form_that_is_not_utf_8_is_refused(api: Api) -> None:
-    for body in (b"facet=k\xffy", b"facet=k%FFy"):
-        answer = api.post(FORM, data=body, content_type=FORM_TYPE)
-        assert answer.status_code == 400
-        assert answer.get_json()["message"] == "Malformed parameter: facet: The value is not UTF-8."
-    assert api.post(FORM, data="text.en=a%00b", content_type=FORM_TYPE).status_code == 400
-    assert api.post(FORM, data="text.en=%F0%9F%90%8D", content_type=FORM_TYPE).status_code == 200
-
-
 def test_forms_are_bounded(api: Api) -> None:
     answer = api.post(FORM, data="&".join(["facet=key"] * 1001), content_type=FORM_TYPE)
     assert answer.status_code == 400
@@ -162,48 +102,6 @@ def test_forms_are_bounded(api: Api) -> None:
     assert answer.status_code == 413
     answer = api.post(FORM, data=b"filter=key:" + b"%22" * 100_000, content_type=FORM_TYPE)
     assert answer.status_code == 400
-
-
-def test_a_form_can_be_longer_than_a_url(api: Api) -> None:
-    api.create(key="a-key")
-    values = ",".join(f'"key-{number:010}"' for number in range(499))
-    answer = api.post(FORM, data={"filter": f'key:{values},"a-key"', "filter.query": f'key:{values},"a-key"'})
-    assert answer.get_json()["total"] == 1
-
-
-# Filters and facets
-
-
-def test_numbers_are_exact(api: Api) -> None:
-    api.create({"arrayOfIntExample": [2**53, 2**53 + 1, 2**63 - 1, -(2**63)]}, key="a-key")
-    answer = api.get(QUERY, query_string={"facet": "arrayOfIntExample", "filter": f"arrayOfIntExample:{2**53 + 1}"})
-    facet = json.loads(answer.get_data(), parse_float=Decimal)["facets"]["arrayOfIntExample"]
-    assert [term["term"] for term in facet["terms"]] == [-(2**63), 2**53, 2**53 + 1, 2**63 - 1]
-    assert found(api, filter=f"arrayOfIntExample:range({2**53 + 1} to {2**53 + 1})") == ["a-key"]
-    assert found(api, filter=f"arrayOfIntExample:range({2**53 + 2} to {2**63 - 2})") == []
-
-
-def test_the_number_of_facets_ranges_and_values_is_bounded(api: Api) -> None:
-    def refused(**query: Any) -> list[str]:
-        ((name, value),) = query.items()
-        return messages(api.post(FORM, data={name.replace("__", "."): value}), name.replace("__", "."))
-
-    assert api.post(FORM, data={"facet": [f"key as k{n}" for n in range(50)]}).status_code == 200
-    assert refused(facet=[f"key as k{n}" for n in range(51)]) == ["There are 51 facets, 50 are accepted."]
-    ranges = ",".join(f"({n} to {n + 1})" for n in range(100))
-    api.create({"arrayOfIntExample": [50]})
-    answer = api.post(FORM, data={"facet": f"arrayOfIntExample:range{ranges}"})
-    counts = [counted["count"] for counted in answer.get_json()["facets"]["arrayOfIntExample"]["ranges"]]
-    assert counts == [0] * 50 + [1] + [0] * 49
-    assert refused(facet=f"arrayOfIntExample:range{ranges},(1 to 2)") == [
-        "There are 101 ranges, 100 are accepted. (line 1, column 1)"
-    ]
-    values = ",".join("1" * 500)
-    assert api.post(FORM, data={"filter": f"version:{values}", "filter.query": f"version:{values}"}).status_code == 200
-    assert refused(filter__facets=[f"version:{values}", "version:1"]) == ["There are more than 500 values and ranges."]
-    assert refused(filter="key:" + '"' + "x" * 20_000 + '"') == [
-        "The expression has 20006 characters, 16384 are accepted."
-    ]
 
 
 @pytest.mark.parametrize(
@@ -241,12 +139,3 @@ def test_an_invalid_facet_is_refused(api: Api, facet: str, message: str) -> None
     answer = api.post(FORM, data={"facet": facet})
     assert answer.status_code == 400
     assert messages(answer, "facet") == [message]
-
-
-def test_forms_arrive_as_clients_encode_them(api: Api) -> None:
-    """Spaces as plus signs, everything else percent-encoded, and a field as often as it has values."""
-    api.create({"arrayOfStringExample": ["a b", "c+d"]}, key="a-key")
-    body = urlencode([("filter", 'arrayOfStringExample:"a b"'), ("filter", 'arrayOfStringExample:"c+d"')])
-    assert "+" in body
-    assert "%2B" in body
-    assert api.post(FORM, data=body, content_type=FORM_TYPE).get_json()["total"] == 1

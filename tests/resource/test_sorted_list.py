@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.api import Api, codes
+from tests.support.api import Api
 from tests.support.statements import recorded
 
 PATH = "/sorted-query-parameters"
@@ -59,56 +59,6 @@ def test_a_field_counts_where_it_stands_first(api: Api) -> None:
         assert keys(api, "someProperty", "key desc", *["someProperty desc", "key"] * 200) == ["a1", "b2", "b1"]
         assert keys(api, "someProperty", "key desc") == ["a1", "b2", "b1"]
     assert len({statement.text for statement in statements}) == 1
-
-
-@pytest.mark.parametrize(
-    ("query", "name"),
-    [
-        ("limit=501", "limit"),
-        ("limit=-1", "limit"),
-        ("limit=20.5", "limit"),
-        ("limit=500.0001", "limit"),
-        ("limit=abc", "limit"),
-        ("limit=", "limit"),
-        ("limit=1e400", "limit"),
-        ("limit=99999999999999999999", "limit"),
-        ("limit=1&limit=1", "limit"),
-        ("limit=true", "limit"),
-        ("offset=10001", "offset"),
-        ("offset=-1", "offset"),
-        ("offset=0.5", "offset"),
-        ("offset=x", "offset"),
-        ("withTotal=1", "withTotal"),
-        ("withTotal=yes", "withTotal"),
-        ("withTotal=", "withTotal"),
-        ("withTotal=true&withTotal=true", "withTotal"),
-        ("sort=", "sort"),
-        ("sort=%20", "sort"),
-        ("sort=key%20up", "sort"),
-        ("sort=key%20asc%20desc", "sort"),
-        ("sort=asc", "sort"),
-        ("sort=key,id", "sort"),
-        ("sort=Key", "sort"),
-        ("sort=objectTypeProperty", "sort"),
-        ("sort=createdBy", "sort"),
-        ("sort=key%00", "sort"),
-        ("sort=key&sort=unknown", "sort"),
-        ("stringParameter=a", "stringParameter"),
-        ("staged=true", "staged"),
-    ],
-)
-def test_a_malformed_query_is_refused(api: Api, query: str, name: str) -> None:
-    answer = api.get(f"{PATH}?{query}")
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput"]
-    assert answer.get_json()["message"].startswith(f"Malformed parameter: {name}: ")
-
-
-def test_the_message_for_an_unknown_sort_field_lists_the_known_ones(api: Api) -> None:
-    message = api.get(f"{PATH}?sort=orderHint").get_json()["message"]
-    assert message.startswith("Malformed parameter: sort: Invalid query field 'orderHint' in sort path. ")
-    for name in ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty"):
-        assert f"`{name}`" in message
 
 
 def statement(api: Api, sort: str) -> str:

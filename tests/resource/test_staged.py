@@ -29,12 +29,6 @@ def published(api: Api, resource: dict[str, Any]) -> dict[str, Any]:
     return api.update(resource, PUBLISH)["objectTypeProperty"]
 
 
-def test_a_body_without_id_and_key_is_created_staged_too(api: Api) -> None:
-    created = api.post("?staged=true", json={"objectTypeProperty": EXAMPLE}).get_json()
-    assert created["objectTypeProperty"] == {}
-    assert published(api, created) == EXAMPLE
-
-
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_a_staged_write_that_changes_nothing_keeps_the_version(api: Api, method: str) -> None:
     created = api.create(key="a-key")
@@ -102,9 +96,3 @@ def test_a_key_is_never_staged(api: Api) -> None:
     staged = staged_write(api, "PUT", {"id": created["id"], "key": "a-key", "objectTypeProperty": NEW})
     assert staged["key"] == "a-key"
     assert api.get("/key=a-key").get_json()["objectTypeProperty"] == EXAMPLE
-
-
-def test_reads_take_no_staged_parameter(api: Api) -> None:
-    created = api.create(key="a-key")
-    for path in ("", "/key=a-key", f"/{created['id']}", "/sorted-query-parameters"):
-        assert api.get(f"{path}?staged=true").status_code == 400

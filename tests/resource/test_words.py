@@ -68,13 +68,6 @@ def test_a_word_finds_its_other_forms_in_its_language(api: Api, find: Find) -> N
     assert find("Cats", "xx") == ["k-four"]
 
 
-def test_someproperty_is_searched_too(api: Api, find: Find) -> None:
-    created = api.create({"arrayOfStringExample": ["red"]}, key="k-1")
-    api.update(created, {"action": "changeSomeProperty", "someProperty": "garden chairs"})
-    assert find("red chair") == ["k-1"]
-    assert find("garden") == ["k-1"]
-
-
 @pytest.mark.parametrize(
     ("language", "stored", "asked"),
     [
@@ -119,30 +112,12 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
     assert find("...") == []
 
 
-def test_all_words_of_all_texts_must_occur(api: Api, find: Find) -> None:
-    keep(api, one=["dog house", "Katze"], two=["dog", "cat"])
-    assert find("dog", more=[SearchText("de", "Katzen")]) == ["k-one"]
-    assert find("dog", more=[SearchText("en", "dog")]) == ["k-one", "k-two"]
-    assert find("dog bird") == []
-    assert find("nowhere") == []
-
-
 @pytest.mark.parametrize(
     "text", ["it's", "a\\b", "o'neill\\x", "x|y", "(a)", "a & b", "'quoted'", "foo-bar", "a.b/c'd", "<b>bold</b>"]
 )
 def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, text: str) -> None:
     keep(api, there=f"{text} zebra", other="zebra")
     assert find(f"{text} zebra", "xx") == ["k-there"]
-
-
-def test_each_projection_has_its_words(api: Api, find: Find) -> None:
-    api.create({"arrayOfStringExample": ["old"]}, key="k-1")
-    api.post("?staged=true", json={"key": "k-1", "objectTypeProperty": {"arrayOfStringExample": ["new"]}})
-    api.create({"arrayOfStringExample": ["same old"]}, key="k-2")
-    assert find("old") == ["k-1", "k-2"]
-    assert find("old", stage=Stage.STAGED) == ["k-2"]
-    assert find("new") == []
-    assert find("new", stage=Stage.STAGED) == ["k-1"]
 
 
 def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find) -> None:

@@ -11,7 +11,7 @@ from tests.support.server import measured
 
 @pytest.fixture(scope="session")
 def sandbox_server(database_url: str) -> Iterator[Gunicorn]:
-    server = Gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on", THREADS="4", **measured())
+    server = Gunicorn("wsgi:app", None, DATABASE_URL=database_url, SANDBOX="on", THREADS="4", **measured())
     yield server
     assert server.stop() == 0
 

@@ -262,5 +262,5 @@ def test_a_request_without_a_host_is_refused(sandbox: Service) -> None:
 )
 def test_addresses_are_those_under_which_the_tester_came(public_url: str | None, host: str, base: str) -> None:
     settings = Settings(database_url="dbname=none", public_url=public_url)
-    builder = EnvironBuilder(path="/sandbox/projects", headers={"Host": host})
+    builder = EnvironBuilder(path="/sandbox/projects", headers=[("Host", host)])
     assert base_url_of(Request(builder.get_environ()), settings) == base

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from app.config import Settings
 from app.database.connection import Connection
@@ -134,7 +135,7 @@ def rows_of(connection: psycopg.Connection[Any], project: Project) -> dict[str, 
     counted: dict[str, int] = {}
     for table in TABLES:
         row = connection.execute(
-            psycopg.sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(psycopg.sql.Identifier(table)),
+            sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(sql.Identifier(table)),
             (project.key,),
         ).fetchone()
         counted[table] = 0 if row is None else row[0]

@@ -60,7 +60,9 @@ def test_under_root_data_and_programs_move_to_where_the_account_can_reach_them(
 ) -> None:
     private = empty / "private"
     private.mkdir(mode=0o700)
-    monkeypatch.setattr(postgres_programs, "can_run", lambda _account, programs: store in programs.parents)
+    monkeypatch.setattr(
+        postgres_programs, "version_of", lambda _account, programs: "18" if store in programs.parents else None
+    )
     server = start(private / "data")
     assert ask(server.conninfo(), "SELECT 1") == 1
     assert server.home.parent == store

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from app.serving import EmbeddedError, embedded, postgres_socket
 from app.serving.data_folder import find_data_folder
@@ -33,7 +34,7 @@ def test_starts_stops_and_keeps_the_data(folder: Path, start: Callable[..., Embe
     ask(conninfo, "CREATE TABLE kept AS SELECT 7 AS number")
     pid = server.pid
     assert pid is not None
-    sockets = Path(psycopg.conninfo.conninfo_to_dict(conninfo)["host"])
+    sockets = Path(str(conninfo_to_dict(conninfo)["host"]))
     assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
     server.stop()
     assert not is_running(pid)
@@ -141,7 +142,7 @@ def test_variables_of_libpq_and_locale_have_no_effect(
 
 
 def sockets_of(server: EmbeddedPostgres) -> Path:
-    return Path(str(psycopg.conninfo.conninfo_to_dict(server.conninfo())["host"]))
+    return Path(str(conninfo_to_dict(server.conninfo())["host"]))
 
 
 @pytest.fixture

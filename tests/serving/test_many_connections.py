@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from app.http import clients
-from app.http.clients import GRACE_S, RATE_AT_LEAST, RESERVE, UNSENT_AT_MOST, Client, Clients, Phase
+from app.http import client_sockets
+from app.http.client_sockets import GRACE_S, RATE_AT_LEAST, RESERVE, UNSENT_AT_MOST, Client, Clients, Phase
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.waiting import wait_until
 
@@ -108,7 +108,7 @@ class _Endless:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr(clients, "monotonic", lambda: now[0])
+    monkeypatch.setattr(client_sockets, "monotonic", lambda: now[0])
     return now
 
 

@@ -92,7 +92,8 @@ def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[...,
     server.stop()
     # A process of the same account: PostgreSQL compares no more than that.
     owner = pid_file.parent.stat()
-    bystander = subprocess.Popen(["/bin/sleep", "60"], cwd=pid_file.parent, **({"user": owner.st_uid} if ROOT else {}))
+    user = owner.st_uid if ROOT else None
+    bystander = subprocess.Popen(["/bin/sleep", "60"], cwd=pid_file.parent, user=user)
     try:
         pid_file.write_text("\n".join([str(bystander.pid), *lines[1:], ""]))
         assert ask(start().conninfo(), "SELECT 1") == 1

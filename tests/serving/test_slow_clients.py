@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from app.config import Settings
+from app.database.connection import LimitedConnection
 from app.database.pool import Database
 from tests.conftest import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
@@ -119,6 +120,7 @@ def test_a_connection_to_a_silent_database_is_closed(
     database = Database(database_url, Settings(statement_timeout_ms=2000))
     try:
         with database.connection() as connection:
+            assert isinstance(connection, LimitedConnection)
             assert connection.execute("SELECT 1").fetchone() == (1,)
             connection.statement_limit_s = 0.2  # less than the server's own limit for the statement
             with pytest.raises(psycopg.OperationalError) as raised:

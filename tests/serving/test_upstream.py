@@ -86,27 +86,6 @@ def test_source_that_the_worker_relies_on(function: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("check_config", ["cfg", "log"]),
-        ("patch", ["self"]),
-        ("run", ["self"]),
-        ("notify", ["self"]),
-        ("init_process", ["self"]),
-        ("timeout_ctx", ["self"]),
-        ("handle_exit", ["self", "sig", "frame"]),
-        ("handle", ["self", "listener", "client", "addr"]),
-        ("handle_request", ["self", "listener_name", "req", "sock", "addr"]),
-        ("handle_error", ["self", "req", "client", "addr", "exc"]),
-    ],
-)
-def test_overrides_have_upstream_signatures(name: str, parameters: list[str]) -> None:
-    assert list(inspect.signature(getattr(Worker, name)).parameters) == [one for one in parameters if one != "cls"]
-    if name != "check_config":  # GeventWorker has none; Arbiter.start calls it if a worker class does
-        assert list(inspect.signature(getattr(GeventWorker, name)).parameters) == parameters
-
-
 def test_nothing_else_of_gunicorn_is_overridden() -> None:
     """A new override needs its line in the docstring, and here."""
     overridden = {name for name in vars(Worker) if hasattr(GeventWorker, name) and not name.startswith("__")}

@@ -57,7 +57,7 @@ def _operation(document: dict[str, Any], path: str, method: str, item: dict[str,
 
 def _kind(schema: dict[str, Any]) -> str:
     """How the values of a parameter are written: as one of JSON's scalars, repeated, by names of their own, as JSON."""
-    kind = schema.get("type", "string")
+    kind: str = schema.get("type", "string")
     if kind == "object":
         return "family"
     if schema.get("contentMediaType") == JSON:

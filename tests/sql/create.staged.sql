@@ -9,7 +9,22 @@ INSERT INTO resource AS r (
     object_type,
     staged_object_type,
     unnamed,
-    staged_array_of_string
+    array_of_int,
+    array_of_unique_int,
+    array_of_twonumbers,
+    array_of_float,
+    array_of_number,
+    array_of_string,
+    object_integer,
+    object_int32,
+    staged_array_of_int,
+    staged_array_of_unique_int,
+    staged_array_of_twonumbers,
+    staged_array_of_float,
+    staged_array_of_number,
+    staged_array_of_string,
+    staged_object_integer,
+    staged_object_int32
 )
 VALUES (
     %(project_key)s,
@@ -22,6 +37,21 @@ VALUES (
     %(object_type)s,
     %(staged_object_type)s,
     %(unnamed)s,
-    %(staged_array_of_string)s
+    %(array_of_int)s,
+    %(array_of_unique_int)s,
+    %(array_of_twonumbers)s,
+    %(array_of_float)s,
+    %(array_of_number)s,
+    %(array_of_string)s,
+    %(object_integer)s,
+    %(object_int32)s,
+    %(staged_array_of_int)s,
+    %(staged_array_of_unique_int)s,
+    %(staged_array_of_twonumbers)s,
+    %(staged_array_of_float)s,
+    %(staged_array_of_number)s,
+    %(staged_array_of_string)s,
+    %(staged_object_integer)s,
+    %(staged_object_int32)s
 )
 RETURNING r.created_at

@@ -9,7 +9,14 @@ INSERT INTO resource AS r (
     last_modified_by,
     object_type,
     unnamed,
-    array_of_string
+    array_of_int,
+    array_of_unique_int,
+    array_of_twonumbers,
+    array_of_float,
+    array_of_number,
+    array_of_string,
+    object_integer,
+    object_int32
 )
 VALUES (
     %(project_key)s,
@@ -21,6 +28,13 @@ VALUES (
     %(last_modified_by)s,
     %(object_type)s,
     %(unnamed)s,
-    %(array_of_string)s
+    %(array_of_int)s,
+    %(array_of_unique_int)s,
+    %(array_of_twonumbers)s,
+    %(array_of_float)s,
+    %(array_of_number)s,
+    %(array_of_string)s,
+    %(object_integer)s,
+    %(object_int32)s
 )
 RETURNING r.created_at

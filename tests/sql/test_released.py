@@ -34,7 +34,7 @@ def test_a_schema_that_they_cannot_use_is_noticed(
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url) as connection:
-        connection.execute(change)  # pyright: ignore[reportArgumentType] -- the parameters above are literals
+        connection.execute(change.encode())
     assert bool(failures(url, released.stored())) == fails
 
 

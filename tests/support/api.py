@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Flask
 from werkzeug.test import TestResponse
@@ -21,6 +21,8 @@ EXAMPLE: dict[str, Any] = {
     ],
 }
 """The example of an ObjectType in the interface."""
+
+Sent = TypeVar("Sent")
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 """A valid id that no resource has."""
@@ -91,11 +93,11 @@ def details(answer: TestResponse) -> list[str]:
     ]
 
 
-def send_concurrently(count: int, send: Callable[[int], TestResponse]) -> list[TestResponse]:
+def send_concurrently(count: int, send: Callable[[int], Sent]) -> list[Sent]:
     """The answers of ``send(0)`` to ``send(count - 1)``, which are called at the same time, each in a thread."""
     barrier = Barrier(count)
 
-    def send_after_barrier(number: int) -> TestResponse:
+    def send_after_barrier(number: int) -> Sent:
         barrier.wait(timeout=30)
         return send(number)
 

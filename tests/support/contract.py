@@ -61,7 +61,7 @@ class Contract:
         body = response.get_data()
         if not content or method == "HEAD":
             return None if method == "HEAD" or not body else "a body that is not documented"
-        media_type = content.get(response.mimetype)
+        media_type = content.get(response.mimetype or "")
         if media_type is None:
             return f"the content type {response.mimetype} is not documented"
         if response.mimetype != "application/json":

@@ -25,7 +25,7 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /pr
 def ask(conninfo: str, query: str) -> object:
     """The first value of the first row; None if there is none."""
     with psycopg.connect(conninfo, autocommit=True) as connection:
-        cursor = connection.execute(query)
+        cursor = connection.execute(query.encode())
         row = cursor.fetchone() if cursor.description else None
         return row[0] if row else None
 

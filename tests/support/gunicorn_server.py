@@ -19,6 +19,9 @@ GUNICORN = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.con
 """The command: after ``python -m gunicorn``, a binary upgrade looks for modules in gunicorn's folder first."""
 
 
+STANDIN = "tests.support.standin:application"
+
+
 class Gunicorn:
     """gunicorn with one worker, unless ``WORKERS`` says otherwise.
 
@@ -68,8 +71,10 @@ def start_gunicorn() -> Iterator[StartGunicorn]:
     """Start gunicorn around an application; it stops with the test."""
     started: list[Gunicorn] = []
 
-    def begin(application: str = "tests.support.standin:application", **arguments: str) -> Gunicorn:
-        started.append(Gunicorn(application, **arguments))
+    def begin(
+        application: str = "tests.support.standin:application", log: Path | None = None, **environment: str
+    ) -> Gunicorn:
+        started.append(Gunicorn(application, log, **environment))
         return started[-1]
 
     yield begin

@@ -104,7 +104,7 @@ class Planner:
         """
         self._plans.clear()
         with self.connection.transaction(force_rollback=True):
-            self.connection.execute(f"SET LOCAL plan_cache_mode = {mode}")  # pyright: ignore[reportArgumentType]
+            self.connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (mode,))
             self.connection.execute("SET LOCAL client_min_messages = notice")
             self.connection.execute(
                 statement.text,  # pyright: ignore[reportArgumentType] -- a text that the service has sent

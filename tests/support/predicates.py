@@ -24,7 +24,7 @@ def found(api: Api, *where: str, path: str = SORTED, **variables: str | list[str
 
 def refusals(api: Api, *where: str, **variables: str | list[str]) -> list[str]:
     """The messages of a 400 answer, without their common beginning."""
-    answer = ask(api, *where, **variables)
+    answer = ask(api, *where, path=SORTED, **variables)
     assert answer.status_code == 400, answer.text
     assert set(codes(answer)) == {"InvalidInput"}
     messages = [error["message"] for error in answer.get_json()["errors"]]

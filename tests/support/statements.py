@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 import app
@@ -61,7 +62,7 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
     statements: list[Statement] = []
 
     def record(cursor: Any, query: Any, parameters: Any) -> None:
-        text = query.as_string(cursor) if isinstance(query, psycopg.sql.Composable) else query
+        text = query.as_string(cursor) if isinstance(query, sql.Composable) else query
         text = text if isinstance(text, str) else bytes(text).decode()
         if (_TRUST in text and not trust) or _SHARE in text or current_thread().name == "leisure":
             return

@@ -44,7 +44,7 @@ class SteadyClient:
         """A request to the resources of the project."""
         authorized = {"Authorization": f"Bearer {self.token}", **headers}
         if body is None:
-            return self.target(method, self.project.resources + path, **authorized)
+            return self.target(method, self.project.resources + path, None, **authorized)
         data = json.dumps(body).encode()
         return self.target(method, self.project.resources + path, data, Content_Type="application/json", **authorized)
 

@@ -29,7 +29,7 @@ def all_schemas(of: type[StrictSchema] = StrictSchema) -> Iterator[type[StrictSc
         yield from all_schemas(schema)
 
 
-def messages(schema: StrictSchema, body: Any) -> Any:
+def messages(schema: Schema, body: Any) -> Any:
     with pytest.raises(ValidationError) as refused:
         schema.load(body)
     return refused.value.messages
@@ -71,6 +71,17 @@ def test_a_load_tells_of_all_faults_in_the_order_of_the_fields_and_of_unknown_na
     assert list(refused) == ["id", "key", "objectTypeProperty", "keys", "verzion"]
     assert refused["keys"] == ["Unknown field. Did you mean 'key'?"]
     assert refused["verzion"] == ["Unknown field. Did you mean 'version'?"]
+
+
+def test_a_negative_zero_is_the_integer_zero() -> None:
+    loaded: Any = schemas.ObjectTypeSchema().load({"arrayOfIntExample": [-0.0]})
+    assert loaded.text == '{"arrayOfIntExample":[0]}'
+    for repeated in ([0, -0.0], [-0.0, 0]):
+        assert list(messages(schemas.ObjectTypeSchema(), {"arrayOfUniqueIntExample": repeated})) != []
+
+
+def test_a_name_of_a_person_is_a_text() -> None:
+    assert messages(schemas.PersonSchema(), {"firstName": 5}) == {"firstName": ["JSON String expected."]}
 
 
 def test_of_very_many_unknown_fields_some_are_told() -> None:

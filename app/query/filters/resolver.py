@@ -3,9 +3,9 @@
 All faults are collected, so that one answer lists all of them.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar, assert_never
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
 
 from app import errors
 from app.query.fields import RESOURCE, Field, FieldType
@@ -15,7 +15,6 @@ from app.query.filters.ast import (
     FieldPath,
     Filter,
     ParsedFacet,
-    ParsedFilter,
     Path,
     Presence,
     Range,
@@ -24,7 +23,7 @@ from app.query.filters.ast import (
     Values,
 )
 from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, Terms, TooManyTerms, place
+from app.query.language import Faults, place, trees_of
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
 from app.query.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
 from app.query.predicate.values import refused_literal, unknown_field, value_of
@@ -36,25 +35,15 @@ FACETS_AT_MOST = 50
 RANGES_AT_MOST = 100
 """Ranges of a facet: one scan counts all of them, and each adds columns to it."""
 
-Reason = str | errors.Fault
-
-
-class InvalidExpressions(ValueError):
-    """Filters or facets that are invalid, with a reason for each fault; a ``Fault`` has an error code of its own."""
-
-    def __init__(self, reasons: Sequence[Reason]) -> None:
-        super().__init__("; ".join(map(str, reasons)))
-        self.reasons = tuple(reasons)
-
 
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """Parse and resolve the filters of one parameter.
 
     :raises InvalidExpressions: with every fault of every filter.
     """
-    faults = _Faults()
+    faults = Faults()
     filters: list[Filter] = []
-    for text, parsed in _parsed(texts, parse_filter, faults):
+    for text, parsed in trees_of(texts, parse_filter, terms_of_parameter(), faults):
         resolver = _Resolver(text, faults)
         target = resolver.path(parsed.path)
         if isinstance(target, FieldPath):
@@ -71,12 +60,12 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
 
     :raises InvalidExpressions: with every fault of every facet; an unknown path is ``SearchFacetPathNotFound``.
     """
-    faults = _Faults()
+    faults = Faults()
     if len(texts) > FACETS_AT_MOST:
         faults.add(f"There are {len(texts)} facets, {FACETS_AT_MOST} are accepted.")
         faults.raise_if_any()
     facets: dict[str, Facet] = {}
-    for text, parsed in _parsed(texts, parse_facet, faults):
+    for text, parsed in trees_of(texts, parse_facet, terms_of_parameter(), faults):
         facet = _Resolver(text, faults).facet(parsed)
         if facet is None:
             continue
@@ -85,43 +74,6 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         facets[facet.name] = facet
     faults.raise_if_any()
     return tuple(facets.values())
-
-
-@dataclass(slots=True)
-class _Faults:
-    reasons: list[Reason] = field(default_factory=list[Reason])
-
-    @property
-    def are_enough(self) -> bool:
-        return len(self.reasons) >= FAULTS_AT_MOST
-
-    def add(self, reason: Reason) -> None:
-        if not self.are_enough:
-            self.reasons.append(reason)
-
-    def raise_if_any(self) -> None:
-        if self.reasons:
-            raise InvalidExpressions(self.reasons)
-
-
-Parsed = TypeVar("Parsed", ParsedFilter, ParsedFacet)
-
-
-def _parsed(
-    texts: Sequence[str], parse: Callable[[str, Terms], Parsed], faults: _Faults
-) -> Generator[tuple[str, Parsed]]:
-    """Each text that is an expression, with its tree, until there are too many terms or faults."""
-    terms = terms_of_parameter()
-    for text in texts:
-        if faults.are_enough:
-            return
-        try:
-            yield text, parse(text, terms)
-        except TooManyTerms as error:
-            faults.reasons.insert(0, str(error))
-            return
-        except InvalidExpression as error:
-            faults.add(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +93,7 @@ class _Resolver:
     """Resolves one text."""
 
     text: str
-    faults: _Faults
+    faults: Faults
 
     def path(self, path: Path) -> FieldPath | _Unknown:
         known: Mapping[str, Field] = RESOURCE

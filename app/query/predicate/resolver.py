@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.query.fields import RESOURCE, Field, FieldType
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, Terms, TooManyTerms, place
+from app.query.language import Faults, Terms, TooManyTerms, place, trees_of
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -34,34 +34,20 @@ Variables = Mapping[str, Sequence[str]]
 """The values of each variable, as the query string has them."""
 
 
-class InvalidPredicates(ValueError):
-    """Predicates that are invalid, with a reason for each fault."""
-
-    def __init__(self, reasons: Sequence[str]) -> None:
-        super().__init__("; ".join(reasons))
-        self.reasons = tuple(reasons)
-
-
 def read(texts: Sequence[str], variables: Variables) -> Condition:
     """The condition that all of the predicates hold.
 
-    :raises InvalidPredicates: with every fault of every predicate.
+    :raises InvalidExpressions: with every fault of every predicate.
     """
-    faults: list[str] = []
+    faults = Faults()
     terms = terms_of_request()
     conditions: list[Condition] = []
-    for text in texts:
-        if len(faults) >= FAULTS_AT_MOST:
-            break
-        try:
-            conditions.append(_Resolver(text, variables, faults, terms).condition(parse(text, terms), RESOURCE))
-        except TooManyTerms as error:
-            faults.append(str(error))
-            break
-        except InvalidExpression as error:
-            faults.append(str(error))
-    if faults:
-        raise InvalidPredicates(faults[:FAULTS_AT_MOST])
+    try:
+        for text, tree in trees_of(texts, parse, terms, faults):
+            conditions.append(_Resolver(text, variables, faults, terms).condition(tree, RESOURCE))
+    except TooManyTerms as error:  # by the values of a variable
+        faults.add_too_many(error)
+    faults.raise_if_any()
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
 
@@ -75,7 +61,7 @@ class _Resolver:
 
     text: str
     variables: Variables
-    faults: list[str]
+    faults: Faults
     terms: Terms
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
@@ -119,7 +105,7 @@ class _Resolver:
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)
-        if row is None and len(self.faults) < FAULTS_AT_MOST:
+        if row is None and not self.faults.are_enough:
             self._fault(unknown_field(name.text, known), name.position)
         return row
 
@@ -171,5 +157,5 @@ class _Resolver:
                     found.append(value)
 
     def _fault(self, reason: str, position: int) -> None:
-        if len(self.faults) < FAULTS_AT_MOST:
-            self.faults.append(f"{reason} {place(self.text, position)}")
+        if not self.faults.are_enough:
+            self.faults.add(f"{reason} {place(self.text, position)}")

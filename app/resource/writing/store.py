@@ -17,7 +17,7 @@ from app.database.connection import Connection
 from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
-from app.resource.array_values import changed_columns
+from app.resource.array_values import array_columns
 from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed, Written
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
@@ -115,40 +115,37 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
     }
 
 
-_DOCUMENTS: tuple[tuple[LiteralString, Stage], ...] = (
-    ("object_type", Stage.CURRENT),
-    ("staged_object_type", Stage.STAGED),
-)
-"""The columns of documents, and whose they are."""
-
-
 def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that get another value, but those of times.
+    """The columns of :func:`_columns` that get another value.
 
     :param before: the resource as it was read; None if it is created.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
-    changed: dict[LiteralString, Any] = {
-        name: value for name, value in _columns(after).items() if value != old.get(name)
-    }
-    for name, stage in _DOCUMENTS:
+    return {name: value for name, value in _columns(after).items() if value != old.get(name)}
+
+
+_DOCUMENTS: dict[LiteralString, Stage] = {"object_type": Stage.CURRENT, "staged_object_type": Stage.STAGED}
+"""The columns of documents, and whose they are."""
+
+
+def _stored(changed: dict[LiteralString, Any]) -> dict[LiteralString, Any]:
+    """Columns with their values: the text of a document, and beside it the columns of its arrays."""
+    columns = changed.copy()
+    for name, stage in _DOCUMENTS.items():
         if name in changed:
-            was, becomes = old.get(name) or ObjectType(), changed[name] or ObjectType()
-            changed[name] = None if changed[name] is None else becomes.text
-            changed |= changed_columns(was, becomes, stage)
-    return changed
+            document: ObjectType | None = changed[name]
+            columns[name] = None if document is None else document.text
+            columns |= array_columns(document, stage)
+    return columns
 
 
-def _new_texts(before: Resource | None, after: Resource | NewResource) -> Generator[Sequence[str]]:
-    """The texts that a search looks at, by the values that contain them, of values that were not there before."""
-    known = [] if before is None else [before.current, before.staged]
-    known_objects = {content.object_type for content in known}
-    known_properties = {None, *(content.some_property for content in known)}
-    for content in dict.fromkeys((after.current, after.staged)):
-        if content.object_type not in known_objects:
-            yield content.object_type.items(SEARCHED)
-        if content.some_property is not None and content.some_property not in known_properties:
-            yield (content.some_property,)
+def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
+    """The texts that a search looks at, by the values that contain them, of the columns that change."""
+    for name, value in changed.items():
+        if isinstance(value, ObjectType):
+            yield value.items(SEARCHED)
+        elif name in ("some_property", "staged_some_property") and value is not None:
+            yield (value,)
 
 
 # Functions
@@ -219,11 +216,12 @@ def save(
     :raises Overtaken: if another write has taken its key, or the place of the unnamed resource.
     :raises ApiError: 400 if it gets a key that another resource has.
     """
-    columns = _changed(before, after)
-    if before is not None and not columns:
+    changed = _changed(before, after)
+    if before is not None and not changed:
         return Written(before)
+    columns = _stored(changed)
     project_key, at = caller.project_key, caller.world.write_time()
-    words = _word_cache.new_words(connection, project_key, _new_texts(before, after))
+    words = _word_cache.new_words(connection, project_key, _texts(changed))
     build = _insert if before is None else _update
     statement = build(tuple(columns), dated=at is not None, notes_text=bool(words))
     resource_id = caller.world.resource_id(connection, project_key) if before is None else before.id

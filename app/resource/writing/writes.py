@@ -160,21 +160,20 @@ def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
 
 
 def _written(database: Database, write: Write) -> Written:
-    project_key = write.caller.project_key
-    written = _until_done(database, project_key, lambda connection, locks: _attempt(connection, write, locks=locks))
+    project_key, target = write.caller.project_key, write.target
+
+    def attempt(connection: Connection, locks: bool) -> Written | None:
+        """Find, decide, write; None if another write came in between."""
+        found = None if target is None else store.find(connection, project_key, target, locks=locks)
+        may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
+        has_others = may_have_others and store.has_without_key(connection, project_key)
+        after = rules.decide(found, write, has_others=has_others)
+        return store.save(connection, write.caller, found, after)
+
+    written = _until_done(database, project_key, attempt)
     if written.leaves_text:
         database.leisure.add(project_key, index_texts)
     return written
-
-
-def _attempt(connection: Connection, write: Write, *, locks: bool) -> Written | None:
-    """Find, decide, write; None if another write came in between."""
-    project_key, target = write.caller.project_key, write.target
-    found = None if target is None else store.find(connection, project_key, target, locks=locks)
-    may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
-    has_others = may_have_others and store.has_without_key(connection, project_key)
-    after = rules.decide(found, write, has_others=has_others)
-    return store.save(connection, write.caller, found, after)
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
-from app.query.object_fields import OBJECT_FIELDS, TEXT
+from app.query.object_fields import OBJECT_FIELDS
 from app.sandbox.analysis import repetitions
 from app.sandbox.analysis.clients import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
 from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, Look
@@ -182,7 +182,7 @@ def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for row in OBJECT_FIELDS:
         for index, item in enumerate(_listed(fields.get(row.name))):
             path = f"objectTypeProperty -> {row.name} -> {index}"
-            if row.type is not None and row.type is not TEXT:
+            if row.type is not None and not row.type.is_text:
                 yield path, item
             members = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
             yield from ((f"{path} -> {name}", value) for name, value in members.items())

@@ -16,7 +16,7 @@ from flask import Flask, Request, Response, g
 
 from app import errors
 from app.database.pool import Database
-from app.http.failures import error_answered
+from app.http.error_answers import error_answered
 from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view

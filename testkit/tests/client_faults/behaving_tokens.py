@@ -115,7 +115,7 @@ async def _replaces_the_given(self: Any, send: Any, *_: Any) -> Any:
 fault("a token that was given is replaced", "C-err-4 C-do-7")(answering(_replaces_the_given))
 
 
-async def _renews_without_end(self: Any, send: Any, *_: Any) -> Any:
+async def _renews_without_end(self: Any, send: Any, *_given: Any) -> Any:
     response = await send()
     for _ in range(3):
         if response.status_code != 401 or self.opened["token"] is not None:

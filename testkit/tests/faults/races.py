@@ -49,7 +49,7 @@ def a_concurrent_change_is_lost(planted: Planted) -> None:
 
     def save(method: Any, connection: Any, caller: Any, before: Any, after: Any) -> Any:
         if before is not None and crowd and next(numbers) % 2:
-            return store.Stored(after)
+            return store.Written(after)
         return method(connection, caller, before, after)
 
     planted.wrap(store, "save", save)

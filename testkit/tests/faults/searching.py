@@ -96,7 +96,8 @@ def ranges(answer: Answer) -> Iterator[Any]:
 
 def words(result: Result) -> list[str]:
     """The words of a result."""
-    return " ".join([*result.get("arrayOfStringExample", []), result.get("someProperty", "")]).lower().split()
+    texts: list[str] = [*result.get("arrayOfStringExample", []), result.get("someProperty", "")]
+    return " ".join(texts).lower().split()
 
 
 def distance(one: str, other: str) -> int:

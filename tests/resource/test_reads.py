@@ -1,0 +1,70 @@
+"""Reads of one resource and of the list: odd paths, odd numbers, and that both write a resource in the same way."""
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import TokenFor
+from tests.support.api import Api, codes
+
+
+@pytest.mark.parametrize("path", ["%FF", "key=%FF", "%00", "key=%ED%A0%80", "%ED%A0%80", 5000 * "x"])
+def test_get_with_an_undecodable_or_overlong_path_is_404(api: Api, path: str) -> None:
+    answer = api.get(f"/{path}")
+    assert answer.status_code == 404
+    assert codes(answer) == ["ResourceNotFound"]
+
+
+def test_a_resource_alone_is_written_as_it_is_in_a_page(api: Api, token_for: TokenFor, app: Flask) -> None:
+    """One is made by Python, the other by PostgreSQL."""
+    author = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id='c"\\\u0001\u007fäß\u2028😀'))
+    created = author.create({"arrayOfFloatExample": [1e-300, -0.0, 0.5], "arrayOfStringExample": ['a"\\\n']})
+    text = "".join(map(chr, [*range(1, 0x100), 0x2028, 0x2029, 0xFFFD, 0x1F600]))
+    author.update(created, {"action": "changeSomeProperty", "someProperty": text})
+    api.create({}, key="with-a-key_1")
+    page = api.get("/sorted-query-parameters?sort=id").text
+    for resource in api.get("/sorted-query-parameters?sort=id").get_json()["results"]:
+        assert api.get(f"/{resource['id']}").text in page
+
+
+def found(api: Api, **query: Any) -> set[str]:
+    """The keys of the resources that a query finds."""
+    answer = api.get(query_string=query)
+    assert answer.status_code == 200, answer.text
+    page = answer.get_json()
+    assert page["count"] == page["total"] == len(page["results"])
+    return {result["key"] for result in page["results"]}
+
+
+def test_faults_within_the_wrapper_of_object_parameter_are_told_with_their_path(api: Api) -> None:
+    answer = api.get(query_string={"objectParameter": '{"objectTypeProperty": {"arrayOfIntExample": [1, "x"]}}'})
+    assert answer.get_json()["message"] == (
+        "Malformed parameter: objectParameter: objectTypeProperty -> arrayOfIntExample -> 1: "
+        "JSON Number without a fraction expected."
+    )
+
+
+def test_a_number_of_many_digits_beside_a_fault_of_syntax_in_object_parameter_is_400(api: Api) -> None:
+    answer = api.get(query_string={"objectParameter": f'{{"arrayOfIntExample": [{"9" * 4301}]'})
+    assert answer.status_code == 400
+    assert answer.get_json()["message"].startswith(
+        "Malformed parameter: objectParameter: A JSON object is expected. Expecting ',' delimiter (line 1, column "
+    )
+
+
+def test_list_finds_a_number_beyond_int64_by_the_literal_it_was_created_with(api: Api) -> None:
+    literal = "9223372036854775809"
+    stored = {"arrayOfFloatExample": [int(literal)], "arrayOfNumberNoDefaultsExample": [int(literal)]}
+    api.create(stored, key="huge")
+    assert found(api, floatParameter=literal) == {"huge"}
+    assert found(api, withMarkdownDescription=literal) == {"huge"}
+    assert found(api, objectParameter=json.dumps(stored)) == {"huge"}
+
+
+def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
+    api.create({"arrayOfFloatExample": [-0.0], "arrayOfIntExample": [0]}, key="zero")
+    for name in ("floatParameter", "integerParameter"):
+        for literal in ("0", "-0", "0.0", "-0.0", "0e5"):
+            assert found(api, **{name: literal}) == {"zero"}

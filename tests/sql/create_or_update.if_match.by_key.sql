@@ -1,9 +1,0 @@
-UPDATE resource r
-SET
-    version = %(version)s,
-    object_type = %(object_type)s,
-    array_of_int = %(array_of_int)s,
-    array_of_string = %(array_of_string)s,
-    last_modified_at = date_trunc('milliseconds', now())
-WHERE r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s
-RETURNING r.last_modified_at
