@@ -28,10 +28,11 @@ def has_hung_up(client: Any) -> bool:
 
     :param client: a socket, or what has its descriptor.
     """
-    if client is None or client.fileno() < 0:
+    descriptor = -1 if client is None else client.fileno()
+    if descriptor < 0:
         return False
     waiting = _poll()
-    waiting.register(client.fileno(), _HUNG_UP)
+    waiting.register(descriptor, _HUNG_UP)
     return bool(waiting.poll(0))
 
 

@@ -20,7 +20,7 @@ from app.sandbox.api.guard import Guard
 from app.sandbox.api.parts import Parts
 from app.sandbox.connections import Connections
 from app.sandbox.faults.hooks import Hooks
-from app.sandbox.journal.journal import Journal, Shelf
+from app.sandbox.journal.journal import Shelf
 from app.sandbox.journal.redaction import Secrets
 from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
@@ -54,14 +54,14 @@ class Sandbox(Extension):
         self.shelf = Shelf(own.journal_mib * 1024 * 1024)
         self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
         self.runs = Runs(own.run_ttl_s)
-        self.projects = Projects(database, settings, self.runs, self._begin_journal, self.shelf.end)
+        self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
         self.worlds = SandboxWorlds(self.projects.registry)
         self._hooks: Hooks | None = None
         self._stopped = threading.Event()
 
-    def _begin_journal(self, project_key: str, client_id: str) -> tuple[Journal, Observer]:
+    def _make_observer(self, project_key: str, client_id: str) -> Observer:
         journal = self.shelf.begin(Secrets(*self._secrets))
-        return journal, Observer(project_key, client_id, journal, self._known)
+        return Observer(project_key, client_id, journal, self._known)
 
     @property
     def methods(self) -> dict[str, frozenset[str]]:
@@ -79,8 +79,8 @@ class Sandbox(Extension):
     def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
         """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
         another one by now."""
-        decision = g.get("sandbox") if has_request_context() else None
-        pinned = None if decision is None else decision.project
+        exchange = g.get("sandbox") if has_request_context() else None
+        pinned = None if exchange is None else exchange.project
         found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
         return None if found is None else self.projects.writing(found, lane)
 

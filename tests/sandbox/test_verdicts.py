@@ -12,6 +12,8 @@ import pytest
 
 from app.sandbox.analysis.findings import FINDINGS
 from app.sandbox.journal.entry import Entry
+from app.sandbox.journal.journal import KEPT, Journal, Shelf
+from app.sandbox.journal.redaction import Secrets
 from tests.support.journals import BEGAN, findings_of, recovery_of, replayed, sent
 
 ONE = "018cc251-f400-7000-8000-000000000001"
@@ -310,6 +312,20 @@ def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
     assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
 
 
+def test_a_failure_is_remembered_when_the_journal_has_dropped_it_and_its_texts_are_not() -> None:
+    refused = sent(0, UPDATE, 409, body=version(1))
+    reads = [sent(0.1 + at / 100, f"GET /{ONE}", answer=PAGE) for at in range(KEPT)]
+    again = sent(11, UPDATE, 409, body=version(1))
+    assert findings_of([refused, *reads, again]) == [(KEPT + 2, "staleVersionRepeated")]
+    journal = Journal(Shelf(2**20), Secrets())
+    for each in (refused, *reads):
+        journal.begin(each)
+        journal.end(each)
+    assert (refused.target, refused.request.body, refused.status) == ("", b"", 409)
+    assert reads[-1].answer is not None
+    assert reads[-1].answer.body
+
+
 def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None:
     scene = [
         sent(0, "POST ", None, body=CREATE, on=1),
@@ -322,7 +338,7 @@ def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None
 def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
     scene = [sent(0, status=503, retry_after=2, on=1, pending={2: 1}), sent(0.01, on=2)]
     journal, _ = replayed(scene)
-    assert [entry.findings for entry in journal.after(0)] == [[], []]
+    assert [entry.findings for entry in journal.after(0)] == [(), ()]
 
 
 # Recovery

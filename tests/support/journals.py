@@ -127,7 +127,7 @@ def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
     counts: Counter[int] = Counter()
     events: list[tuple[float, int, Entry]] = []
     sockets: list[socket.socket] = []
-    fresh = [replace(each, findings=[], is_judged=False, is_beside=False) for each in scene]
+    fresh = [replace(each, findings=(), is_judged=False, is_beside=False) for each in scene]
     for each in sorted(fresh, key=lambda one: one.arrived_at):
         if each.connection is not None:
             counts[each.connection[0]] += 1
@@ -141,11 +141,9 @@ def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
             events.append((each.ended_at, 0, each))
     for _, begins, each in sorted(events, key=lambda event: event[:2]):
         if begins:
-            journal.begin(each)
             observer.begin(each)
         else:
             observer.end(each)
-            journal.end(each)
     tally = observer.tally()
     for each in sockets:
         each.close()

@@ -2,7 +2,7 @@
 
 Their order is that of their arrival, over whatever connections: runtimes alternate between connections, or open one for
 each request. Requests that overlap may come from several threads, so a sequence is judged only while none of the
-client's requests is under way beside another (:meth:`Client.is_calm_since`).
+client's requests is under way beside another (:meth:`Client.may_follow`).
 
 The requests of threads need not overlap, but their connections tell. A program that sends one request after the other
 opens no connection before it has the answer on the one before, and needs at most two: Node.js takes turns. So a request
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.http.hangups import has_hung_up
-from app.sandbox.analysis.look import TOKEN_OPERATION, Look, Past
+from app.sandbox.analysis.look import TOKEN_OPERATION, Look
 from app.sandbox.analysis.recovery import Chains
 from app.sandbox.journal.entry import Entry
 
@@ -26,14 +26,14 @@ _QUIET_S = 1.0
 """So long after two requests have overlapped, the client is taken for one with several threads."""
 
 _PATIENCE_S = 0.05
-"""A client that gives up sooner is taken for one that sends requests beside one another. To look at the connections of
-all requests under way took 5 % of a get on 16 connections."""
+"""A client that gives up sooner is taken for one that sends requests beside one another. It is looked no more often:
+to look at the connections of all requests under way with each request took 5 % of a get on 16 connections."""
 
 _IDLE_S = 3.0
 """Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
 
 _REMEMBERED = 200
-"""The last requests of so many calls, and of so many aims."""
+"""Failures of so many calls, and of so many aims."""
 
 _OTHERS = 1
 """Open connections that a program with one thread has at most beside the one that it uses."""
@@ -43,16 +43,12 @@ _OTHERS = 1
 class Grant:
     """A token that was issued.
 
-    :param began: when it was asked for.
-    :param at: the same by the project's clock.
     :param asked: the scope that was asked for.
     """
 
-    began: float
-    at: float
+    request: Look
     lifetime_s: float
     asked: str
-    connection: int | None
     uses: int = 0
     """Requests before the next token."""
     was_refused: bool = False
@@ -68,20 +64,20 @@ class Page:
     used: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Before:
     """What is known for certain of the client before a request. All is None if it may have several threads.
 
-    :param same: the same request, which the client sent before.
-    :param aim: what the client sent before for the same aim.
+    :param same: the same request, which the client sent before, if it failed.
+    :param aim: what the client sent before for the same aim, if it failed.
     :param last: the request before.
     :param grants: tokens in a row, the newest last.
     :param new_connections: new connections in a row, this one included.
     """
 
-    same: Past | None = None
-    aim: Past | None = None
-    last: Past | None = None
+    same: Look | None = None
+    aim: Look | None = None
+    last: Look | None = None
     grants: tuple[Grant, ...] = ()
     new_connections: int = 0
 
@@ -98,10 +94,14 @@ class Client:
         self._idle: dict[int, Any] = {}
         """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
         self._under_way: dict[int, Entry] = {}
+        self._looked_at = float("-inf")
+        """When it was last looked which of these are given up."""
         self._overlapped_at = float("-inf")
-        self._last: Past | None = None
-        self._calls: dict[bytes, Past] = {}
-        self._aims: dict[bytes, Past] = {}
+        self._last: Look | None = None
+        self._calls: dict[bytes, Look] = {}
+        """The last request of each call, if it failed."""
+        self._aims: dict[bytes, Look] = {}
+        """The same of each aim."""
         self._grants: deque[Grant] = deque(maxlen=GRANTS_REMEMBERED)
         self._new_connections = 0
 
@@ -110,10 +110,12 @@ class Client:
 
         :return: those before it whose answer the client does not wait for any more: it has closed their connections.
         """
+        gone: list[Entry] = []
         patient_since = entry.arrived_at - _PATIENCE_S
-        gone = [
-            each for each in self._under_way.values() if each.arrived_at <= patient_since and has_hung_up(each.client)
-        ]
+        if self._looked_at <= patient_since:
+            self._looked_at = entry.arrived_at
+            old = [each for each in self._under_way.values() if each.arrived_at <= patient_since]
+            gone = [each for each in old if has_hung_up(each.client)]
         for each in gone:
             each.client_gone = True
             del self._under_way[each.number]
@@ -131,7 +133,7 @@ class Client:
         """Count a request as one beside others if its new connection shows several threads."""
         last = self._last
         if last is not None and not last.is_lost and entry.opened_at is not None:
-            entry.is_beside |= entry.opened_at <= last.answered
+            entry.is_beside |= entry.opened_at <= last.entry.answered_at
         self._idle = {each: client for each, client in self._idle.items() if _is_open(client)}
         entry.is_beside |= len(self._idle) > _OTHERS
 
@@ -143,23 +145,15 @@ class Client:
         if entry.is_beside:
             self._overlapped_at = max(self._overlapped_at, entry.ended_at)
 
-    def is_calm_since(self, moment: float) -> bool:
-        """Whether no requests have overlapped since, or shortly before."""
-        return self._overlapped_at < moment - _QUIET_S
-
-    def may_follow(self, look: Look, began: float, connection: int | None) -> bool:
-        """Whether the same thread has sent a request and an earlier one, for certain.
-
-        :param began: when the earlier one arrived.
-        :param connection: that of the earlier one.
-        """
-        if look.entry.is_beside or not self.is_calm_since(began):
+    def may_follow(self, look: Look, before: Look) -> bool:
+        """Whether the same thread has sent a request and an earlier one, for certain."""
+        # Shortly after two requests have overlapped, others may come from the same threads.
+        if look.entry.is_beside or self._overlapped_at >= before.began - _QUIET_S:
             return False
-        return connection == look.connection or not self._has_more_than(_OTHERS, look.connection)
-
-    def _has_more_than(self, number: int, beside: int | None) -> bool:
-        """Whether so many connections are open beside one."""
-        return sum(each != beside and _is_open(client) for each, client in self._idle.items()) > number
+        if before.connection == look.connection:
+            return True
+        others = sum(each != look.connection and _is_open(client) for each, client in self._idle.items())
+        return others <= _OTHERS
 
     def before(self, look: Look) -> Before:
         """What is known of the client before a request that has ended."""
@@ -167,36 +161,38 @@ class Client:
         if look.entry.is_beside:
             return Before(new_connections=new_connections)
 
-        def certain(past: Past | None) -> Past | None:
-            if past is None or not self.may_follow(look, past.began, past.connection):
-                return None
-            return past if look.is_reaction_to(past) else None
+        def certain(before: Look | None) -> Look | None:
+            is_certain = before is not None and self.may_follow(look, before) and look.is_reaction_to(before)
+            return before if is_certain else None
 
         return Before(
-            certain(self._calls.get(look.call)),
-            certain(self._aims.get(look.aim)),
+            certain(self._calls.get(look.call)) if self._calls else None,
+            certain(self._aims.get(look.aim)) if self._aims else None,
             certain(self._last),
-            tuple(grant for grant in self._grants if self.may_follow(look, grant.began, grant.connection)),
+            tuple(each for each in self._grants if self.may_follow(look, each.request)) if is_grant(look) else (),
             new_connections,
         )
 
-    def remember(self, look: Look, past: Past, before: Before) -> None:
+    def remember(self, look: Look, before: Before) -> None:
         """Remember a request.
 
         :param before: what was known before it.
         """
-        self._last = past
+        self._last = look
         self._new_connections = before.new_connections
-        _remember(self._calls, past.call, past)
-        _remember(self._aims, past.aim, past)
+        if look.has_failed or self._calls or self._aims:
+            _remember(self._calls, look.call, look)
+            _remember(self._aims, look.aim, look)
         if is_grant(look):
             answer = look.answer_json
             lifetime_s = float(answer.get("expires_in", 0)) if isinstance(answer, dict) else 0.0
-            self._grants.append(Grant(past.began, look.project_time, lifetime_s, scope_asked(look), past.connection))
-        elif self._grants and past.operation != TOKEN_OPERATION:
+            self._grants.append(Grant(look, lifetime_s, scope_asked(look)))
+        elif self._grants and look.is_resource:
             self._grants[-1].uses += 1
-            if past.status in (401, 403):
+            if look.status in (401, 403):
                 self._grants[-1].was_refused = True
+        if look.has_failed:
+            look.drop_texts()
 
     def _connections_in_a_row(self, look: Look) -> int:
         """New connections in a row, each opened although the one before could be used."""
@@ -205,11 +201,10 @@ class Client:
             return 0
         if (
             last is None
-            or not self.may_follow(look, last.began, last.connection)
-            or not last.answered <= (look.began if opened_at is None else opened_at)
-            or look.began - last.answered >= _IDLE_S
-            or last.is_lost
-            or (last.status or 500) >= 400
+            or not self.may_follow(look, last)
+            or last.entry.answered_at > (look.began if opened_at is None else opened_at)
+            or look.began - last.entry.answered_at >= _IDLE_S
+            or last.has_failed
             or not last.keeps_connection
             or not look.keeps_connection
         ):
@@ -221,12 +216,13 @@ def _is_open(client: Any) -> bool:
     return client.fileno() >= 0 and not has_hung_up(client)
 
 
-def _remember(remembered: dict[bytes, Past], key: bytes, past: Past) -> None:
-    """Remember the last request of a key, and forget the key that was met longest ago if there are too many."""
+def _remember(remembered: dict[bytes, Look], key: bytes, look: Look) -> None:
+    """Remember the last request of a key if it failed; of too many, forget the one that was met longest ago."""
     remembered.pop(key, None)
-    remembered[key] = past
-    if len(remembered) > _REMEMBERED:
-        del remembered[next(iter(remembered))]
+    if look.has_failed:
+        remembered[key] = look
+        if len(remembered) > _REMEMBERED:
+            del remembered[next(iter(remembered))]
 
 
 def is_grant(look: Look) -> bool:

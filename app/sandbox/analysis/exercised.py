@@ -62,50 +62,49 @@ def names_in(document: Mapping[str, Any]) -> Names:
 _NOTATIONS = ("key=", "%2F", "var.*", "text.*", "repetition", "forms", "Prefer")
 
 
-def _notations_in(look: Look) -> Iterator[str]:
-    if "/key=" in look.path:
-        yield "key="
-    if "%2f" in look.path.lower():
-        yield "%2F"
-    if "prefer" in look.headers:
-        yield "Prefer"
-    if look.parameters:
-        names = [name for name, _ in look.parameters]
-        yield from (f"{family}*" for family in _FAMILIES if any(name.startswith(family) for name in names))
-        if len(names) != len(set(names)):
-            yield "repetition"
-        if look.is_resource and look.form:
-            yield "forms"
-
-
 _FAMILIES = {"var.": "var.<name>", "text.": "text.<language>"}
 _HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", "prefer": "Prefer"}
 
 
-def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
+def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
     """What one request has exercised: kind and name.
 
     :param known: by kind.
     """
-    operation = look.operation
+    operation, status, headers = look.operation, look.status, look.headers
+    made: list[tuple[str, str]] = []
     if operation is not None:
-        yield "operations", operation
-        parameters = known["parameters"]
-        names = {_public(name) for name, _ in look.parameters} if look.parameters else set[str]()
-        names |= {public for name, public in _HEADER_PARAMETERS.items() if name in look.headers}
-        for name in names:
-            if (found := f"{operation}.{name}") in parameters:
-                yield "parameters", found
-    for name in _notations_in(look):
-        yield "notations", name
-    if look.status is not None and not look.is_lost:
-        yield "statuses", str(look.status)
-        for code in look.error_codes:
-            yield "errors", code
-    if operation in LISTS and look.status == 200:
+        made.append(("operations", operation))
+    if look.parameters or not headers.keys().isdisjoint(_HEADER_PARAMETERS):
+        given = {_public(name) for name, _ in look.parameters}
+        given |= {public for name, public in _HEADER_PARAMETERS.items() if name in headers}
+        names = [f"{operation}.{name}" for name in given]
+        made += [("parameters", name) for name in names if name in known["parameters"]]
+    if "/key=" in look.path:
+        made.append(("notations", "key="))
+    if "%2f" in look.path.lower():
+        made.append(("notations", "%2F"))
+    if "prefer" in headers:
+        made.append(("notations", "Prefer"))
+    if look.parameters:
+        made += [("notations", name) for name in _notations_in(look)]
+    if status is not None and not look.is_lost:
+        made.append(("statuses", str(status)))
+        made += [("errors", code) for code in look.error_codes]
+    if operation in LISTS and status == 200:
         operators = {each for name, value in look.parameters for each in _operators_in(name, value)}
-        for each in operators:
-            yield "operators", each
+        made += [("operators", each) for each in operators]
+    return made
+
+
+def _notations_in(look: Look) -> Iterator[str]:
+    """The notations of parameters."""
+    names = [name for name, _ in look.parameters]
+    yield from (f"{family}*" for family in _FAMILIES if any(name.startswith(family) for name in names))
+    if len(names) != len(set(names)):
+        yield "repetition"
+    if look.is_resource and look.form:
+        yield "forms"
 
 
 def _public(name: str) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 from app.query.object_fields import OBJECT_FIELDS
 from app.sandbox.analysis import repetitions
 from app.sandbox.analysis.clients import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
-from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, Look, Past
+from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, Look
 from app.values.strict_json import is_utf8
 
 _OFFSET_AT_MOST = 10_000
@@ -104,7 +104,7 @@ def _token_renewed_early(before: Before, entry: Look) -> str | None:
     if not is_grant(entry) or not before.grants:
         return None
     grant = before.grants[-1]
-    left = grant.lifetime_s - (entry.project_time - grant.at)
+    left = grant.lifetime_s - (entry.project_time - grant.request.project_time)
     if grant.uses < 2 or not _is_good(grant, entry) or left < grant.lifetime_s / 2:
         return None
     return f"The token before is valid for another {left / 3600:.0f} h."
@@ -115,22 +115,22 @@ def _is_good(grant: Grant, entry: Look) -> bool:
         not grant.was_refused
         and grant.lifetime_s >= _LASTING_S
         and grant.asked == scope_asked(entry)
-        and entry.project_time < grant.at + grant.lifetime_s - 60
+        and entry.project_time < grant.request.project_time + grant.lifetime_s - 60
     )
 
 
 # Repetitions
 
 
-def _after_same(look: Callable[[Past, Look], str | None]) -> Finds:
+def _after_same(look: Callable[[Look, Look], str | None]) -> Finds:
     return lambda before, entry: None if before.same is None else look(before.same, entry)
 
 
-def _after_aim(look: Callable[[Past, Look], str | None]) -> Finds:
+def _after_aim(look: Callable[[Look, Look], str | None]) -> Finds:
     return lambda before, entry: None if before.aim is None else look(before.aim, entry)
 
 
-def _after_last(look: Callable[[Past, Look], str | None]) -> Finds:
+def _after_last(look: Callable[[Look, Look], str | None]) -> Finds:
     return lambda before, entry: None if before.last is None else look(before.last, entry)
 
 
@@ -166,7 +166,7 @@ _WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
 def _number_as_text(_: Before, entry: Look) -> str | None:
     if entry.operation not in _WITH_NUMBERS or not isinstance(entry.json, dict):
         return None
-    for path, value in _numbers_of(cast("dict[str, Any]", entry.json)):
+    for path, value in _numbers_of(entry.members):
         if isinstance(value, str) and _NUMBER.fullmatch(value):
             return f"{path} is the text {json.dumps(value)}."
     return None
@@ -211,6 +211,8 @@ _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-
 
 
 def _needless_encoding(_: Before, entry: Look) -> str | None:
+    if "%" not in entry.target:
+        return None
     path, _question, query = entry.target.partition("?")
     encoded = [_NEEDLESS.search(segment) for segment in path.split("/") if _DOTS.fullmatch(segment) is None]
     encoded += [each for each in _NEEDLESS.finditer(query) if each[0].upper() not in _OF_FORMS]
@@ -260,8 +262,10 @@ def _deep_offset(_: Before, entry: Look) -> str | None:
 
 
 def _retired_header(_: Before, entry: Look) -> str | None:
-    found = next((name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-")), None)
-    return None if found is None else f"{found} is not read any more."
+    if not [name for name in entry.headers if name.startswith("x-vrap-")]:
+        return None
+    found = next(name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-"))
+    return f"{found} is not read any more."
 
 
 def _body_on_get(_: Before, entry: Look) -> str | None:

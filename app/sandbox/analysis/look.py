@@ -1,9 +1,8 @@
-"""Entries of the journal as analysis reads them: derived values when they are asked for, and what is remembered."""
+"""Entries of the journal as analysis reads them: values are derived when they are asked for."""
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -40,129 +39,76 @@ _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers that proxies add."""
 
-_REMEMBERED_CHARACTERS = 200
-"""Of a version that is a text: a longer one is not remembered."""
+_VERSION_AT_MOST = 200
+"""Characters of a version that is a text."""
 
 _BACKLOG_S = 0.02
 """A connection that is accepted so soon after others were waiting may have been one of them."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Past:
-    """What is remembered of a request: an entry without its texts."""
-
-    number: int
-    operation: str | None
-    method: str
-    path: str
-    call: bytes
-    aim: bytes
-    headers: bytes | None
-    """A hash of them; None unless the request was refused for what it is."""
-    status: int | None
-    began: float
-    answered: float
-    ended: float
-    version: Any
-    trouble: str | None
-    is_lost: bool
-    is_ordered: bool
-    was_carried_out: bool
-    retry_after: int | None
-    token: str | None
-    authorization: str
-    connection: int | None
-    keeps_connection: bool
-    ids: tuple[str, ...]
-    """By which a client can look for what a lost write has done: those that it sent, or was told."""
-    key: str | None
-    pending: Mapping[int, int]
-    had_backlog: bool
-    in_row: int = 1
-    """The same request was refused so many times in a row."""
+_TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
+"""The members of a look that may be long."""
 
 
-@dataclass(frozen=True)
 class Look:
-    """An entry, looked at."""
+    """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
 
-    entry: Entry
+    :ivar in_row: the same request was refused so many times in a row.
+    """
 
-    @property
-    def number(self) -> int:
-        return self.entry.number
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.number = entry.number
+        self.operation = entry.operation
+        self.method = entry.method
+        self.target = entry.target
+        self.began = entry.arrived_at
+        self.path, _, self._query = entry.target.partition("?")
+        """The raw path."""
+        self.connection = None if entry.connection is None else entry.connection[0]
+        """The number of its connection."""
+        self.in_row = 1
+        # The answer
+        self.status = entry.status
+        """None: there was no answer."""
+        self.does: Sequence[str] = () if entry.rule is None else entry.rule["does"]
+        """What was done on order."""
+        self.is_lost = entry.answer is None or entry.client_gone or not _LOST_BY.isdisjoint(self.does)
+        """Whether the client had no whole answer: nothing, a part, or it had gone."""
+        self.has_failed = self.is_lost or (self.status or 0) >= 400
+        self.trouble = self._trouble() if self.has_failed else None
+        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
 
-    @property
-    def operation(self) -> str | None:
-        return self.entry.operation
+    def _trouble(self) -> str | None:
+        if self.is_lost:
+            return "lost"
+        # A token endpoint that refuses credentials is no trouble that a client could recover from.
+        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
+            return None
+        return str(self.status) if str(self.status) in TROUBLES else None
 
-    @property
-    def method(self) -> str:
-        return self.entry.method
+    def drop_texts(self) -> None:
+        """Keep only what later requests are compared with."""
+        _ = self.call, self.aim, self.version, self.ids_named, self.key_named
+        _ = self.authorization, self.header_hash, self.retry_after
+        for text in _TEXTS:
+            self.__dict__.pop(text, None)
 
-    @property
-    def target(self) -> str:
-        return self.entry.target
-
-    @property
-    def status(self) -> int | None:
-        return self.entry.status
-
-    @property
-    def began(self) -> float:
-        return self.entry.arrived_at
-
-    def is_reaction_to(self, before: Past) -> bool:
+    def is_reaction_to(self, before: "Look") -> bool:
         """Whether the client may have sent this because of what became of another request."""
-        connection = self.entry.connection
-        if connection is not None and connection[0] in before.pending:
-            return before.pending[connection[0]] != connection[1]  # it had arrived before the answer was sent
-        waited = before.had_backlog and self.is_first_on_connection
-        if waited and (self.entry.opened_at or self.began) - before.ended < _BACKLOG_S:
+        connection, other = self.entry.connection, before.entry
+        if connection is not None and other.pending and connection[0] in other.pending:
+            return other.pending[connection[0]] != connection[1]  # it had arrived before the answer was sent
+        waited = other.had_backlog and self.is_first_on_connection
+        if waited and (self.entry.opened_at or self.began) - other.ended_at < _BACKLOG_S:
             return False
-        return self.began > (before.began if before.is_lost else before.answered)
-
-    def past(self) -> Past:
-        """What is remembered of it."""
-        version = self.version
-        ids, key = self.named if self.is_lost and self.method not in ("GET", "HEAD") else ((), None)
-        return Past(
-            number=self.number,
-            operation=self.operation,
-            method=self.method,
-            path=self.path,
-            call=self.call,
-            aim=self.aim,
-            headers=self.header_hash if self.status in REFUSALS else None,
-            status=self.status,
-            began=self.began,
-            answered=self.entry.answered_at,
-            ended=self.entry.ended_at,
-            version=None if isinstance(version, str) and len(version) > _REMEMBERED_CHARACTERS else version,
-            trouble=self.trouble,
-            is_lost=self.is_lost,
-            is_ordered=self.is_ordered,
-            was_carried_out=self.was_carried_out,
-            retry_after=self.retry_after,
-            token=self.token,
-            authorization=self.headers.get("authorization", ""),
-            connection=self.connection,
-            keeps_connection=self.keeps_connection,
-            ids=ids,
-            key=key,
-            pending=self.entry.pending,
-            had_backlog=self.entry.had_backlog,
-        )
+        return self.began > (before.began if before.is_lost else other.answered_at)
 
     # The request
 
-    @cached_property
-    def path(self) -> str:
-        """The raw path."""
-        return self.target.partition("?")[0]
-
-    @cached_property
+    @property
     def decoded_path(self) -> str:
+        """The path as the service understands it."""
         return unquote(self.path)
 
     @property
@@ -175,20 +121,15 @@ class Look:
         """The time of the project's clock, in seconds since 1970."""
         return self.began if self.entry.project_time is None else self.entry.project_time
 
-    @cached_property
+    @property
     def headers(self) -> Mapping[str, str]:
         """The request's headers by their names in lower case; of repeated ones the last."""
-        return {name.lower(): value for name, value in self.entry.request.pairs()}
+        return self.entry.request.by_name()
 
-    @property
-    def token(self) -> str | None:
-        """The id of its token, if that was valid."""
-        return None if self.entry.token is None else self.entry.token.token_id
-
-    @property
-    def connection(self) -> int | None:
-        """The number of its connection."""
-        return None if self.entry.connection is None else self.entry.connection[0]
+    @cached_property
+    def authorization(self) -> str:
+        """The header of that name; empty if there is none."""
+        return self.headers.get("authorization", "")
 
     @property
     def is_first_on_connection(self) -> bool:
@@ -204,23 +145,17 @@ class Look:
             and _PROXIES.isdisjoint(self.headers)
         )
 
-    @cached_property
-    def query(self) -> tuple[tuple[str, str], ...]:
-        """The parameters of the query string, decoded."""
-        text = self.target.partition("?")[2]
-        return tuple(parse_qsl(text, keep_blank_values=True)) if text else ()
-
-    @cached_property
+    @property
     def form(self) -> tuple[tuple[str, str], ...]:
         """The fields of a form."""
-        if not self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-            return ()
-        return tuple(parse_qsl(self.text, keep_blank_values=True))
+        is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Parameters of the query string, then fields of the form."""
-        return self.query + self.form
+        query = parse_qsl(self._query, keep_blank_values=True) if self._query else ()
+        return (*query, *self.form) if self.entry.request.body else tuple(query)
 
     def values(self, name: str) -> list[str]:
         """The values of a parameter."""
@@ -237,14 +172,18 @@ class Look:
         return _json_of(self.text)
 
     @property
+    def members(self) -> dict[str, Any]:
+        """The members of the request's body; none if it is no object of JSON."""
+        return cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+
+    @cached_property
     def version(self) -> Any:
-        """The version that the request expects, in its body or its query: a number or a text; None if there is none."""
+        """The version that the request expects, in its body or its query: a number or a short text; else None."""
         if self.method in ("GET", "HEAD"):
             return None
-        if isinstance(self.json, dict) and "version" in self.json:
-            version = cast("dict[str, Any]", self.json)["version"]
-            return version if isinstance(version, int | float | str) else None
-        return next(iter(self.values("version")), None)
+        version = self.members["version"] if "version" in self.members else next(iter(self.values("version")), None)
+        is_short = isinstance(version, str) and len(version) <= _VERSION_AT_MOST
+        return version if is_short or isinstance(version, int | float) else None
 
     @cached_property
     def call(self) -> bytes:
@@ -263,24 +202,23 @@ class Look:
         if self.operation in WRITES_BY_ID:
             return _hash_of(self.method, self.path)
         if self.operation in BODIES_OF_RESOURCES:
-            body = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+            body = self.members
             if self.method != "POST" or body.get("id") is not None or body.get("key") is not None:
                 return _hash_of(self.method, self.path, repr(body.get("id")), repr(body.get("key")))
         return self.call
 
-    @property
-    def named(self) -> tuple[tuple[str, ...], str | None]:
-        """The ids and the key by which a client can look for what a write has done."""
-        body = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
-        if self.operation in BODIES_OF_RESOURCES:
-            named, key = body.get("id"), body.get("key")
-        else:
-            named, key = self.path.rpartition("/")[2], None
-        answer = self.answer_json
-        told = answer.get("id") if isinstance(answer, dict) else None
-        return tuple(each.lower() for each in (named, told) if isinstance(each, str)), (
-            key if isinstance(key, str) else None
-        )
+    @cached_property
+    def ids_named(self) -> tuple[str, ...]:
+        """The ids by which a client can look for what a write has done: those that it sent, or was told."""
+        sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
+        told = cast("dict[str, Any]", self.answer_json).get("id") if isinstance(self.answer_json, dict) else None
+        return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
+
+    @cached_property
+    def key_named(self) -> str | None:
+        """The key by which it can."""
+        key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
+        return key if isinstance(key, str) else None
 
     @cached_property
     def header_hash(self) -> bytes:
@@ -289,30 +227,10 @@ class Look:
 
     # The answer
 
-    @cached_property
-    def does(self) -> frozenset[str]:
-        """What was done on order."""
-        return frozenset(() if self.entry.rule is None else self.entry.rule["does"])
-
     @property
     def is_ordered(self) -> bool:
         """Whether the sandbox made the status up, so that it says nothing of what the project holds."""
         return not _MADE_UP.isdisjoint(self.does)
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the client had no whole answer: nothing, a part, or it had gone."""
-        return self.entry.answer is None or not _LOST_BY.isdisjoint(self.does) or self.entry.client_gone
-
-    @property
-    def trouble(self) -> str | None:
-        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
-        if self.is_lost:
-            return "lost"
-        # A token endpoint that refuses credentials is no trouble that a client could recover from.
-        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
-            return None
-        return str(self.status) if str(self.status) in TROUBLES else None
 
     @property
     def was_carried_out(self) -> bool:
@@ -323,12 +241,12 @@ class Look:
         status = self.status if rule is None or rule["replacedStatus"] is None else rule["replacedStatus"]
         return status is None or status < 400
 
-    @property
+    @cached_property
     def retry_after(self) -> int | None:
         """The seconds of ``Retry-After``."""
         if self.status not in (429, 503) or self.entry.answer is None:
             return None
-        text = next((value for name, value in self.entry.answer.pairs() if name.lower() == "retry-after"), "")
+        text = self.entry.answer.by_name().get("retry-after", "")
         return int(text) if re.fullmatch("[0-9]{1,9}", text, re.ASCII) else None
 
     @cached_property
@@ -344,7 +262,7 @@ class Look:
     @property
     def error_codes(self) -> frozenset[str]:
         """The codes of an error answer."""
-        if (self.status or 0) < 400 or not isinstance(self.answer_json, dict):
+        if not self.has_failed or not isinstance(self.answer_json, dict):
             return frozenset()
         faults = cast("dict[str, Any]", self.answer_json).get("errors")
         listed = cast("list[Any]", faults) if isinstance(faults, list) else []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.sandbox.analysis.clients import Before, Client, Page
 from app.sandbox.analysis.exercised import exercised_by
 from app.sandbox.analysis.findings import BY_ID, FINDINGS, PAGE_FOR_ONE, Found, shown
-from app.sandbox.analysis.look import LISTS, Look, Past
+from app.sandbox.analysis.look import LISTS, Look
 from app.sandbox.analysis.recovery import Episode, Outcome
 from app.sandbox.analysis.repetitions import is_refused_again
 from app.sandbox.analysis.tally import Tally
@@ -43,16 +43,17 @@ class _Blame:
 class Observer:
     """Of one project.
 
+    :ivar journal: in which it notes them.
     :param known: what can be exercised, by kind.
     """
 
     def __init__(self, project_key: str, client_id: str, journal: Journal, known: Mapping[str, frozenset[str]]) -> None:
         self._project_key = project_key
         self._client_id = client_id
-        self._journal = journal
+        self.journal = journal
         self._known = known
         self._clients: dict[tuple[str, str], Client] = {}
-        self._failed: dict[bytes, Past] = {}
+        self._failed: dict[bytes, Look] = {}
         """What has failed lately, by call; a 409 also by aim."""
         self._tally = Tally()
         self._blamed: deque[_Blame] = deque()
@@ -60,15 +61,19 @@ class Observer:
         several threads."""
 
     def begin(self, entry: Entry) -> None:
-        """Note a request that has arrived."""
-        for gone in self._client_of(entry).begin(entry):
-            self._judge(gone)
+        """Note a request that has arrived. :meth:`end` has to follow, however it ends."""
+        self.journal.begin(entry)
+        client = self._client_of(entry)
+        for gone in client.begin(entry):
+            self._judge(client, gone)
 
     def end(self, entry: Entry) -> None:
-        """Judge a request that has ended."""
-        self._client_of(entry).end(entry)
+        """Judge a request that has ended, and complete its entry."""
+        client = self._client_of(entry)
+        client.end(entry)
         if not entry.is_judged:
-            self._judge(entry)
+            self._judge(client, entry)
+        self.journal.end(entry)
 
     def tally(self) -> Tally:
         """What all requests have shown until now, also those that may still go on."""
@@ -84,10 +89,8 @@ class Observer:
         return made
 
     def _client_of(self, entry: Entry) -> Client:
-        if entry.agent is None:
-            entry.agent = next((value for name, value in entry.request.pairs() if name.lower() == "user-agent"), "")
         # A request that was refused for its token is that of the project's client: others have none for it.
-        key = entry.client_id or self._client_id, entry.agent
+        key = entry.client_id or self._client_id, entry.request.by_name().get("user-agent", "")
         client = self._clients.get(key)
         if client is None:
             if len(self._clients) >= _CLIENTS_AT_MOST:
@@ -97,23 +100,21 @@ class Observer:
             client = self._clients[key] = Client()
         return client
 
-    def _judge(self, entry: Entry) -> None:
+    def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry)
         try:
-            self._look_at(look)
+            self._look_at(client, look)
         except Exception as error:  # noqa: BLE001 -- who reads a journal wants to see just what no program can read
             _report(error, look)
 
-    def _look_at(self, look: Look) -> None:
-        client = self._client_of(look.entry)
+    def _look_at(self, client: Client, look: Look) -> None:
         self._tally.count(exercised_by(look, self._known))
         before = client.before(look)
-        past = look.past()
         for number, found in _follow_page(client, look, is_certain=before.last is not None):
-            self._journal.found(number, found)
+            self.journal.found(number, found)
             self._count(self._tally, found)
-        if look.entry.is_beside:
+        if look.entry.is_beside and self._blamed:
             self._withdraw(client, look.aim)
         for finding in FINDINGS:
             if finding.look is None:
@@ -125,15 +126,15 @@ class Observer:
                 continue
             if detail is not None:
                 found = Found(look.number, finding, shown(detail))
-                self._journal.found(look.number, found)
+                self.journal.found(look.number, found)
                 alone = Before(new_connections=before.new_connections)
                 self._say(client, look.aim, found, is_blame=finding.look(alone, look) is None)
         if before.last is not None and is_refused_again(before.last, look):
-            past.in_row = before.last.in_row + 1
-        for episode in client.chains.follow(look, past, client.may_follow):
+            look.in_row = before.last.in_row + 1
+        for episode in client.chains.follow(look, client.may_follow):
             self._say(client, look.aim, episode, is_blame=episode.outcome is Outcome.MADE_WORSE)
-        look.entry.repeats = self._repeated(look, past)
-        client.remember(look, past, before)
+        look.entry.repeats = self._repeated(look)
+        client.remember(look, before)
 
     def _say(self, client: Client, aim: bytes, verdict: Found | Episode, *, is_blame: bool) -> None:
         if not is_blame:
@@ -150,7 +151,7 @@ class Observer:
             if blame.client is not client or blame.aim != aim:
                 kept.append(blame)
             elif isinstance(blame.verdict, Found):
-                self._journal.withdraw(blame.verdict.number, blame.verdict)
+                self.journal.withdraw(blame.verdict.number, blame.verdict)
             else:
                 self._count(self._tally, blame.verdict.doubted())
         self._blamed = kept
@@ -159,20 +160,22 @@ class Observer:
         if isinstance(found, Episode):
             tally.judge(self._project_key, found)
             return
-        secrets, entry = self._journal.secrets, self._journal.get(found.number)
+        secrets, entry = self.journal.secrets, self.journal.get(found.number)
         method, target = ("", "") if entry is None else (entry.method, redacted(entry.target, secrets))
         found = Found(found.number, found.finding, redacted(found.detail, secrets))
         tally.find(self._project_key, found, method, target)
 
-    def _repeated(self, look: Look, past: Past) -> int | None:
+    def _repeated(self, look: Look) -> int | None:
         """The number of the failed request that this one repeats."""
-        before = self._failed.pop(past.call, None)
-        if past.trouble is not None:
-            self._failed[past.call] = past
-            if past.status == 409:
-                self._failed[b"409" + past.aim] = past
+        if look.trouble is None and not self._failed:
+            return None
+        before = self._failed.pop(look.call, None)
+        if look.trouble is not None:
+            self._failed[look.call] = look
+            if look.status == 409:
+                self._failed[b"409" + look.aim] = look
         else:
-            before = before or self._failed.pop(b"409" + past.aim, None)
+            before = before or self._failed.pop(b"409" + look.aim, None)
         while len(self._failed) > _REMEMBERED:
             del self._failed[next(iter(self._failed))]
         return before.number if before is not None and look.is_reaction_to(before) else None

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.sandbox.analysis import repetitions
-from app.sandbox.analysis.look import LISTS, TROUBLES, Look, Past
+from app.sandbox.analysis.look import LISTS, TROUBLES, Look
 
 _HAMMERED = 5
 """Repetitions of a request within :data:`_HAMMERED_S` that make an outage worse."""
@@ -64,7 +64,7 @@ class Episode:
 class _Chain:
     """Requests for one aim, the first of which failed."""
 
-    last: Past
+    last: Look
     """The last attempt."""
     numbers: list[int] = field(default_factory=list[int])
     """Of the attempts."""
@@ -80,16 +80,16 @@ class _Chain:
     """The number of the read by which the client found out whether a lost request had been carried out."""
     is_doubtful: bool = False
 
-    def add(self, past: Past) -> None:
-        if past.trouble is not None:
-            self.met.setdefault(past.trouble, self.attempts)
-        if past.is_lost and past.was_carried_out and past.version is not None and len(self.done) < _NUMBERS_KEPT:
-            self.done.append((past.number, past.version))
+    def add(self, look: Look) -> None:
+        if look.trouble is not None:
+            self.met.setdefault(look.trouble, self.attempts)
+        if look.is_lost and look.was_carried_out and look.version is not None and len(self.done) < _NUMBERS_KEPT:
+            self.done.append((look.number, look.version))
         if len(self.numbers) < _NUMBERS_KEPT:
-            self.numbers.append(past.number)
+            self.numbers.append(look.number)
         self.attempts += 1
-        self.began.append(past.began)
-        self.last = past
+        self.began.append(look.began)
+        self.last = look
 
     @property
     def is_over(self) -> bool:
@@ -133,41 +133,38 @@ class Chains:
     def __init__(self) -> None:
         self._open: dict[bytes, _Chain] = {}
 
-    def follow(self, look: Look, past: Past, may_follow: Callable[[Look, float, int | None], bool]) -> list[Episode]:
+    def follow(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> Iterator[Episode]:
         """Follow the chains with the next request; the episodes that have ended with it.
 
-        :param may_follow: whether the same thread has sent a request and an earlier one, which began then and on that
-            connection.
+        :param may_follow: whether the same thread has sent a request and an earlier one.
         """
+        if not self._open and look.trouble is None:
+            return
         for chain in self._open.values():
             if chain.last.is_lost and _shows(chain.last, look):
-                chain.looked = past.number
-                chain.is_doubtful |= look.entry.is_beside or not may_follow(
-                    look, chain.last.began, chain.last.connection
-                )
-        chain = self._open.get(past.aim)
-        ended: list[Episode] = []
+                chain.looked = look.number
+                chain.is_doubtful |= not may_follow(look, chain.last)
+        chain = self._open.get(look.aim)
         if chain is None:
-            if past.trouble is not None:
-                chain = self._open[past.aim] = _Chain(past)
-                chain.add(past)
+            if look.trouble is not None:
+                chain = self._open[look.aim] = _Chain(look)
+                chain.add(look)
                 if len(self._open) > _CHAINS_KEPT:
-                    ended += self._open.pop(next(iter(self._open))).episodes()
-            return ended
+                    yield from self._open.pop(next(iter(self._open))).episodes()
+            return
         before = chain.last
         if look.entry.is_beside:
             chain.worse.clear()  # it may have been another thread from the first
-        if not may_follow(look, before.began, before.connection) or not look.is_reaction_to(before):
+        if not may_follow(look, before) or not look.is_reaction_to(before):
             chain.is_doubtful = True
         elif not chain.is_doubtful:
             self._blame(chain, before, look)
-        chain.add(past)
+        chain.add(look)
         if chain.is_over:
-            ended += self._open.pop(past.aim).episodes()
-        return ended
+            yield from self._open.pop(look.aim).episodes()
 
     @staticmethod
-    def _blame(chain: _Chain, before: Past, look: Look) -> None:
+    def _blame(chain: _Chain, before: Look, look: Look) -> None:
         """Note what makes the trouble before worse."""
         trouble = before.trouble or ""
         worse = _WORSE[trouble](before, look)
@@ -187,26 +184,27 @@ class Chains:
 _READS = ("GET", "HEAD")
 
 
-def _shows(lost: Past, look: Look) -> bool:
+def _shows(lost: Look, look: Look) -> bool:
     """Whether a read shows what a write with a lost answer has done."""
     if lost.method in _READS or look.began <= lost.began or look.is_lost or look.status not in (200, 304, 404):
         return False
     if look.method not in _READS and look.operation not in LISTS:
         return False
-    if any(look.path.lower().endswith(f"/{each}") or f'"id":"{each}"' in look.answer_text for each in lost.ids):
+    if any(look.path.lower().endswith(f"/{each}") or f'"id":"{each}"' in look.answer_text for each in lost.ids_named):
         return True
-    if lost.key is not None and (
-        look.decoded_path.endswith(f"/key={lost.key}") or any(lost.key in value for _, value in look.parameters)
+    key = lost.key_named
+    if key is not None and (
+        look.decoded_path.endswith(f"/key={key}") or any(key in value for _, value in look.parameters)
     ):
         return True
-    return not lost.ids and lost.key is None and look.operation in LISTS
+    return not lost.ids_named and key is None and look.operation in LISTS
 
 
-def _two(before: Past, look: Look) -> str | None:
+def _two(before: Look, look: Look) -> str | None:
     return repetitions.unsafe(before, look) if before.was_carried_out and look.was_carried_out else None
 
 
-_WORSE: Mapping[str, Callable[[Past, Look], str | None]] = {
+_WORSE: Mapping[str, Callable[[Look, Look], str | None]] = {
     "401": repetitions.same_token,
     "409": repetitions.stale,
     "429": lambda before, look: repetitions.early(before, look) or _two(before, look),

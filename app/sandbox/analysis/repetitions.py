@@ -3,9 +3,7 @@
 Whoever asks knows for certain that it is the same client (:mod:`app.sandbox.analysis.clients`).
 """
 
-from typing import Any, cast
-
-from app.sandbox.analysis.look import REFUSALS, Look, Past
+from app.sandbox.analysis.look import REFUSALS, Look
 
 _EARLY_S = 0.05
 """A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
@@ -14,16 +12,16 @@ _ASSERTED = 2
 """So often in a row a test may assert the same refusal."""
 
 
-def early(before: Past, entry: Look) -> str | None:
+def early(before: Look, entry: Look) -> str | None:
     """It came before the seconds of ``Retry-After`` were over."""
-    waited_s = entry.began - before.answered
+    waited_s = entry.began - before.entry.answered_at
     if before.status not in (429, 503) or before.retry_after is None or waited_s + _EARLY_S >= before.retry_after:
         return None
     asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
     return f"{asked}; this one came {max(0.0, waited_s):.2f} s later."
 
 
-def unsafe(before: Past, entry: Look) -> str | None:
+def unsafe(before: Look, entry: Look) -> str | None:
     """It makes a second resource, or may make one, since the first request may have been carried out."""
     if not makes_another(entry):
         return None
@@ -38,10 +36,10 @@ def makes_another(entry: Look) -> bool:
     """Whether the request makes one more resource each time that it is carried out."""
     if entry.operation != "createOrUpdateResource" or not isinstance(entry.json, dict):
         return False
-    return not {"id", "key", "version"} & cast("dict[str, Any]", entry.json).keys() and "if-match" not in entry.headers
+    return {"id", "key", "version"}.isdisjoint(entry.members) and "if-match" not in entry.headers
 
 
-def stale(before: Past, entry: Look) -> str | None:
+def stale(before: Look, entry: Look) -> str | None:
     """It sends the version that was refused before, and is refused again. A 409 that the sandbox made up refused none.
 
     Another request with this version on another connection may be that of another thread, which has read earlier.
@@ -55,22 +53,22 @@ def stale(before: Past, entry: Look) -> str | None:
     return f"Request {before.number} sent version {entry.version} and was 409."
 
 
-def refused(before: Past, entry: Look) -> str | None:
+def refused(before: Look, entry: Look) -> str | None:
     """It is a request that was refused for what it is, twice in a row, without a change."""
     if before.in_row < _ASSERTED or before.is_ordered or entry.is_ordered or not is_refused_again(before, entry):
         return None
     return f"Request {before.number} was the same, and was {before.status}."
 
 
-def is_refused_again(before: Past, entry: Look) -> bool:
+def is_refused_again(before: Look, entry: Look) -> bool:
     """Whether the same request is refused as the one before."""
     if before.status != entry.status or before.status not in REFUSALS:
         return False
-    return (before.call, before.headers) == (entry.call, entry.header_hash)
+    return (before.call, before.header_hash) == (entry.call, entry.header_hash)
 
 
-def same_token(before: Past, entry: Look) -> str | None:
+def same_token(before: Look, entry: Look) -> str | None:
     """It is refused with the token that was refused before."""
-    if before.status == entry.status == 401 and before.authorization == entry.headers.get("authorization"):
+    if before.status == entry.status == 401 and before.authorization == entry.authorization:
         return "It was sent again with the token that had been refused."
     return None

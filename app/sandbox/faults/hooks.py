@@ -23,9 +23,9 @@ from app.identity.gate import find_view
 from app.identity.verification import Principal
 from app.openapi.marks import operation_of
 from app.sandbox.analysis.refusals import with_clauses
-from app.sandbox.connections import ConnectionRecord, Connections, TooManyWaits, Waited
+from app.sandbox.connections import Connections, TooManyWaits, Waited
 from app.sandbox.faults import answers, conflicts, noting, requests
-from app.sandbox.faults.noting import Decision
+from app.sandbox.faults.noting import Exchange
 from app.sandbox.faults.preferences import read_preferences
 from app.sandbox.projects.described import removed
 from app.sandbox.projects.lifecycle import Projects
@@ -68,16 +68,16 @@ class Hooks:
         if project is None:
             return None
         operation_id, own_codes = self._operation(request)
-        note = noting.begin(request, project, operation_id, self._connections)
-        decision = g.sandbox = Decision(project, note, request.environ.get("gunicorn.socket"))
-        if request.path != requests.TOKEN_PATH:
-            decision.preferences = read_preferences(request.headers.get("Prefer"), own_codes)
-            if decision.preferences.delay_ms and not self._wait(decision, decision.preferences.delay_ms / 1000):
-                return self._gone(decision)
-            if decision.preferences.code is not None:
-                decision.is_carried_out = False
-                return self._error(decision, request, decision.preferences.code)
-        return self._obey(decision, request) if project.rules else None
+        exchange = g.sandbox = noting.begin(request, project, operation_id, self._connections)
+        preferred = request.environ.get("HTTP_PREFER")
+        if preferred and request.path != requests.TOKEN_PATH:
+            exchange.preferences = read_preferences(preferred, own_codes)
+            if exchange.preferences.delay_ms and not self._wait(exchange, exchange.preferences.delay_ms / 1000):
+                return self._gone(exchange)
+            if exchange.preferences.code is not None:
+                exchange.is_carried_out = False
+                return self._error(exchange, exchange.preferences.code)
+        return self._obey(exchange) if project.rules else None
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that has the right to what it asks."""
@@ -101,14 +101,13 @@ class Hooks:
         project.journal.secrets.add(credentials.secret)
         return project
 
-    def _obey(self, decision: Decision, request: Request) -> Response | None:
+    def _obey(self, exchange: Exchange) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
-        entry = decision.note.entry
-        sent = requests.sent_of(entry, partial(requests.read_whole, request))
-        project = decision.project
+        request, project = exchange.request, exchange.project
+        sent = requests.sent_of(exchange.entry, partial(requests.read_whole, request))
         for counted in project.rules:
             rule = counted.rule
-            if rule.connection is not None and decision.connection_rule is not None:
+            if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # there is one connection
             if not rule.matches(sent):
                 continue
@@ -117,7 +116,7 @@ class Hooks:
             retry_after_s = counted.count()
             if retry_after_s is None:
                 continue
-            decision.acting.append(rule)
+            exchange.acting += (rule,)
             if rule.conflict:
                 world = ProjectWorld.of(project)
                 conflicts.write_before(self._database, world, project.key, request, sent.operation_id or "")
@@ -125,30 +124,31 @@ class Hooks:
                 if rule.answers_itself:
                     return None
                 continue
-            if rule.waits_first and not self._wait_as_ruled(decision, rule):
-                return self._gone(decision)
+            if rule.waits_first and not self._wait_as_ruled(exchange, rule):
+                return self._gone(exchange)
             if rule.answers_itself:
-                decision.is_carried_out = False
-                return self._own_answer(decision, request, rule, retry_after_s)
+                exchange.is_carried_out = False
+                return self._own_answer(exchange, rule, retry_after_s)
         return None
 
-    def _own_answer(self, decision: Decision, request: Request, rule: Rule, retry_after_s: float) -> Response:
+    def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
         if rule.expire_tokens:
-            self._projects.expire_tokens(decision.project)
-            return answers.expired_token_answer(decision.project.key)
+            self._projects.expire_tokens(exchange.project)
+            return answers.expired_token_answer(exchange.project.key)
         if rule.limit is not None:
             message = rule.message or f"More than {rule.limit.requests} requests in {rule.limit.per_seconds:g} s."
             seconds = max(1, -int(-retry_after_s // 1))
             return answers.error_answer(429, message=message, retry_after_s=seconds)
-        return self._ruled_answer(decision, request, rule)
+        return self._ruled_answer(exchange, rule)
 
-    def _ruled_answer(self, decision: Decision, request: Request, rule: Rule) -> Response:
+    def _ruled_answer(self, exchange: Exchange, rule: Rule) -> Response:
         if rule.own_body is not None or (rule.status or 400) < 400:
             return answers.own_answer(rule.status or 200, rule.own_body, rule.retry_after)
         status = rule.status or (502 if rule.body == "html" else 503)
-        return self._error(decision, request, status, rule)
+        return self._error(exchange, status, rule)
 
-    def _error(self, decision: Decision, request: Request, status: int, rule: Rule | None = None) -> Response:
+    def _error(self, exchange: Exchange, status: int, rule: Rule | None = None) -> Response:
+        request = exchange.request
         sent = requests.version_sent(request) if status == 409 else None
         return answers.error_answer(
             status,
@@ -157,105 +157,92 @@ class Hooks:
             retry_after_s=None if rule is None else rule.retry_after,
             # Above the one that was sent, as a conflict has it, although nobody has written.
             current_version=None if sent is None else int(sent) + 1,
-            realm=decision.project.key,
+            realm=exchange.project.key,
             is_oauth=request.path == requests.TOKEN_PATH,
         )
 
     @staticmethod
-    def _gone(decision: Decision) -> Response:
+    def _gone(exchange: Exchange) -> Response:
         """What nobody reads: the client has closed its connection before the request was carried out."""
-        decision.is_carried_out = False
+        exchange.is_carried_out = False
         return answers.error_answer(503, message="The client has closed the connection.")
 
-    def _wait_as_ruled(self, decision: Decision, rule: Rule) -> bool:
+    def _wait_as_ruled(self, exchange: Exchange, rule: Rule) -> bool:
         jitter_ms = random.uniform(0, rule.jitter_ms) if rule.jitter_ms else 0.0  # noqa: S311 -- no secret
         delay_ms = (rule.delay_ms or 0) + jitter_ms
-        return not delay_ms or self._wait(decision, delay_ms / 1000)
+        return not delay_ms or self._wait(exchange, delay_ms / 1000)
 
-    def _wait(self, decision: Decision, seconds: float) -> bool:
+    def _wait(self, exchange: Exchange, seconds: float) -> bool:
         """Wait, but not for a project that is removed meanwhile; False if the client has gone."""
         began = time.monotonic()
-        project = decision.project
-        client = decision.client
+        project, entry = exchange.project, exchange.entry
         try:
-            waited = self._connections.wait(seconds, client, lambda: self._registry.is_removed(project.client_id))
+            waited = self._connections.wait(seconds, entry.client, lambda: self._registry.is_removed(project.client_id))
         except TooManyWaits:
             raise errors.over_capacity("Too many requests of the sandbox wait already.") from None
-        decision.waited_s += time.monotonic() - began
-        decision.client_gone = waited is Waited.GONE
+        exchange.waited_s += time.monotonic() - began
+        entry.client_gone |= waited is Waited.GONE
         if self._registry.is_removed(project.client_id):
             raise removed(project.key)
-        return not decision.client_gone
+        return waited is not Waited.GONE
 
     # After the view
 
     def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rules say, and note the request."""
-        decision: Decision | None = g.get("sandbox")
-        if decision is not None:
-            note = decision.note
-            self._name_clauses(answer, note.entry.operation)
-            answer = self._changed(decision, request, answer)
-        else:
+        exchange: Exchange | None = g.get("sandbox")
+        if exchange is None:
             project = self._project_of(request)
             if project is None:
                 return answer
-            note = noting.begin(request, project, self._operation(request)[0], self._connections)
-            self._name_clauses(answer, note.entry.operation)
-        note.decide(request, decision, answer)
-        return answer
-
-    @staticmethod
-    def _name_clauses(answer: Response, operation_id: str | None) -> None:
-        """Name the clauses of an error that the service itself has answered; those on order are the tester's."""
+            exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
         error = error_answered()
         if error is not None:
-            answer.data = with_clauses(error, operation_id).body()
+            # One that the service itself has answered; those on order are the tester's.
+            answer.data = with_clauses(error, exchange.entry.operation).body()
+        if exchange.is_ordered:
+            answer = self._changed(exchange, answer)
+        exchange.decide(answer)
+        return answer
 
-    def _changed(self, decision: Decision, request: Request, answer: Response) -> Response:
-        if decision.preferences.applied:
+    def _changed(self, exchange: Exchange, answer: Response) -> Response:
+        if exchange.preferences.applied:
             answer.headers["Preference-Applied"] = ", ".join(
-                [*answer.headers.getlist("Preference-Applied"), decision.preferences.applied]
+                [*answer.headers.getlist("Preference-Applied"), exchange.preferences.applied]
             )
-        for kind in decision.kinds:
+        for kind in exchange.kinds:
             self._count_order(kind)
-        if not decision.acting:
+        if not exchange.acting:
             return answer
-        decision.replaced_status = answer.status_code if decision.is_carried_out else None
-        for rule in decision.acting:
+        exchange.replaced_status = answer.status_code if exchange.is_carried_out else None
+        for rule in exchange.acting:
             if rule.phase == "after":
                 if rule.answers:
-                    answer = self._ruled_answer(decision, request, rule)
-                self._wait_after(decision, request, answer, rule)
+                    answer = self._ruled_answer(exchange, rule)
+                if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not exchange.entry.client_gone:
+                    exchange.show(answer)  # it is decided, and the journal has it meanwhile
+                    with suppress(errors.ApiError):
+                        self._wait_as_ruled(exchange, rule)
             if rule.body is not None:
                 answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
             for name, value in rule.headers:
                 answer.headers[name] = value
-        answer.headers[RULE_HEADER] = decision.label
-        add_log_fields(sandbox_rule=decision.label)
-        if decision.connection_rule is not None:
-            connection = self._connections.of(request.environ)
-            answer = self._with_failing_connection(decision, answer, decision.connection_rule, connection)
+        answer.headers[RULE_HEADER] = exchange.label
+        add_log_fields(sandbox_rule=exchange.label)
+        if exchange.connection_rule is not None:
+            answer = self._with_failing_connection(exchange, answer, exchange.connection_rule)
         return answer
 
-    def _wait_after(self, decision: Decision, request: Request, answer: Response, rule: Rule) -> None:
-        """Wait with an answer that is decided; the journal has it meanwhile."""
-        if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not decision.client_gone:
-            decision.note.show(request, decision, answer)
-            with suppress(errors.ApiError):
-                self._wait_as_ruled(decision, rule)
-
-    def _with_failing_connection(
-        self, decision: Decision, answer: Response, rule: Rule, connection: ConnectionRecord | None
-    ) -> Response:
-        client = decision.client
+    def _with_failing_connection(self, exchange: Exchange, answer: Response, rule: Rule) -> Response:
+        connection = self._connections.of(exchange.request.environ)
+        entry, client = exchange.entry, exchange.entry.client
 
         def wait(seconds: float) -> bool:
             try:
                 waited = self._connections.wait(seconds, client)
             except TooManyWaits:
                 return False
-            decision.client_gone |= waited is Waited.GONE
+            entry.client_gone |= waited is Waited.GONE
             return waited is Waited.WHOLE
 
         return answers.with_failing_connection(answer, rule, connection, wait)

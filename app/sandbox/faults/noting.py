@@ -1,8 +1,8 @@
-"""What the sandbox does to a request, and what it notes of it: its arrival, the answer that is decided, and its end."""
+"""A request to a sandbox project: what is done to it, and what is noted of its arrival, its answer and its end."""
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Request, Response, g
@@ -15,81 +15,33 @@ from app.sandbox.connections import Connections
 from app.sandbox.faults import requests
 from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
-from app.sandbox.journal.journal import Journal
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.rules.rules import Rule
 
 _WITHOUT_BODY = (204, 304)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A request in the journal in which it was begun."""
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """The current request with its answer; ``g.sandbox`` has it once the request has the right to what it asks."""
 
-    entry: Entry
-    journal: Journal
-    observer: Observer
-    connections: Connections
-
-    def show(self, request: Request, ordered: "Decision | None", answer: Response) -> None:
-        """Note an answer that is decided."""
-        entry, record = self.entry, _record()
-        requests.note_body(request, entry.request)
-        rule = None if ordered is None else ordered.connection_rule
-        if rule is None or not rule.leaves_no_answer:
-            body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
-            if rule is not None and rule.connection in ("truncate", "stall"):
-                body = body[: len(body) // 2] if rule.connection == "truncate" else b""
-            entry.status = answer.status_code
-            entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
-        entry.statements, entry.sql_s = record.sql.count, record.sql.seconds
-        if ordered is not None:
-            entry.rule = ordered.described()
-            entry.client_gone |= ordered.client_gone
-
-    def decide(self, request: Request, ordered: "Decision | None", answer: Response) -> None:
-        """Note the answer that is going to be sent, and the end once it is sent."""
-        entry, began, environ = self.entry, _record().started, request.environ
-        self.show(request, ordered, answer)
-        if not entry.client_gone:
-            entry.client_gone = has_hung_up(environ.get("gunicorn.socket"))
-        if entry.status is None or entry.status >= 400:
-            # Now: once the answer is sent, a fast client may have reacted to it.
-            entry.pending, entry.had_backlog = self.connections.pending(environ.get("gunicorn.socket"))
-        entry.answered_s = time.perf_counter() - began
-
-        def ended() -> None:
-            entry.ended_s = time.perf_counter() - began
-            if ordered is not None and ordered.client_gone:
-                entry.client_gone = True
-            if entry.answer is not None:
-                # As they went over the wire: with what later hooks have added. Werkzeug changes those without a body.
-                is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
-                entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(environ))
-            self.observer.end(entry)
-            self.journal.end(entry)
-
-        answer.call_on_close(ended)
-
-
-@dataclass(slots=True)
-class Decision:
-    """What is done to the current request; ``g.sandbox`` has it from :meth:`Hooks.before` on."""
-
+    request: Request
     project: SandboxProject
-    note: Note
-    client: Any = None
-    """The socket of the client; None without a worker."""
+    connections: Connections
+    record: RequestRecord
+    entry: Entry
+    observer: Observer
+    """To which it was told: a reset gives its project another one, and another journal."""
     preferences: Preferences = NO_PREFERENCES
-    acting: list[Rule] = field(default_factory=list[Rule])
+    acting: tuple[Rule, ...] = ()
     """The rules that act, in their order."""
     is_carried_out: bool = True
     """Whether the request reached its view."""
     replaced_status: int | None = None
     """The status that the answer had before a rule changed it."""
     waited_s: float = 0.0
-    client_gone: bool = False
-    """Whether the client closed its connection while the answer waited."""
+    answer: Response | None = None
+    """While it is being sent."""
 
     @property
     def connection_rule(self) -> Rule | None:
@@ -107,10 +59,49 @@ class Decision:
         kinds = [kind for rule in self.acting for kind in rule.kinds]
         return list(dict.fromkeys([*(["prefer"] if self.preferences.applied else []), *kinds]))
 
-    def described(self) -> Mapping[str, Any] | None:
+    @property
+    def is_ordered(self) -> bool:
+        """Whether anything is done to it."""
+        return bool(self.acting) or self.preferences is not NO_PREFERENCES
+
+    def show(self, answer: Response) -> None:
+        """Note an answer that is decided."""
+        entry, rule = self.entry, self.connection_rule if self.acting else None
+        requests.note_body(self.request, entry.request)
+        if rule is None or not rule.leaves_no_answer:
+            body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
+            if rule is not None and rule.connection in ("truncate", "stall"):
+                body = body[: len(body) // 2] if rule.connection == "truncate" else b""
+            entry.status = answer.status_code
+            entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
+        entry.statements, entry.sql_s = self.record.sql.count, self.record.sql.seconds
+        if self.is_ordered:
+            entry.rule = self._described()
+
+    def decide(self, answer: Response) -> None:
+        """Note the answer that is going to be sent, and the end once it is sent."""
+        entry = self.entry
+        self.show(answer)
+        entry.client_gone = entry.client_gone or has_hung_up(entry.client)
+        if entry.status is None or entry.status >= 400:
+            # Now: once the answer is sent, a fast client may have reacted to it.
+            entry.pending, entry.had_backlog = self.connections.pending(entry.client)
+        entry.answered_s = time.perf_counter() - self.record.started
+        self.answer = answer
+        answer.call_on_close(self._end)
+
+    def _end(self) -> None:
+        entry, answer = self.entry, self.answer
+        self.answer = None  # it has this method: a circle would keep both until the garbage is collected
+        entry.ended_s = time.perf_counter() - self.record.started
+        if entry.answer is not None and answer is not None:
+            # As they went over the wire: with what later hooks have added. Werkzeug changes those without a body.
+            is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
+            entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(self.request.environ))
+        self.observer.end(entry)
+
+    def _described(self) -> Mapping[str, Any]:
         """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
-        if not self.acting and not self.preferences.applied:
-            return None
         rule = self.acting[-1] if self.acting else None
         return {
             "name": None if rule is None else rule.name,
@@ -125,34 +116,29 @@ class Decision:
         }
 
 
-def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Note:
+def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Exchange:
     """Note a request that has arrived."""
-    record = _record()
+    record: RequestRecord = g.record
     token: VerifiedToken | None = g.get("verified_token")
     client_id = None if token is None else token.principal.client_id
     if client_id is None and request.path == requests.TOKEN_PATH:
         client_id = project.client_id
-    connection = connections.of(request.environ)
+    environ = request.environ
+    connection = connections.of(environ)
     entry = Entry(
         arrived_at=time.time() - (time.perf_counter() - record.started),
         client_id=client_id,
         operation=operation_id,
         method=request.method,
         target=requests.target_of(request),
-        http_version=request.environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
+        http_version=environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
         request=requests.head_of(request, connection),
         token=token,
         connection=None if connection is None else (connection.number, connection.requests),
         opened_at=None if connection is None else connection.opened_at,
-        client=request.environ.get("gunicorn.socket"),
+        client=environ.get("gunicorn.socket"),
         correlation_id=record.correlation_id,
         project_time=None if project.clock.is_real else project.clock.time(),
     )
-    note = Note(entry, project.journal, project.observer, connections)
-    note.journal.begin(entry)
-    note.observer.begin(entry)
-    return note
-
-
-def _record() -> RequestRecord:
-    return g.record
+    project.observer.begin(entry)
+    return Exchange(request, project, connections, record, entry, project.observer)

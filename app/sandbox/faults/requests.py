@@ -61,7 +61,7 @@ def read_whole(request: Request) -> bytes | None:
 
 def note_body(request: Request, message: Message) -> None:
     """Read what is left of the body, and note it."""
-    if request.content_length or "Transfer-Encoding" in request.headers:
+    if "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ:
         body = read_whole(request)
         message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
 

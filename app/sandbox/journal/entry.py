@@ -4,8 +4,9 @@ import base64
 import codecs
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from app.identity.verification import VerifiedToken
@@ -54,16 +55,30 @@ class Message:
 
     def pairs(self) -> Headers:
         """The headers in their order and spelling."""
-        if isinstance(self.headers, bytes):
-            lines = (line.partition(":") for line in self.headers.decode("latin-1").split("\r\n") if line)
-            self.headers = tuple((name, value.strip(" \t")) for name, _, value in lines)
-        return self.headers
+        return _pairs_of(self.headers) if isinstance(self.headers, bytes) else self.headers
+
+    def by_name(self) -> Mapping[str, str]:
+        """The headers by their names in lower case; of repeated ones the last."""
+        return _by_name(self.headers)
 
     @property
     def bytes(self) -> int:
         """About as many as it takes."""
         headers = len(self.headers) if isinstance(self.headers, bytes) else 100 * len(self.headers)
         return len(self.body) + headers
+
+
+# A client sends the same lines with most of its requests.
+@lru_cache(maxsize=64)
+def _pairs_of(lines: bytes) -> Headers:
+    parts = (line.partition(":") for line in lines.decode("latin-1").split("\r\n") if line)
+    return tuple((name, value.strip(" \t")) for name, _, value in parts)
+
+
+@lru_cache(maxsize=64)
+def _by_name(headers: Headers | bytes) -> Mapping[str, str]:
+    pairs = _pairs_of(headers) if isinstance(headers, bytes) else headers
+    return {name.lower(): value for name, value in pairs}
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -106,17 +121,17 @@ class Entry:
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
-    pending: Mapping[int, int] = field(default_factory=dict[int, int])
+    pending: Mapping[int, int] | None = None
     """The requests that had arrived on other connections before a failure was answered, and were not begun: their
     numbers, by those of the connections."""
     had_backlog: bool = False
     """Whether connections were waiting to be accepted then."""
     is_judged: bool = False
-    agent: str | None = None
-    """The User-Agent, empty if there is none; None: it has not been looked up."""
+    counted_bytes: int = 0
+    """What the journal counts it for; nothing before it has ended."""
     repeats: int | None = None
     """The number of the failed request that this one repeats."""
-    findings: list[Describable] = field(default_factory=list[Describable])
+    findings: tuple[Describable, ...] = ()
 
     @property
     def is_under_way(self) -> bool:
@@ -138,6 +153,12 @@ class Entry:
         """About as many as it takes in memory."""
         answer = 0 if self.answer is None else self.answer.bytes
         return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
+
+    def drop_texts(self) -> None:
+        """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
+        self.target = self.http_version = ""
+        self.request = Message(())
+        self.answer = None if self.answer is None else Message(())
 
     def described(self, secrets: Secrets) -> dict[str, Any]:
         """As ``GET .../requests/{number}`` answers it, without tokens and secrets.

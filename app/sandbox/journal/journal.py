@@ -83,7 +83,6 @@ class Journal:
         """Rises with each request that begins or ends."""
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
-        self._sizes: deque[int] = deque()
         self._late: deque[int] = deque(maxlen=_LATE_KEPT)
         self._lates = 0
 
@@ -91,12 +90,11 @@ class Journal:
         return len(self._entries)
 
     def begin(self, entry: Entry) -> None:
-        """Add a request that has arrived. :meth:`end` has to follow, however it ends."""
+        """Add a request that has arrived."""
         self.total += 1
         self.changes += 1
         entry.number = self.total
         self._entries.append(entry)
-        self._sizes.append(0)
         if len(self._entries) > KEPT:
             self.drop_first()
 
@@ -106,26 +104,26 @@ class Journal:
         self.changes += 1
         if entry.status == 401:
             entry.request.body = b""  # whose request it was is not known, nor what it holds
-        index = self._index(entry.number)
-        if index is not None and self._entries[index] is entry:
-            size = entry.bytes
-            self._shelf.bytes += size - self._sizes[index]
-            self._sizes[index] = size
-            if self._shelf.bytes > self._shelf.bytes_at_most:
-                self._shelf.make_room()
+        if self.get(entry.number) is not entry:
+            entry.drop_texts()
+            return
+        entry.counted_bytes = entry.bytes
+        self._shelf.bytes += entry.counted_bytes
+        if self._shelf.bytes > self._shelf.bytes_at_most:
+            self._shelf.make_room()
 
     def found(self, number: int, finding: Describable) -> None:
         """Add what was found to an entry, if it is kept."""
         entry = self.get(number)
         if entry is not None:
-            entry.findings.append(finding)
+            entry.findings += (finding,)
             self._changed(number)
 
     def withdraw(self, number: int, finding: Describable) -> None:
         """Take a finding back."""
         entry = self.get(number)
-        if entry is not None and finding in entry.findings:
-            entry.findings.remove(finding)
+        if entry is not None:
+            entry.findings = tuple(each for each in entry.findings if each != finding)
             self._changed(number)
 
     def _changed(self, number: int) -> None:
@@ -136,26 +134,23 @@ class Journal:
         """Drop the first entry; False if there is none."""
         if not self._entries:
             return False
-        self._entries.popleft()
-        self._shelf.bytes -= self._sizes.popleft()
+        entry = self._entries.popleft()
+        self._shelf.bytes -= entry.counted_bytes
+        if not entry.is_under_way:  # else it is not judged yet
+            entry.drop_texts()
         return True
 
     def clear(self) -> None:
         """Drop all entries; numbers begin again with 1."""
-        self._shelf.bytes -= sum(self._sizes)
+        self._shelf.bytes -= sum(entry.counted_bytes for entry in self._entries)
         self._entries.clear()
-        self._sizes.clear()
         self._late.clear()
         self.total = 0
 
-    def _index(self, number: int) -> int | None:
-        index = number - (self.total - len(self._entries)) - 1
-        return index if 0 <= index < len(self._entries) else None
-
     def get(self, number: int) -> Entry | None:
         """The entry with a number; None if it is not kept."""
-        index = self._index(number)
-        return None if index is None else self._entries[index]
+        index = number - (self.total - len(self._entries)) - 1
+        return self._entries[index] if 0 <= index < len(self._entries) else None
 
     def page(self, narrowing: Narrowing = ALL, limit: int = KEPT, offset: int = 0) -> tuple[list[Entry], int]:
         """Some of the entries that are wanted, newest first, and how many there are."""

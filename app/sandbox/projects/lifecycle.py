@@ -63,7 +63,7 @@ COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 class Projects:
     """The sandbox projects of a database.
 
-    :param begin_journal: makes the journal of a project, given its key and its client, and what judges it.
+    :param make_observer: makes what notes and judges the requests of a project, given its key and its client.
     :param end_journal: called with the journal of a project that is gone.
     """
 
@@ -72,13 +72,13 @@ class Projects:
         database: Database,
         settings: Settings,
         runs: Runs,
-        begin_journal: Callable[[str, str], tuple[Journal, Observer]],
+        make_observer: Callable[[str, str], Observer],
         end_journal: Callable[[Journal], None],
     ) -> None:
         self._database = database
         self._settings = settings
         self._runs = runs
-        self._begin_journal = begin_journal
+        self._make_observer = make_observer
         self._end_journal = end_journal
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._making = 0
@@ -90,7 +90,7 @@ class Projects:
 
     def _live(self, row: store.Row) -> SandboxProject:
         """A stored project, as requests see it."""
-        journal, observer = self._begin_journal(row.project_key, row.client_id)
+        observer = self._make_observer(row.project_key, row.client_id)
         if row.run is not None and not row.is_removed:
             self._runs.join(row.run, observer)
         return SandboxProject(
@@ -98,7 +98,7 @@ class Projects:
             created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
             clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), token_epoch=row.token_epoch,
             token_ttl_s=row.token_ttl_s, run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
-            journal=journal, observer=observer,
+            observer=observer,
         )  # fmt: skip
 
     # Writing
@@ -189,10 +189,7 @@ class Projects:
                     raise errors.duplicate_field("projectKey", project_key) from None
                 bulk_store.save_copy(connection, project_key, _INITIAL)
             world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
-            lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
-            token = issued_tokens.issue_token(
-                connection, self._settings.issuer, client.client_id, scopes, lifetime_s, self._encryption, world
-            )
+            token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
         self.registry.add(project)
@@ -209,19 +206,22 @@ class Projects:
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
         world = ProjectWorld.of(project)
-        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
-            token = issued_tokens.issue_token(
-                connection, self._settings.issuer, project.client_id, scopes, lifetime_s, self._encryption, world
-            )
+            token = self._token(connection, project.client_id, scopes, world)
         return {
             "clientId": project.client_id,
             "scope": " ".join(scopes),
             "accessToken": token,
             "tokenUrl": token_url,
-            "expiresIn": lifetime_s,
+            "expiresIn": world.token_lifetime_s(TOKEN_LIFETIME_S),
         }
+
+    def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
+        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
+        return issued_tokens.issue_token(
+            connection, self._settings.issuer, client_id, scopes, lifetime_s, self._encryption, world
+        )
 
     def _copied(self, order: NewProject) -> list[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""
@@ -310,9 +310,9 @@ class Projects:
         """Begin the journal of a project anew; its run keeps what the requests have shown."""
         if project.run is not None:
             self._runs.leave(project.run, project.observer)
-        self._end_journal(project.journal)
         secrets = project.journal.secrets
-        project.journal, project.observer = self._begin_journal(project.key, project.client_id)
+        self._end_journal(project.journal)
+        project.observer = self._make_observer(project.key, project.client_id)
         project.journal.secrets = secrets
         if project.run is not None:
             self._runs.join(project.run, project.observer, is_new=False)

@@ -36,5 +36,9 @@ class SandboxProject:
     lock: ProjectLock
     changing: Lock = field(default_factory=Lock)
     """Held by what changes its clock, ids or epoch, so that memory and database agree."""
-    journal: Journal
     observer: Observer
+
+    @property
+    def journal(self) -> Journal:
+        """Its last requests."""
+        return self.observer.journal
