@@ -1,7 +1,9 @@
-"""Wheel and sdist: reproducible, complete, with metadata that a package index accepts."""
+"""Wheels and sdists of the service and of the testkit: reproducible, complete, with metadata that an index accepts."""
 
 import re
 import tarfile
+import tomllib
+import zipfile
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -14,10 +16,12 @@ from tests.installation.archives import archives_in, metadata_of, names_in, pack
 from tests.support.built import Built, build
 from tests.support.server import ROOT
 
+PACKAGES = ("service", "testkit")
+
 
 @pytest.fixture(scope="module")
 def archives(built: Built) -> tuple[Path, Path]:
-    """The sdist and the wheel."""
+    """The service's sdist and wheel."""
     return archives_in(built("service"))
 
 
@@ -26,9 +30,15 @@ def wheel(archives: tuple[Path, Path]) -> Path:
     return archives[1]
 
 
-def test_building_twice_makes_the_same_bytes(archives: tuple[Path, Path], tmp_path: Path) -> None:
-    again = archives_in(build("service", tmp_path / "again", umask=0o077))
-    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in archives]
+@pytest.fixture(scope="module")
+def wheel_of_the_kit(built: Built) -> Path:
+    return archives_in(built("testkit"))[1]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_building_twice_makes_the_same_bytes(built: Built, package: str, tmp_path: Path) -> None:
+    again = archives_in(build(package, tmp_path / "again", umask=0o077))
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in archives_in(built(package))]
 
 
 def test_the_wheel_contains_every_file_of_the_package_and_every_migration(wheel: Path) -> None:
@@ -56,26 +66,21 @@ def test_the_wheel_contains_two_packages_and_nothing_else(wheel: Path) -> None:
     assert {path.partition("/")[0] for path in names_in(wheel)} == {"app", "sample_resource", f"{name}.dist-info"}
 
 
-def test_the_description_of_the_package_renders(wheel: Path) -> None:
-    metadata = metadata_of(wheel)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_description_renders_and_links_to_nothing_beside_it(built: Built, package: str) -> None:
+    metadata = metadata_of(archives_in(built(package))[1])
     assert metadata["Description-Content-Type"].startswith("text/markdown")
     text = str(metadata.get_payload())
-    rendered = markdown.render(text)
-    assert rendered is not None
-    assert "<table>" in rendered
-    assert "DATABASE_URL" in rendered
-    # On a package index nothing is beside the page that a relative link could name.
+    assert "<table>" in (markdown.render(text) or "")
     assert re.findall(r"\]\((?!https?://)[^)]*\)", text) == []
 
 
-def test_the_metadata_are_complete(wheel: Path) -> None:
-    metadata = metadata_of(wheel)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_metadata_are_complete(built: Built, package: str) -> None:
+    metadata = metadata_of(archives_in(built(package))[1])
     for name in ("Name", "Version", "Summary", "Author", "Keywords", "Requires-Python"):
         assert metadata[name], name
-    assert metadata["License-Expression"] == "MIT"
-    assert metadata["License-File"] == "LICENSE"
-    assert metadata.get_all("Project-URL") is None
-    assert metadata["Home-page"] is None
+    assert (metadata["License-Expression"], metadata["License-File"]) == ("MIT", "LICENSE")
     given = metadata.get_all("Classifier") or []
     assert set(given) <= classifiers - deprecated_classifiers.keys()
     assert not any(name.startswith("License ::") for name in given), "License-Expression replaces it"
@@ -93,3 +98,33 @@ def test_the_archives_are_built_by_the_setuptools_that_pyproject_names() -> None
     config.read(ROOT / "setup.cfg")
     (here,) = re.findall("^setuptools==.*$", config["options.extras_require"]["dev"], re.MULTILINE)
     assert f'requires = ["{here}"]' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_wheel_of_the_kit_contains_its_package_and_nothing_else(wheel_of_the_kit: Path) -> None:
+    listed = {path.removeprefix("testkit/src/") for path in packaged_files("testkit/src")}
+    assert {name for name in names_in(wheel_of_the_kit) if ".dist-info/" not in name} == listed
+
+
+def test_the_kit_needs_two_libraries(wheel_of_the_kit: Path) -> None:
+    required = metadata_of(wheel_of_the_kit).get_all("Requires-Dist") or []
+    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16", "joserfc<2,>=1.8"]
+
+
+def test_command_and_plugin_of_the_kit_are_found(wheel_of_the_kit: Path) -> None:
+    with zipfile.ZipFile(wheel_of_the_kit) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
+        points = ConfigParser()
+        points.read_string(archive.read(name).decode())
+    assert dict(points["console_scripts"]) == {"sample-resource-conformance": "sample_resource_testkit.cli:main"}
+    assert dict(points["pytest11"]) == {"sample_resource": "sample_resource_testkit.plugin"}
+
+
+def test_licence_version_and_build_of_the_kit_are_those_of_the_service() -> None:
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    kit = tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())
+    service = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert kit["project"]["version"] == config["metadata"]["version"]
+    assert kit["project"]["requires-python"] == config["options"]["python_requires"]
+    assert kit["build-system"] == service["build-system"]
+    assert (ROOT / "testkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

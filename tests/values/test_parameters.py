@@ -31,3 +31,9 @@ def test_an_error_about_a_long_parameter_is_short(api: Api) -> None:
         f"withTotal={100_000 * 'x'}",
     ):
         assert len(api.get(f"?{query}").data) < 10_000
+
+
+def test_any_one_character_may_stand_for_the_dot_of_the_pattern(api: Api) -> None:
+    """The interface's pattern is ``text.[a-z]{2}(-[A-Z]{2})?``, and a line feed is a character too."""
+    assert api.get("/searchApiPattern?text%0Aen=dog").status_code == 200
+    assert codes(api.get("/searchApiPattern?texten=dog")) == ["InvalidInput"]
