@@ -414,15 +414,18 @@ def faults_of(messages: Any) -> list[errors.Fault]:
         if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
         else:
-            found.append(errors.shape_fault(f"{place}: {message}" if place else str(message)))
+            found.append(errors.shape_fault(f"{place}: {message}" if path else str(message)))
     return found
 
 
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
-    """Each message of a marshmallow ``ValidationError``, with the names of the fields that it stands in."""
+    """Each message of a marshmallow ``ValidationError``, with the names of the fields that it stands in.
+
+    Messages about an object as a whole have the key None: marshmallow's own, ``_schema``, may be a field of a body.
+    """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():
-            yield from messages_with_paths(inner, path if name == "_schema" else (*path, str(name)))
+            yield from messages_with_paths(inner, path if name is None else (*path, str(name)))
     else:
         for message in cast("list[Any]", messages):
             yield path, message

@@ -106,3 +106,15 @@ def test_a_body_with_many_faults_is_refused_within_3_s_by_a_short_answer(
     assert time.process_time() - started < 3
     assert answer.status_code in (400, 404)
     assert len(answer.data) < 100_000
+
+
+def test_an_unknown_field_is_named_whatever_its_name_is(api: Api) -> None:
+    """``_schema`` is marshmallow's name for faults of a whole object."""
+    for name in ("_schema", "", "None"):
+        answer = api.post(json=draft(**{name: 1, "arrayOfObjectType": [{name: 2}]}) | {name: 3})
+        assert answer.status_code == 400
+        assert [detail.partition(":")[0] for detail in details(answer)] == [
+            f"{FIELD} -> arrayOfObjectType -> 0 -> {name}",
+            f"{FIELD} -> {name}",
+            name,
+        ]

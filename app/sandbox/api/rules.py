@@ -320,9 +320,9 @@ _EFFECTS = (
 )  # fmt: skip
 
 
-def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What its members say against one another, by the member that cannot be."""
-    found: dict[str, list[str]] = {}
+def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
+    """What its members say against one another, by the member that cannot be; None is the rule as a whole."""
+    found: dict[str | None, list[str]] = {}
     alone = [name for name in ("limit", "expireTokens") if rule.get(name)]
     for name in alone:
         others = [other for other in ("status", "code", "retryAfter", "connection", "body") if other in rule]
@@ -354,7 +354,7 @@ def _contradictions(rule: Mapping[str, Any]) -> dict[str, list[str]]:
     if rule.get("jitterMs") and not rule.get("delayMs") and rule.get("connection") in ("stall", "drip"):
         found["jitterMs"] = ["It needs delayMs."]
     if not any(rule.get(name) for name in _EFFECTS):
-        found["_schema"] = [f"The rule does nothing: one of {', '.join(_EFFECTS)} is expected."]
+        found[None] = [f"The rule does nothing: one of {', '.join(_EFFECTS)} is expected."]
     return found
 
 
