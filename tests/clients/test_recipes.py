@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +17,7 @@ from sample_resource_testkit.sandbox import SandboxServer
 from tests.clients.tools import HERE, NODE, install_node_packages
 from tests.support.ports import free_port
 from tests.support.service import ROOT
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.recipes]
 
@@ -105,10 +105,7 @@ def test_the_npm_package_starts_the_image_where_nothing_is_installed(image: str,
     (folder / "docker").symlink_to(shutil.which("docker") or "")
     found = run([NODE, "it.mjs"], project_folder, PATH=str(folder), SAMPLE_RESOURCE_URL="", SAMPLE_RESOURCE_IMAGE=image)
     assert found == "2\n"
-    deadline = time.monotonic() + 120
-    while docker("ps", "--quiet", "--filter", "label=sample-resource-testkit"):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    wait_until(lambda: not docker("ps", "--quiet", "--filter", "label=sample-resource-testkit"), 120)
 
 
 @pytest.fixture
@@ -123,10 +120,8 @@ def composed(image: str) -> Iterator[SandboxServer]:
     run([*command, "up", "--detach", "--no-build"], ROOT, PORT=str(port), SAMPLE_RESOURCE_IMAGE=image)
     try:
         (container,) = run([*command, "ps", "-q"], ROOT, PORT=str(port)).split()
-        deadline = time.monotonic() + 120
-        while docker("inspect", "--format", "{{.State.Health.Status}}", container) != "healthy":
-            assert time.monotonic() < deadline, docker("logs", container)
-            time.sleep(0.2)
+        health = ["inspect", "--format", "{{.State.Health.Status}}", container]
+        wait_until(lambda: docker(*health) == "healthy", 120, lambda: docker("logs", container))
         yield SandboxServer(f"http://127.0.0.1:{port}", "only-for-tests-on-this-machine")
     finally:
         run([*command, "down", "--volumes"], ROOT, PORT=str(port))

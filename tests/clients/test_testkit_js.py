@@ -11,14 +11,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.clients.tools import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.contract]
 
@@ -48,16 +48,6 @@ HEADS = {
     "const tested = (name, run) => test(name, withProject(run));\n",
 }
 """``tested(name, run)`` is a test with a project, for each runner."""
-
-
-def within(condition: Callable[[], bool], seconds: float = 120) -> bool:
-    """Whether something comes true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 @pytest.fixture(scope="module")
@@ -296,14 +286,14 @@ def test_workers_share_a_server_that_ends_with_the_runner(
     try:
         if is_killed:
             # One of each file, in a worker of its own.
-            assert within(lambda: len(seen_in(seen)) == 2)
+            wait_until(lambda: len(seen_in(seen)) == 2, 120)
             assert is_listening(seen_in(seen)[0])
             process.send_signal(signal.SIGKILL)
         process.wait(600)
         assert len(seen_in(seen)) == (2 if is_killed else 4)
         (url,) = set(seen_in(seen))
-        assert within(lambda: not is_listening(url))
-        assert within(lambda: not list(temporary.glob("sample-resource-testkit-js-*")))
+        wait_until(lambda: not is_listening(url), 120)
+        wait_until(lambda: not list(temporary.glob("sample-resource-testkit-js-*")), 120)
     finally:
         # Workers that were waiting may outlive a runner that was killed.
         os.killpg(process.pid, signal.SIGKILL) if is_killed else None

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.ports import free_port
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = "compose-test"
@@ -150,15 +151,7 @@ class Stack:
 
         :param what: the awaited event, for the message of the AssertionError after ``within_s``.
         """
-        began = time.monotonic()
-        while time.monotonic() - began < within_s:
-            try:
-                if holds():
-                    return time.monotonic() - began
-            except (OSError, HTTPException):
-                pass
-            time.sleep(0.1)
-        raise AssertionError(f"not within {within_s:g} s: {what}\n{self.run('logs', '--tail=40', check=False)}")
+        return wait_until(holds, within_s, lambda: f"{what}\n{self.run('logs', '--tail=40', check=False)}")
 
     def is_ready(self) -> bool:
         return self.send("GET", "/health/ready").status == 200

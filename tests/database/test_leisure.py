@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ from app import errors
 from app.database import leisure
 from app.database.connection import Connection
 from app.database.leisure import Leisure, Work
+from tests.support.waiting import wait_until
 
 
 @contextmanager
@@ -23,13 +24,6 @@ def no_connection(_project: str) -> Generator[Any]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leisure, "_DELAY_S", 0.0)
     monkeypatch.setattr(leisure, "_PAUSE_S", 0.0)
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def work_of(left: list[int], done: list[str]) -> Work:

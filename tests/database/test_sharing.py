@@ -165,10 +165,7 @@ def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
 
 def _done(futures: list[Future[Any]], number: int) -> list[Future[Any]]:
     """Those that are done, as soon as there are so many."""
-    deadline = time.monotonic() + 10
-    while sum(future.done() for future in futures) < number:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    wait_until(lambda: sum(future.done() for future in futures) >= number)
     return [future for future in futures if future.done()]
 
 

@@ -13,7 +13,7 @@ from app import launcher
 from app.serving import child_program, processes
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry import shared_folder
-from tests.support.embedded import ask, is_gone, start_orphan
+from tests.support.embedded import ask, is_running, start_orphan
 from tests.support.server import ROOT
 
 
@@ -88,6 +88,6 @@ def test_windows_is_told_what_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_is_gone_is_gone_on_every_system() -> None:
     sleeper = subprocess.Popen(["/bin/true"])
     sleeper.wait()
-    assert is_gone(sleeper.pid)
+    assert not is_running(sleeper.pid)
     assert not processes.send(sleeper.pid, signal.SIGTERM)
     assert not processes.send_to_group(sleeper.pid, signal.SIGTERM)

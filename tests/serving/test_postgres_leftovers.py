@@ -12,7 +12,8 @@ import psycopg
 import pytest
 
 from app.serving.embedded import EmbeddedPostgres
-from tests.support.embedded import ROOT, ask, is_gone, on_linux, start_orphan, start_owner
+from tests.support.embedded import ROOT, ask, is_running, on_linux, start_orphan, start_owner
+from tests.support.waiting import wait_until
 
 
 @on_linux
@@ -22,7 +23,7 @@ def test_the_server_stops_when_its_owner_is_killed(folder: Path, start: Callable
     postmaster = int(owner.stdout.readline())
     owner.kill()
     owner.communicate()
-    assert is_gone(postmaster)
+    wait_until(lambda: not is_running(postmaster), 10)
     assert ask(start().conninfo(), "SELECT 1") == 1
 
 
@@ -79,7 +80,7 @@ def test_a_busy_backend_of_a_killed_postmaster_does_not_block(
         server.process.kill()
         server.process.wait(5)
         assert ask(server.start(), "SELECT 1") == 1
-        assert is_gone(busy, within_s=30)
+        wait_until(lambda: not is_running(busy), 30)
 
 
 def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:

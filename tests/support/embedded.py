@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -57,16 +56,6 @@ def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
     )
     wait_until(lambda: "ready" in (data.cluster / "postmaster.pid").read_text())
     return orphan
-
-
-def is_gone(pid: int, within_s: float = 10) -> bool:
-    """Whether a process ends in time."""
-    deadline = time.monotonic() + within_s
-    while is_running(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def is_running(pid: int) -> bool:
