@@ -26,6 +26,8 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     headers = {"X-Correlation-ID": "my-app/12345", "uSer-aGent": " a  b "}
     answer = throwaway.send("POST", "?staged=false", body, headers)
     (entry,) = throwaway.entries()
+    schemas = throwaway.service.send("GET", "/sandbox/openapi.json").json["components"]["schemas"]
+    assert list(entry) == list(schemas["Entry"]["properties"]), "in the order of the document"
     assert entry["number"] == 1
     assert entry["clientId"] == throwaway.made["clientId"]
     assert entry["operationId"] == "createOrUpdateResource"
