@@ -2,9 +2,6 @@
 
 import re
 
-import pytest
-from flask import Flask
-
 from app.config import Settings
 from tests.support.applications import open_app, with_sandbox
 from tests.support.sandbox import Service
@@ -75,9 +72,3 @@ def test_below_a_path_prefix_it_uses_that_prefix(settings: Settings) -> None:
         page = app.test_client().get("/sandbox", base_url="http://localhost/pre&fix/")
         assert 'data-root="/pre&amp;fix"' in page.text
         assert 'src="/pre&amp;fix/sandbox/page/main.js"' in page.text
-
-
-@pytest.mark.parametrize("path", ["/sandbox", "/sandbox/page/main.js", "/sandbox/projects/p/report"])
-def test_without_the_sandbox_there_is_none(app: Flask, path: str) -> None:
-    client = app.test_client()
-    assert client.get(path).status_code == 404

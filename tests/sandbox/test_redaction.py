@@ -98,6 +98,7 @@ def test_everything_else_is_shown(text: str) -> None:
         ('{"client_secret": "not fin', '{"client_secret": "(redacted)'),
         ("client%5Fsecret=a%26b&c=d", "client%5Fsecret=(redacted)&c=d"),
         (f"x={SECRET}y", "x=(redacted)y"),
+        (f'{{"key": "{"a" * 300}", "eyJ": "x"}}', f'{{"key": "{"a" * 300}", "eyJ": "x"}}'),
     ],
 )
 def test_as_little_as_possible_is_left_out(text: str, kept: str) -> None:

@@ -17,11 +17,9 @@ from app.errors import ApiError
 from app.resource import bulk_store
 from app.sandbox.projects import lifecycle
 from app.sandbox.projects.lifecycle import NewProject
-from tests.sandbox.test_projects import TABLES
 from tests.support.applications import with_sandbox
 from tests.support.sandbox import Service, wait_for
-
-ALL_TABLES = (*TABLES, "word", "unindexed_text")
+from tests.support.sandbox_rows import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +29,6 @@ def sandbox_app(settings: Settings) -> Iterator[Flask]:
     with closing(app.extensions["database"]):
         yield app
         app.extensions["extension"].stop()
-
-
-def rows_of(connection: Connection, project_key: str) -> dict[str, int]:
-    """How many rows each table has of a project, without those that have none."""
-    found: dict[str, int] = {}
-    for table in ALL_TABLES:
-        row = connection.execute(f"SELECT count(*) FROM {table} WHERE project_key = %s", (project_key,)).fetchone()
-        if row is not None and row[0]:
-            found[table] = row[0]
-    return found
 
 
 def is_blocked(connection: Connection, query: str) -> bool:

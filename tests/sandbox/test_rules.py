@@ -16,12 +16,14 @@ import pytest
 
 from app.config import Settings
 from app.database.connection import Connection
+from app.identity import issued_tokens
 from app.sandbox.api.rules import INSTRUCTIONS_AT_MOST, PATTERNS_AT_MOST, RulesSchema
 from app.sandbox.rules.counting import counted
 from app.sandbox.rules.rules import made_rule
 from tests.support.applications import open_app, with_sandbox
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
+from tests.support.steady_client import steady_client
 
 # By the request
 
@@ -73,9 +75,6 @@ def test_a_code_of_the_endpoint_itself_stays_its_own(throwaway: Project) -> None
 
 
 def test_other_projects_ignore_prefer(sandbox: Service, connection: Connection) -> None:
-    from app.config import Settings
-    from app.identity import issued_tokens
-
     token = issued_tokens.issue_token(connection, Settings().issuer, "a", ("view_test:ordinary",), 60)
     headers = {"Authorization": f"Bearer {token}", "Prefer": "code=503, delay=60000"}
     assert sandbox.send("GET", "/ordinary/resource", headers=headers).status == 200
@@ -95,25 +94,39 @@ def test_without_the_right_nothing_is_done(sandbox: Service, throwaway: Project)
 @pytest.mark.parametrize(
     ("match", "matched"),
     [
-        ({}, "LGCD"),
-        ({"operationId": "listResources"}, "L"),
-        ({"operationId": ["getResourceById", "deleteResourceById"]}, "GD"),
-        ({"method": "POST"}, "C"),
-        ({"path": "/resource"}, "LC"),
-        ({"path": "/resource/[0-9a-f-]{36}"}, "GD"),
+        ({}, "ABCDEF"),
+        ({"operationId": "listResources"}, "AB"),
+        ({"operationId": ["getResourceById", "deleteResourceById"]}, "EF"),
+        ({"method": "POST"}, "CD"),
+        ({"path": "/resource"}, "ABCD"),
+        ({"path": "/resource/[0-9a-f-]{36}"}, "EF"),
         ({"path": "/resourc"}, ""),
-        ({"path": ".*", "method": "GET"}, "LG"),
+        ({"path": ".*", "method": "GET"}, "ABE"),
         ({"client": "somebody"}, ""),
+        ({"query": {"limit": "1"}}, "A"),
+        ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
+        ({"query": {"limit": True}}, "AB"),
+        ({"query": {"limit": False}}, "CDEF"),
+        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
+        ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
+        ({"body": {"key": "one"}}, "C"),
+        ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
+        ({"body": {"key": True}}, ""),
+        ({"body": '"key": ?"t.o"'}, "D"),
+        ({"body": []}, ""),
     ],
 )
 def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[str, Any], matched: str) -> None:
-    one = throwaway.create()["id"]
+    made = throwaway.create()["id"]
     throwaway.rules({"match": match, "status": 418})
+    query = "?limit=1&arrayOfString=b%20c&arrayOfString=a"
     sent = {
-        "L": throwaway.send("GET", "?limit=0"),
-        "G": throwaway.send("GET", f"/{one}"),
-        "C": throwaway.send("POST", "", {"objectTypeProperty": {}}),
-        "D": throwaway.send("DELETE", f"/{one}"),
+        "A": throwaway.send("GET", query, headers={"X-Correlation-ID": "my-app-0001"}),
+        "B": throwaway.send("GET", "?limit=2"),
+        "C": throwaway.send("POST", "", {"key": "one", "objectTypeProperty": {"arrayOfIntExample": [1, 3]}}),
+        "D": throwaway.send("POST", "", {"key": "two", "objectTypeProperty": {}}),
+        "E": throwaway.send("GET", f"/{made}"),
+        "F": throwaway.send("DELETE", f"/{made}"),
     }
     assert "".join(name for name, answer in sent.items() if answer.status == 418) == matched
 
@@ -144,6 +157,10 @@ def test_a_pattern_takes_linear_time(throwaway: Project) -> None:
         ({"every": 3}, "..x..x"),
         ({"probability": 0}, "......"),
         ({"probability": 1}, "xxxxxx"),
+        ({"after": 2, "first": 1}, "..x..."),
+        ({"after": 1, "every": 2, "first": 2}, "..x.x..."),
+        ({"every": 2, "probability": 1}, ".x.x"),
+        ({"first": 1, "probability": 0}, "..."),
     ],
 )
 def test_times_say_which_requests_are_due(throwaway: Project, times: dict[str, Any] | None, acts: str) -> None:
@@ -163,18 +180,6 @@ def test_the_same_seed_gives_the_same_sequence(sandbox: Service) -> None:
     assert sequence(1) == one
     assert sequence(2) != one
     assert 4 <= one.count(503) <= 20
-
-
-def test_times_together(throwaway: Project) -> None:
-    for times, acts in (
-        ({"after": 2, "first": 1}, "..x..."),
-        ({"after": 1, "every": 2, "first": 2}, "..x.x..."),
-        ({"every": 2, "probability": 1}, ".x.x"),
-        ({"first": 1, "probability": 0}, "..."),
-    ):
-        throwaway.rules({"status": 503, "times": times})
-        statuses = [throwaway.send("GET", "?limit=0").status for _ in acts]
-        assert "".join("x" if status == 503 else "." for status in statuses) == acts, times
 
 
 def test_rules_act_in_their_order_until_one_answers(throwaway: Project) -> None:
@@ -215,36 +220,6 @@ def test_two_rules_spoil_one_connection_once(throwaway: Project) -> None:
     assert found.startswith(b"HTTP/1.1 503")
     assert ended == "closed"
     assert throwaway.counts() == [(1, 1), (0, 0), (1, 1)]
-
-
-@pytest.mark.parametrize(
-    ("match", "matched"),
-    [
-        ({"query": {"limit": "1"}}, "A"),
-        ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
-        ({"query": {"limit": True}}, "AB"),
-        ({"query": {"limit": False}}, "CD"),
-        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
-        ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
-        ({"body": {"key": "one"}}, "C"),
-        ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
-        ({"body": {"key": True}}, ""),
-        ({"body": '"key": ?"t.o"'}, "D"),
-        ({"body": []}, ""),
-    ],
-)
-def test_a_rule_matches_query_header_and_body(throwaway: Project, match: dict[str, Any], matched: str) -> None:
-    throwaway.rules({"match": match, "status": 418})
-    body = {"objectTypeProperty": {"arrayOfIntExample": [1, 3]}}
-    sent = {
-        "A": throwaway.send(
-            "GET", "?limit=1&arrayOfString=b%20c&arrayOfString=a", headers={"X-Correlation-ID": "my-app-0001"}
-        ),
-        "B": throwaway.send("GET", "?limit=2"),
-        "C": throwaway.send("POST", "", {"key": "one", **body}),
-        "D": throwaway.send("POST", "", {"key": "two", "objectTypeProperty": {}}),
-    }
-    assert "".join(name for name, answer in sent.items() if answer.status == 418) == matched
 
 
 def test_a_rule_that_looks_into_a_body_leaves_it_to_the_view(throwaway: Project) -> None:
@@ -340,15 +315,8 @@ def test_counts_are_exact_under_eight_connections(throwaway: Project) -> None:
     )
 
     def send(_: int) -> list[int]:
-        with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
-            statuses: list[int] = []
-            for _ in range(40):
-                headers = {"Authorization": f"Bearer {throwaway.token}"}
-                connection.request("GET", f"{throwaway.resources}?limit=0", headers=headers)
-                answer = connection.getresponse()
-                answer.read()
-                statuses.append(answer.status)
-            return statuses
+        with steady_client(throwaway) as client:
+            return [client.send("GET", "?limit=0").status for _ in range(40)]
 
     with ThreadPoolExecutor(8) as threads:
         statuses = [status for found in threads.map(send, range(8)) for status in found]
@@ -368,13 +336,6 @@ def test_new_rules_count_anew_and_end_the_old_ones(throwaway: Project) -> None:
     assert throwaway.order("DELETE", "/rules").status == 204
     assert throwaway.send("GET", "?limit=0").status == 200
     assert throwaway.order("GET", "/rules").json == {"rules": []}
-
-
-def test_a_change_is_in_force_when_it_is_answered(throwaway: Project) -> None:
-    for number in range(20):
-        throwaway.rules({"name": str(number), "status": 503})
-        names = [throwaway.send("GET", "?limit=0").headers["X-Sandbox-Rule"] for _ in range(4)]
-        assert names == [str(number)] * 4
 
 
 # What a rule does
@@ -747,13 +708,10 @@ def test_the_example_of_each_member_is_taken(throwaway: Project) -> None:
     ]
     members = {name: schema for name, schema in properties.items() if not schema.get("readOnly")}
     assert all(schema["description"] for schema in members.values())
-    alone = {
-        "phase": {"status": 503},
-        "code": {"status": 503},
-        "message": {"status": 503},
-        "retryAfter": {"status": 503},
+    beside = {
+        **{name: {"status": 503} for name in ("phase", "code", "message", "retryAfter")},
+        **{name: {"delayMs": 1} for name in ("name", "match", "times")},
     }
-    effect = {name: {"delayMs": 1} for name in ("name", "match", "times")}
-    rules = [{name: schema["examples"][0], **alone.get(name, effect.get(name, {}))} for name, schema in members.items()]
+    rules = [{name: schema["examples"][0], **beside.get(name, {})} for name, schema in members.items()]
     throwaway.rules(*rules)
     assert len(throwaway.counts()) == len(members)

@@ -73,10 +73,22 @@ class Project:
     def resources(self) -> str:
         return f"/{self.key}/resource"
 
-    def send(self, method: str, path: str = "", body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """A request of the client to its resources."""
+    def send(
+        self,
+        method: str,
+        path: str = "",
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Answer:
+        """A request of the client to its resources.
+
+        :param raw: a body that is sent as JSON, whatever it is.
+        """
         authorized = {"Authorization": f"Bearer {self.token}", **(headers or {})}
-        return self.service.send(method, self.resources + path, body, authorized)
+        if raw is not None:
+            authorized.setdefault("Content-Type", "application/json")
+        return self.service.send(method, self.resources + path, body, authorized, raw)
 
     def create(self, **body: Any) -> dict[str, Any]:
         answer = self.send("POST", "", {"objectTypeProperty": {}, **body})

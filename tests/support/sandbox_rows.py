@@ -1,0 +1,16 @@
+"""What the database has of a project of the sandbox."""
+
+from app.database.connection import Connection
+
+TABLES = ("resource", "resource_copy", "resource_count", "sandbox_ids", "sandbox_project")
+"""The tables that have rows of every project that has resources, a seed and a snapshot."""
+
+
+def rows_of(connection: Connection, project_key: str) -> dict[str, int]:
+    """How many rows each table has of a project, without those that have none."""
+    found: dict[str, int] = {}
+    for table in (*TABLES, "word", "unindexed_text"):
+        row = connection.execute(f"SELECT count(*) FROM {table} WHERE project_key = %s", (project_key,)).fetchone()
+        if row is not None and row[0]:
+            found[table] = row[0]
+    return found
