@@ -153,3 +153,10 @@ def test_scopes_are_separated_by_blanks_only(app: Flask, connection: Connection,
     refused(client.post("/oauth/token", form), 400, "invalid_scope")
     form["scope"] = f" manage_test:{project}  view_test:{project} "
     assert client.post("/oauth/token", form).status_code == 200
+
+
+def test_other_methods_than_post_are_405(client: OAuthClient) -> None:
+    for path in ("/oauth/token", "/oauth/introspect", "/oauth/revoke"):
+        answer = client.app.test_client().get(path)
+        assert answer.status_code == 405
+        assert "POST" in answer.headers["Allow"]
