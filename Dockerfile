@@ -7,6 +7,8 @@
 #
 # Each layer of the images is a folder that an earlier stage has filled, and in which ops/image/layer has set all times. So
 # two builds of a commit make the same layers, and two versions with the same dependencies share the layers of these.
+#
+# Python 3.13: with 3.14 requests take 0.98 to 1.02 of its processor time, and a worker 8 MiB more (Debian's builds, in turns).
 
 # The wheel, as `make dist` builds it.
 FROM python:3.13.13-slim-trixie AS wheel
