@@ -107,10 +107,12 @@ def test_recovery_from_a_pool_full_of_endless_queries(service: Service, report: 
             for thread in threads:
                 thread.join()
             assert all(answer.is_unavailable for _, answer in impatient.answers)
-            # Longest wait for a connection, then for the lock; a second for the way.
-            assert max(answer.seconds for _, answer in impatient.answers) < 5 + 4.25 + 1
-            # All violations are of the limit to answers that need not wait for others of their project.
-            assert [violation for violation in impatient.violations if " took " not in violation] == []
+            for each in (impatient, load):
+                # Longest wait for a connection, then for the lock; a second for the way.
+                assert max(answer.seconds for _, answer in each.answers) < 5 + 4.25 + 1
+                # The shorter limit is for answers that need not wait for others of their project, as these do.
+                each.violations = [violation for violation in each.violations if " took " not in violation]
+                assert each.violations == []
             assert service.request("GET", "/health/live").status == 200
         assert_recovered(load, time.monotonic(), report)
     assert load.without_answer() == []
