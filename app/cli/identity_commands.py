@@ -172,7 +172,11 @@ def revoke_token(settings: Settings) -> None:
 
     text = sys.stdin.read().strip()
     with open_connection(settings) as connection:
-        issuer = OwnIssuer(settings.issuer, lambda: issued_tokens.load_trust(connection))
+        issuer = OwnIssuer(
+            settings.issuer,
+            lambda: issued_tokens.load_trust(connection),
+            lambda token_id, client_id: issued_tokens.is_revoked(connection, token_id, client_id),
+        )
         try:
             verified = TokenVerifier([issuer]).verify(text)
         except InvalidToken as error:

@@ -10,10 +10,17 @@ from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_sign
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
 from app.resource.world import REAL_WORLD, World
 
-_DELETE_EXPIRED: LiteralString = "DELETE FROM revoked_token WHERE expires_at < now() - interval '1 hour'"
+RECENT_S = 120
+"""How long a revocation is one of the recent ones, which every process reads again and again."""
+
+_EXPIRED: LiteralString = """
+SELECT id FROM revoked_token WHERE expires_at < now() - interval '1 hour' ORDER BY expires_at LIMIT 1000"""
+
+_DELETE: LiteralString = "DELETE FROM revoked_token WHERE id = ANY(%(ids)s)"
 
 _INSERT_REVOKED: LiteralString = """
-INSERT INTO revoked_token (id, revoked_at, expires_at) VALUES (%(id)s, now(), to_timestamp(%(expires_at)s))
+INSERT INTO revoked_token (id, revoked_at, expires_at)
+VALUES (%(id)s, statement_timestamp(), to_timestamp(%(expires_at)s))
 ON CONFLICT DO NOTHING"""
 
 _IS_REVOKED: LiteralString = """
@@ -24,8 +31,11 @@ SELECT EXISTS (SELECT FROM revoked_token WHERE id = %(token_id)s)
 _TRUST: LiteralString = """
 SELECT
     ARRAY(SELECT public_jwk FROM signing_key WHERE retired_at IS NULL OR retired_at > now() ORDER BY created_at DESC),
-    ARRAY(SELECT id FROM revoked_token WHERE expires_at > now()),
-    ARRAY(SELECT id FROM api_client WHERE revoked_at IS NOT NULL UNION ALL SELECT id FROM removed_client)"""
+    ARRAY(SELECT id FROM revoked_token WHERE revoked_at > now() - make_interval(secs => %(recent_s)s)),
+    ARRAY(
+        SELECT id FROM api_client WHERE revoked_at > now() - make_interval(secs => %(recent_s)s)
+        UNION ALL
+        SELECT id FROM removed_client WHERE removed_at > now() - make_interval(secs => %(recent_s)s))"""
 
 
 def issue_token(
@@ -62,12 +72,14 @@ def issue_token(
 
 
 def revoke_token(connection: Connection, token_id: str, expires_at: float) -> None:
-    """Revoke a token by its ``jti``, and delete the revocations of tokens that have expired.
+    """Revoke a token by its ``jti``, and delete up to 1,000 revocations of tokens that have expired.
 
     :param expires_at: when the token expires, in seconds since the epoch.
     """
-    connection.execute(_DELETE_EXPIRED)
     connection.execute(_INSERT_REVOKED, {"id": token_id, "expires_at": expires_at})
+    expired = [row[0] for row in connection.execute(_EXPIRED).fetchall()]
+    if expired:
+        connection.execute(_DELETE, {"ids": expired})
 
 
 def is_revoked(connection: Connection, token_id: str, client_id: str) -> bool:
@@ -78,7 +90,7 @@ def is_revoked(connection: Connection, token_id: str, client_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TrustRecords:
-    """What the database says about the validity of tokens: keys that verify, and revocations."""
+    """What the database says about the validity of tokens: keys that verify, and the recent revocations."""
 
     public_jwks: tuple[str, ...]
     """Each a JSON Web Key as JSON, newest first."""
@@ -87,8 +99,8 @@ class TrustRecords:
 
 
 def load_trust(connection: Connection) -> TrustRecords:
-    """Read, in one statement, the keys that verify, and the revocations of clients and of tokens not yet expired."""
-    row = connection.execute(_TRUST).fetchone()
+    """Read, in one statement, the keys that verify, and the revocations of the last :data:`RECENT_S`."""
+    row = connection.execute(_TRUST, {"recent_s": RECENT_S}).fetchone()
     if row is None:
         raise LookupError("a select without FROM has one row")
     jwks, tokens, client_ids = row

@@ -64,17 +64,22 @@ class OutsideIssuer:
         """The claims that a token must have at another time than the real one."""
         return claims_registry(self._settings.issuer, self._settings.audience, now)
 
-    def find_key(self, kid: str | None) -> Key | None:
+    def known_key(self, kid: str | None) -> Key | None:
         """The key with this id; for a token without a key id, the key of a set that has only one."""
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
-        if kid not in keys:
-            if not self._fetch_unless_another_does():
-                # It may be among those that are being fetched.
-                raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
-            keys = self._keys
         return keys.get(kid)
+
+    def find_key(self, kid: str | None) -> Key | None:
+        """The same, and if the id is unknown, after the keys have been fetched again."""
+        key = self.known_key(kid)
+        if key is not None or kid is None:
+            return key
+        if not self._fetch_unless_another_does():
+            # It may be among those that are being fetched.
+            raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
+        return self._keys.get(kid)
 
     def load_ahead(self) -> None:
         """Fetch the keys before the first request needs them, in a thread: a slow issuer must not delay a start."""

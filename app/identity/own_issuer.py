@@ -1,9 +1,10 @@
-"""The service as an issuer: each process keeps a snapshot of its keys and revocations.
+"""The service as an issuer: each process keeps a snapshot of its keys and of the recent revocations.
 
 Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
 of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
-known long before it signs. The statement reads all revocations of tokens that have not expired; 10,000 take 1.6 ms of
-the process's time and 5 ms of PostgreSQL's.
+known long before it signs. The snapshot has the revocations of the last two minutes. Older ones are looked up, by
+one statement for each token that the process sees for the first time, or again after :data:`LOOKED_UP_AGAIN_AFTER_S`.
+So neither costs more if there are many revocations.
 
 If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
 the promise that a revoked token stops working in time, and costs next to nothing, since without the database hardly
@@ -24,7 +25,7 @@ from joserfc.errors import InvalidClaimError
 from joserfc.jwk import ECKey
 
 from app import errors
-from app.identity.issued_tokens import TrustRecords
+from app.identity.issued_tokens import RECENT_S, TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
 from app.identity.verification import CLOCK_DIFFERENCE_AT_MOST_S, VerifiedToken
 from app.setting_values import is_loopback
@@ -32,6 +33,8 @@ from app.setting_values import is_loopback
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
 """Counted from before the statement was sent, and a little less than the 5 seconds that are promised."""
+LOOKED_UP_AGAIN_AFTER_S = RECENT_S - 60.0
+"""The minute is for revocations that are committed late, and for clocks of databases that differ."""
 _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
 """A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""
@@ -82,7 +85,7 @@ def _is_url_on_this_machine(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TrustSnapshot:
-    """The keys and revocations in the database at one moment."""
+    """The keys and the recent revocations in the database at one moment."""
 
     loaded_at: float = float("-inf")
     """By the monotonic clock, in seconds."""
@@ -98,17 +101,20 @@ class TrustSnapshot:
 class OwnIssuer:
     """The :class:`~app.identity.verification.TrustedIssuer` of the tokens that the service itself has signed.
 
-    :param load: reads keys and revocations; may raise an ApiError.
+    :param load: reads keys and recent revocations; may raise an ApiError.
+    :param is_revoked: looks up whether a token or its client has ever been revoked, by the ids of both; may raise an
+        ApiError.
     """
 
     registry = jws.JWSRegistry(algorithms=[ALGORITHM])
     types = frozenset((TOKEN_TYPE,))
     client_claims = ("client_id",)
 
-    def __init__(self, issuer: str, load: Callable[[], TrustRecords]) -> None:
+    def __init__(self, issuer: str, load: Callable[[], TrustRecords], is_revoked: Callable[[str, str], bool]) -> None:
         self.claims: jwt.JWTClaimsRegistry = OwnClaims(issuer)
         self._issuer = issuer
         self._load = load
+        self._is_revoked = is_revoked
         self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")
         self._lock = Lock()
@@ -117,14 +123,15 @@ class OwnIssuer:
         """The claims that a token must have at another time than the real one."""
         return OwnClaims(self._issuer, now)
 
+    def known_key(self, kid: str | None) -> ECKey | None:
+        """The key with this id, if the snapshot has it."""
+        return None if kid is None else self.snapshot().keys.get(kid)
+
     def find_key(self, kid: str | None) -> ECKey | None:
         """The key with this id. For an unknown id the database is asked, for one request at a time."""
         if kid is None:
             return None
-        snapshot = self.snapshot()
-        if kid not in snapshot.keys:
-            snapshot = self._loaded_after(time.monotonic())
-        return snapshot.keys.get(kid)
+        return self.known_key(kid) or self._loaded_after(time.monotonic()).keys.get(kid)
 
     def _loaded_after(self, moment: float) -> TrustSnapshot:
         """A snapshot that was read after a moment. Requests that wait for their turn share the next one."""
@@ -135,12 +142,19 @@ class OwnIssuer:
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
         """Whether neither the token, nor its client, nor its key has been revoked."""
-        snapshot = self.snapshot()
-        return (
-            token.kid in snapshot.keys
-            and token.token_id not in snapshot.records.revoked_tokens
-            and token.principal.client_id not in snapshot.records.revoked_clients
-        )
+        snapshot, client_id = self.snapshot(), token.principal.client_id
+        if (
+            token.kid not in snapshot.keys
+            or token.token_id in snapshot.records.revoked_tokens
+            or client_id in snapshot.records.revoked_clients
+        ):
+            return False
+        if snapshot.loaded_at - token.checked_at > LOOKED_UP_AGAIN_AFTER_S and self._is_revoked(
+            str(token.token_id), client_id
+        ):
+            return False
+        token.checked_at = snapshot.loaded_at
+        return True
 
     def snapshot(self) -> TrustSnapshot:
         """The current snapshot, at most :data:`SNAPSHOT_AGE_AT_MOST_S` old.

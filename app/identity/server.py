@@ -66,11 +66,15 @@ class AuthorizationServer:
             with database.own_connection() as connection:
                 return issued_tokens.load_trust(connection)
 
+        def is_revoked(token_id: str, client_id: str) -> bool:
+            with database.own_connection() as connection:
+                return issued_tokens.is_revoked(connection, token_id, client_id)
+
         self._issuer = settings.issuer
         self._base_url = settings.authorization_url
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
-        self._own = OwnIssuer(settings.issuer, load)
+        self._own = OwnIssuer(settings.issuer, load, is_revoked)
         self._worlds = worlds
         outside = settings.outside_issuer
         self._outside = None if outside is None else OutsideIssuer(outside)

@@ -73,8 +73,15 @@ class TrustedIssuer(Protocol):
         """Names of claims; the first that a token has names the client."""
         ...
 
+    def known_key(self, kid: str | None) -> Key | None:
+        """The public key with this id, if the process has it already; else None.
+
+        :raises ApiError: 503 if the keys are not available.
+        """
+        ...
+
     def find_key(self, kid: str | None) -> Key | None:
-        """The public key with this id, or None.
+        """The public key with this id, which may take a look at its source; None if that has none.
 
         :param kid: the token's ``kid`` header; None if it has none.
         :raises ApiError: 503 if the keys are not available.
@@ -89,7 +96,7 @@ class TrustedIssuer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VerifiedToken:
     """What the cache keeps of a valid token."""
 
@@ -100,6 +107,8 @@ class VerifiedToken:
     """The ``jti`` claim."""
     expires_at: float
     """Seconds since the epoch."""
+    checked_at: float = float("-inf")
+    """When its issuer last found it not revoked, by the monotonic clock."""
 
 
 class TokenVerifier:
@@ -174,7 +183,7 @@ class TokenVerifier:
         kid = header.get("kid")
         if kid is not None and not isinstance(kid, str):
             raise InvalidToken("malformed")
-        issuer, key = self._issuer_and_key(kid)
+        issuer, key = self.issuer_and_key(kid)
         if str(header.get("typ", "")).lower().removeprefix("application/") not in issuer.types:
             raise InvalidToken("not an access token")
         try:
@@ -207,7 +216,17 @@ class TokenVerifier:
             issued_at = claims.get("iat")
             issuer.claims_at(issued_at if isinstance(issued_at, int) else world.time()).validate(claims)
 
-    def _issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
+    def issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
+        """The key with an id, and the issuer that it belongs to.
+
+        :raises InvalidToken: if no issuer has it.
+        :raises ApiError: 503 if the keys are not available.
+        """
+        # First what the process knows, so that a key of one issuer is not searched for at another.
+        for issuer in self._issuers:
+            key = issuer.known_key(kid)
+            if key is not None:
+                return issuer, key
         for issuer in self._issuers:
             key = issuer.find_key(kid)
             if key is not None:

@@ -340,7 +340,11 @@ def test_other_schemes_and_forms_of_the_header(app: Flask, project: str, token_f
 
 def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: TokenFor) -> None:
     with psycopg.connect(database_url, autocommit=True) as opened:
-        issuer = OwnIssuer(Settings().issuer, lambda: issued_tokens.load_trust(opened))
+        issuer = OwnIssuer(
+            Settings().issuer,
+            lambda: issued_tokens.load_trust(opened),
+            lambda token_id, client_id: issued_tokens.is_revoked(opened, token_id, client_id),
+        )
         verifier = TokenVerifier([issuer], cache_size=3)
         tokens = [token_for("view_test:p") for _ in range(10)]
         for token in tokens:

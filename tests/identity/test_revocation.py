@@ -4,6 +4,8 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import psycopg
 import pytest
@@ -17,7 +19,7 @@ from app.database.connection import Connection
 from app.identity import clients, issued_tokens, own_issuer
 from app.identity.issued_tokens import TrustRecords
 from app.identity.own_issuer import OwnIssuer
-from app.identity.verification import InvalidToken, TokenVerifier
+from app.identity.verification import InvalidToken, TokenVerifier, TrustedIssuer
 from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.oauth import OAuthClient, part, refused
@@ -49,6 +51,11 @@ def command(database_url: str) -> Callable[..., str]:
         return result.output
 
     return run
+
+
+def never_revoked(_token_id: str, _client_id: str) -> bool:
+    """Stands for the look-up of a token that nobody has revoked before this process saw it."""
+    return False
 
 
 def seconds_until_refused(api: Api) -> float:
@@ -149,6 +156,87 @@ def test_requests_cause_no_statement_each_to_check_revocations(
     assert loads <= 1 + (time.monotonic() - began) / own_issuer.REFRESH_AFTER_S
 
 
+class Verifying:
+    """A verifier by a clock of its own, and what its process asks the database."""
+
+    def __init__(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._connection = connection
+        self._clock = time.monotonic()
+        # Not that of the module time, by which libraries measure.
+        monkeypatch.setattr(own_issuer, "time", SimpleNamespace(monotonic=lambda: self._clock))
+        self.loaded: list[TrustRecords] = []
+        self.looked_up: list[str] = []
+        self._verifier = TokenVerifier([OwnIssuer(Settings().issuer, self.load, self._is_revoked)])
+
+    def load(self) -> TrustRecords:
+        self.loaded.append(issued_tokens.load_trust(self._connection))
+        return self.loaded[-1]
+
+    def _is_revoked(self, token_id: str, client_id: str) -> bool:
+        self.looked_up.append(token_id)
+        return issued_tokens.is_revoked(self._connection, token_id, client_id)
+
+    def accepts(self, token: str, after_s: float = 0) -> bool:
+        self._clock += after_s
+        try:
+            self._verifier.verify(token)
+        except InvalidToken:
+            return False
+        return True
+
+
+def revoke_earlier(connection: Connection, token: str, minutes: int = 10) -> None:
+    issued_tokens.revoke_token(connection, part(token, 1)["jti"], part(token, 1)["exp"])
+    connection.execute(
+        "UPDATE revoked_token SET revoked_at = revoked_at - make_interval(mins => %s) WHERE id = %s",
+        (minutes, part(token, 1)["jti"]),
+    )
+
+
+def test_old_revocations_are_not_read_again_and_again_but_looked_up(
+    connection: Connection, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revoked, kept = token_for(f"view_test:{project}"), token_for(f"view_test:{project}")
+    connection.execute(
+        "INSERT INTO revoked_token SELECT 'old-' || n, now() - interval '3 minutes', now() + interval '1 day'"
+        " FROM generate_series(1, 5000) n"
+    )
+    revoke_earlier(connection, revoked)
+    process = Verifying(connection, monkeypatch)
+    assert not process.accepts(revoked)
+    for _ in range(10):
+        assert process.accepts(kept, after_s=own_issuer.REFRESH_AFTER_S)
+    assert process.looked_up == [part(revoked, 1)["jti"], part(kept, 1)["jti"]]
+    assert len(process.loaded) > 10
+    assert not any(token_id.startswith("old-") for records in process.loaded for token_id in records.revoked_tokens)
+
+
+def test_a_token_that_was_revoked_while_a_process_did_not_see_it_is_refused_there(
+    connection: Connection, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = token_for(f"view_test:{project}")
+    process = Verifying(connection, monkeypatch)
+    assert process.accepts(token)
+    revoke_earlier(connection, token)
+    assert not process.accepts(token, after_s=own_issuer.LOOKED_UP_AGAIN_AFTER_S + 1)
+
+
+def test_a_key_of_the_outside_issuer_is_not_searched_for_among_the_own_ones(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the other way round."""
+    process = Verifying(connection, monkeypatch)
+    own = OwnIssuer(Settings().issuer, process.load, never_revoked)
+    outside = SimpleNamespace(known_key=lambda kid: f"key {kid}" if kid == "theirs" else None, find_key=lambda _: None)
+    verifier = TokenVerifier([own, cast("TrustedIssuer", outside)])
+    for _ in range(20):
+        assert verifier.issuer_and_key("theirs") == (outside, "key theirs")
+    assert len(process.loaded) == 1
+    with pytest.raises(InvalidToken, match="unknown key"):
+        verifier.issuer_and_key("nobody's")
+    assert len(process.loaded) == 2
+
+
 def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_with_503(
     database_url: str, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +251,7 @@ def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_
 
     clock = time.monotonic()
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load, never_revoked)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     away = True
@@ -200,7 +288,7 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
             return issued_tokens.load_trust(connection)
 
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load, never_revoked)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     clock += own_issuer.REFRESH_AFTER_S

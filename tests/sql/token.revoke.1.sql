@@ -1,2 +1,3 @@
-DELETE FROM revoked_token
-WHERE expires_at < now() - interval '1 hour'
+INSERT INTO revoked_token (id, revoked_at, expires_at)
+VALUES (%(id)s, statement_timestamp(), to_timestamp(%(expires_at)s))
+ON CONFLICT DO NOTHING

@@ -1,3 +1,5 @@
-INSERT INTO revoked_token (id, revoked_at, expires_at)
-VALUES (%(id)s, now(), to_timestamp(%(expires_at)s))
-ON CONFLICT DO NOTHING
+SELECT id
+FROM revoked_token
+WHERE expires_at < now() - interval '1 hour'
+ORDER BY expires_at
+LIMIT 1000
