@@ -2,7 +2,7 @@
 -- release before sets it during an update.
 -- depends: 0003.runs
 
-SET LOCAL lock_timeout = '10s';
+SET LOCAL lock_timeout = '2s';
 SET LOCAL statement_timeout = '1min';
 
 -- At most one row a project, found by the index that is dropped below. Processes of the release before would find two

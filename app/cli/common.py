@@ -12,7 +12,7 @@ import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.database.migrate import UnsupportedServer
+from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
 from app.identity.token_profile import SCOPE, SCOPE_NAMES
 from app.serving import embedded
@@ -102,7 +102,7 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
                 "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
                 f" cluster does not answer. {_ON_A_CLUSTER}"
             ) from None
-        except (psycopg.Error, embedded.EmbeddedError, UnsupportedServer, LookupError) as error:
+        except (psycopg.Error, embedded.EmbeddedError, MigrationFailed, UnsupportedServer, LookupError) as error:
             raise click.ClickException(str(error).strip()) from None
 
     return run

@@ -4,6 +4,9 @@ The lock is PostgreSQL's advisory lock of a transaction: it ends with its connec
 transaction mode.
 """
 
+import logging
+import time
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +14,7 @@ from typing import LiteralString
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import UndefinedTable
+from psycopg.errors import LockNotAvailable, UndefinedTable
 
 from app.database.connection import Connection
 
@@ -26,6 +29,12 @@ OLDEST_SERVER = 15
 
 _FORMER_SCHEMA = "0001.resource"
 """The first migration of versions before 0.2.0, whose tables are others."""
+
+LOCK_ATTEMPTS = 30
+"""How often a migration asks for a lock. Each time it waits as long as its file says, and requests wait behind it."""
+
+_PAUSE_S = 2.0
+"""Between two attempts, so that the requests that waited behind the migration are answered."""
 
 _LOCK_ID = 0x5265736F75726365
 """"Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
@@ -44,6 +53,13 @@ CREATE TABLE IF NOT EXISTS _yoyo_migration (
 _NOTE: LiteralString = """
 INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc)
 VALUES (encode(sha256(convert_to(%(id)s, 'UTF8')), 'hex'), %(id)s, now() AT TIME ZONE 'UTC')"""
+
+
+_log = logging.getLogger("app.database")
+
+
+class MigrationFailed(Exception):
+    """A migration failed, and left no trace; those before it are applied. The message names the statement."""
 
 
 class UnsupportedServer(Exception):
@@ -101,6 +117,7 @@ def upgrade(url: str) -> list[str]:
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database has not the encoding
         UTF8 or was made by a version before 0.2.0, or if migrations are missing and the server is a worker of a Citus
         cluster; it changes nothing.
+    :raises MigrationFailed: if a statement fails, or gets no lock in :data:`LOCK_ATTEMPTS`.
     """
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
@@ -124,9 +141,56 @@ def _apply(url: str, missing: list[str]) -> None:
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
         connection.execute(_CREATE_TABLE)
         for name in missing:
+            _apply_one(connection, name)
+
+
+def _apply_one(connection: Connection, name: str) -> None:
+    """Apply a migration in a transaction. While others hold a lock that it needs, it is tried again after a pause.
+
+    :raises MigrationFailed: see :func:`upgrade`.
+    """
+    for attempt in range(1, LOCK_ATTEMPTS + 1):
+        where = ""
+        try:
             with connection.transaction():
-                connection.execute((FOLDER / f"{name}.sql").read_bytes())
+                for line, statement in statements((FOLDER / f"{name}.sql").read_text()):
+                    where = f"line {line} ({' '.join(statement.split())[:80]})"
+                    connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})
+            return
+        except LockNotAvailable:
+            _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
+            if attempt == LOCK_ATTEMPTS:
+                raise MigrationFailed(
+                    f"Migration {name}, {where}: another transaction held the lock in all of"
+                    f" {LOCK_ATTEMPTS} attempts. Nothing of this migration is applied. End the transaction (an export"
+                    " is one) and run 'sample-resource db upgrade' again."
+                ) from None
+            time.sleep(_PAUSE_S)
+        except psycopg.Error as error:
+            raise MigrationFailed(
+                f"Migration {name}, {where}: {str(error).strip()}\n"
+                "Nothing of this migration is applied; those before it are."
+            ) from error
+
+
+def statements(text: str) -> Generator[tuple[int, str]]:
+    """The statements of a migration file, each with the number of its first line.
+
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes; a test checks the files.
+    """
+    first, lines = 0, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not lines and (not line.strip() or line.startswith("--")):
+            continue
+        first = first if lines else number
+        lines.append(line)
+        whole = "\n".join(lines)
+        if line.rstrip().endswith(";") and not line.lstrip().startswith("--") and whole.count("$$") % 2 == 0:
+            yield first, whole
+            lines = []
+    if lines:
+        yield first, "\n".join(lines)
 
 
 def _without_load_balancing(url: str) -> str:

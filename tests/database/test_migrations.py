@@ -2,16 +2,20 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from app.cli import main
 from app.database import migrate
-from app.database.migrate import UnsupportedServer
+from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.serving.embedded import EmbeddedPostgres
 
 FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
@@ -25,7 +29,9 @@ def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() ->
         found = re.search(r"^-- depends:(.*)$", text, re.MULTILINE)
         assert found, name
         assert found.group(1).strip() == previous
-        assert "lock_timeout" in text, f"{name} may wait for a lock without limit"
+        seconds = re.search(r"^SET LOCAL lock_timeout = '(\d+)s';$", text, re.MULTILINE)
+        assert seconds, f"{name} may wait for a lock without limit"
+        assert int(seconds[1]) <= 2 or not previous, f"requests wait behind {name} for {seconds[1]} s"
         assert "statement_timeout" in text, f"{name} may run without limit"
         assert (migrate.FOLDER / name.replace(".sql", ".rollback.sql")).exists()
         previous = name.removesuffix(".sql")
@@ -39,26 +45,105 @@ def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedP
     assert all(migration.applied for migration in migrate.status(url))
 
 
-def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
-    cluster: EmbeddedPostgres, project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the migrations, to which a test adds its own."""
     for name in FILES:
         shutil.copy(migrate.FOLDER / name, tmp_path)
-    (tmp_path / "9998.wrong.sql").write_text("CREATE TABLE half (a int); SELECT 1 / 0;")
-    (tmp_path / "9999.later.sql").write_text("CREATE TABLE later (a int);")
     monkeypatch.setattr(migrate, "FOLDER", tmp_path)
     migrate.migration_ids.cache_clear()
+    yield tmp_path
+    migrate.migration_ids.cache_clear()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_statement_of_a_file_ends_with_a_semicolon_at_the_end_of_a_line(name: str) -> None:
+    lines = (migrate.FOLDER / name).read_text().splitlines()
+    statements = list(migrate.statements("\n".join(lines)))
+    assert len(statements) > 2
+    for number, statement in statements:
+        assert statement.endswith(";"), statement
+        assert lines[number - 1] == statement.splitlines()[0]
+
+
+def test_the_end_of_a_statement_is_not_searched_for_in_a_function_or_a_comment() -> None:
+    text = "-- one;\n\nCREATE FUNCTION f() AS $$\n  SELECT 1;\n$$;\nSELECT 2 -- two;\n  -- three;\n  + 3;\nSELECT 4"
+    expected = [(3, "CREATE FUNCTION f() AS $$\n  SELECT 1;\n$$;"), (9, "SELECT 4")]
+    found = list(migrate.statements(text.replace("SELECT 2 -- two;", "SELECT 2")))
+    assert [found[0], found[2]] == expected
+    assert found[1] == (6, "SELECT 2\n  -- three;\n  + 3;")
+
+
+def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
+    cluster: EmbeddedPostgres, project: str, folder: Path
+) -> None:
+    (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);\n-- Why.\nSELECT 1\n  / 0;")
+    (folder / "9999.later.sql").write_text("CREATE TABLE later (a int);")
     url = cluster.create_database(project)
-    try:
-        with pytest.raises(psycopg.errors.DivisionByZero):
+    with pytest.raises(MigrationFailed) as raised:
+        migrate.upgrade(url)
+    assert str(raised.value) == (
+        "Migration 9998.wrong, line 3 (SELECT 1 / 0;): division by zero\n"
+        "Nothing of this migration is applied; those before it are."
+    )
+    assert [each.id for each in migrate.status(url) if not each.applied] == ["9998.wrong", "9999.later"]
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regclass('half'), to_regclass('later')").fetchone() == (None, None)
+    (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);")
+    assert migrate.upgrade(url) == ["9998.wrong", "9999.later"]
+
+
+def test_the_command_tells_which_statement_failed(cluster: EmbeddedPostgres, project: str, folder: Path) -> None:
+    (folder / "9999.wrong.sql").write_text("\nALTER TABLE there_is_none ADD COLUMN a int;\n")
+    result = CliRunner().invoke(main, ["db", "upgrade"], env={"DATABASE_URL": cluster.create_database(project)})
+    assert result.exit_code == 1
+    assert result.output.startswith(
+        "Error: Migration 9999.wrong, line 2 (ALTER TABLE there_is_none ADD COLUMN a int;):"
+        ' relation "there_is_none" does not exist\n'
+    )
+
+
+WAITING = "SET LOCAL lock_timeout = '50ms';\nALTER TABLE resource ADD COLUMN added int;\n"
+
+
+def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
+    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export, for example, is one long transaction that has read the table."""
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    (folder / "9999.waits.sql").write_text(WAITING)
+    migrate.migration_ids.cache_clear()
+    pauses = 0
+    with psycopg.connect(url) as export, psycopg.connect(url, autocommit=True) as request:
+        export.execute("SELECT FROM resource")
+
+        def pause(_seconds: float) -> None:
+            nonlocal pauses
+            pauses += 1
+            request.execute("SET statement_timeout = '30s'; SELECT FROM resource")
+            if pauses == 3:
+                export.commit()
+
+        monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=pause))
+        assert migrate.upgrade(url) == ["9999.waits"]
+    assert pauses == 3
+
+
+def test_a_migration_gives_up_when_it_never_gets_the_lock(
+    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    (folder / "9999.waits.sql").write_text(WAITING)
+    migrate.migration_ids.cache_clear()
+    monkeypatch.setattr(migrate, "LOCK_ATTEMPTS", 2)
+    monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=lambda _: None))
+    with psycopg.connect(url) as export:
+        export.execute("SELECT FROM resource")
+        with pytest.raises(MigrationFailed, match=r"line 2 .*another transaction held the lock in all of 2 attempts"):
             migrate.upgrade(url)
-        assert [each.id for each in migrate.status(url) if not each.applied] == ["9998.wrong", "9999.later"]
-        with psycopg.connect(url) as connection:
-            assert connection.execute("SELECT to_regclass('half'), to_regclass('later')").fetchone() == (None, None)
-        (tmp_path / "9998.wrong.sql").write_text("CREATE TABLE half (a int);")
-        assert migrate.upgrade(url) == ["9998.wrong", "9999.later"]
-    finally:
-        migrate.migration_ids.cache_clear()
+    assert [each.id for each in migrate.status(url) if not each.applied] == ["9999.waits"]
 
 
 def test_a_database_with_another_encoding_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
