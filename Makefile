@@ -58,7 +58,7 @@ image: ## both container images, and a list of what is in them (SBOM) in dist/ (
 	docker run --rm sample-resource:sbom > dist/sample-resource-all-in-one.cdx.json
 
 # Tests compare each file with its source, so that a change of it shows in a review.
-generate: $(addprefix generate-,$(or $(ARGS),sql specification openapi)) ## write generated files anew; ARGS=sql, sql-of-release, specification, openapi, lock, clients-table
+generate: $(addprefix generate-,$(or $(ARGS),sql specification)) ## write generated files anew; ARGS=sql, specification (with openapi), sql-of-release, lock, clients-table
 
 generate-sql: install-dev
 	@$(BIN)/python -m tests.sql
@@ -66,7 +66,8 @@ generate-sql: install-dev
 generate-sql-of-release: install-dev
 	@$(BIN)/python -m tests.sql --release
 
-generate-specification: install-dev
+# What is made of the specification names the operations of the document.
+generate-specification: generate-openapi
 	@$(BIN)/python -m tests.specification
 
 generate-openapi: install-dev

@@ -15,7 +15,7 @@ DEMO_PROJECT = "demo"
 """The project that the demo client, and the token in the command that ``serve`` prints, give access to."""
 
 DEMO_CLIENT = "demo"
-"""The name of the demo client. The token that ``serve`` prints belongs to it, unless it was revoked."""
+"""The name of the demo client, which the token that ``serve`` prints belongs to."""
 
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 
@@ -36,7 +36,8 @@ def prepare(url: str, settings: Settings) -> str:
     """Prepare a database for the service, and return the text that ``serve`` prints.
 
     Applies the missing migrations, and creates a signing key if there is none. A demo client is created if the
-    database has no client yet; only then is its secret part of the text. Repeating it does no harm.
+    database has no client yet; only then is its secret part of the text. A token of the demo client is part of the
+    text as long as that client is not revoked. Repeating it does no harm.
 
     :raises UnsupportedServer: if the server is too old.
     :raises KeyUnreadable: if the signing key is encrypted and the encryption key in the settings does not fit.
@@ -47,7 +48,7 @@ def prepare(url: str, settings: Settings) -> str:
         signing_keys.ensure_signing_key(connection, encryption)
         demo_client: list[str] = []
         if clients.has_clients(connection):
-            client_id = clients.find_client(connection, DEMO_CLIENT, DEMO_SCOPES) or DEMO_CLIENT
+            client_id = clients.find_client(connection, DEMO_CLIENT, DEMO_SCOPES)
         else:
             client = clients.create_client(connection, DEMO_CLIENT, DEMO_SCOPES)
             client_id = client.client_id
@@ -55,9 +56,12 @@ def prepare(url: str, settings: Settings) -> str:
                 f"Demo client    {client_id}",
                 f"Its secret     {client.client_secret}  (shown this once)",
             ]
-        token = issued_tokens.issue_token(
-            connection, settings.issuer, client_id, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
-        )
+        how_to_try = f"Get a token by 'sample-resource token --scope view_test:{DEMO_PROJECT}'."
+        if client_id is not None:
+            token = issued_tokens.issue_token(
+                connection, settings.issuer, client_id, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
+            )
+            how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
     addresses, warnings = extensions.banner(settings)
     return "\n".join(
         (
@@ -69,7 +73,7 @@ def prepare(url: str, settings: Settings) -> str:
             "",
             "Try it:",
             "",
-            f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource",
+            how_to_try,
             "",
         )
     )

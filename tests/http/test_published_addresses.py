@@ -6,12 +6,14 @@ from itertools import product
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+import psycopg
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.cli.preparation import prepare
+from app.cli.preparation import DEMO_CLIENT, DEMO_SCOPES, prepare
 from app.config import Settings
+from app.identity import clients
 from tests.support.applications import open_app
 
 BASE_DOMAINS = (None, "example.com")
@@ -113,6 +115,10 @@ def expect_metadata_work(client: FlaskClient, settings: Settings) -> None:
 
 
 def expect_banner_works(app: Flask, client: FlaskClient, settings: Settings, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        # The banner has a token as long as the demo client is there, which other tests do not make.
+        if clients.find_client(connection, DEMO_CLIENT, DEMO_SCOPES) is None:
+            clients.create_client(connection, DEMO_CLIENT, DEMO_SCOPES)
     banner = prepare(database_url, settings)
     addresses = ADDRESS.findall(banner)
     assert len(addresses) == 3

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests.support.ports import free_port
-from tests.support.server import get, start_server
+from tests.support.server import PATIENT, get, start_server
 
 GUNICORN = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py"]
 """The command: after ``python -m gunicorn``, a binary upgrade looks for modules in gunicorn's folder first."""
@@ -33,7 +33,7 @@ class Gunicorn:
         self.process = start_server(
             [*GUNICORN, application],
             self.port,
-            {"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **environment},
+            {"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **PATIENT, **environment},
             log,
             ready_path="/health/live",
             within_s=30,

@@ -18,6 +18,10 @@ NOT_MEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """The environment of programs whose coverage is not measured, which takes a third of their time."""
 
 
+PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "LOCK_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
+"""Settings under which a slow machine makes no request fail. Tests of these limits set their own."""
+
+
 def measured() -> dict[str, str]:
     """The environment of programs whose coverage is measured, if that of the tests is."""
     return {name: os.environ[name] for name in NOT_MEASURED if name in os.environ}

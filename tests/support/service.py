@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.ports import free_port
+from tests.support.server import PATIENT, start_server
 from tests.support.server import ROOT as ROOT
-from tests.support.server import start_server
 
 SERVE = [sys.executable, "-m", "app.cli", "serve"]
 
@@ -22,7 +22,7 @@ def running_service(log: Path, **environment: str) -> Iterator[int]:
     :param environment: settings; without a ``DATABASE_URL`` it starts a PostgreSQL of its own in ``DATA_DIR``.
     """
     port = free_port()
-    process = start_server(SERVE, port, os.environ | {"PORT": str(port), "WORKERS": "1"} | environment, log)
+    process = start_server(SERVE, port, os.environ | {"PORT": str(port), "WORKERS": "1", **PATIENT} | environment, log)
     try:
         yield port
     finally:

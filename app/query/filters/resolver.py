@@ -33,7 +33,7 @@ FACETS_AT_MOST = 50
 """Facets of a request: each one reads the resources once more."""
 
 RANGES_AT_MOST = 100
-"""Ranges of a facet: one scan counts all of them, and each adds columns to it."""
+"""Ranges of a facet: one scan counts all of them."""
 
 
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
