@@ -5,7 +5,7 @@ Code raises :class:`ApiError`, mostly through the functions below; nothing else 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
@@ -63,10 +63,15 @@ class ApiError(Exception):
     :param faults: at least one; all of the same status.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
     :param status: if it is not that of the first fault's code.
+    :param description: of an OAuth code, for a person who reads the answer; None: the message of the first fault.
     """
 
     def __init__(
-        self, faults: Sequence[Fault], headers: Mapping[str, str] | None = None, status: int | None = None
+        self,
+        faults: Sequence[Fault],
+        headers: Mapping[str, str] | None = None,
+        status: int | None = None,
+        description: str | None = None,
     ) -> None:
         if not faults:
             raise ValueError("an error needs at least one fault")
@@ -74,6 +79,7 @@ class ApiError(Exception):
         self.faults = tuple(faults)
         self.headers = dict(headers or {})
         self.status = status or CATALOGUE[faults[0].code].status
+        self.description = description or faults[0].message
 
     def payload(self) -> dict[str, Any]:
         """The body: ``statusCode``, ``message``, ``errors``, and for OAuth codes ``error``, ``error_description``."""
@@ -85,7 +91,7 @@ class ApiError(Exception):
         }
         if first.code in _OAUTH_CODES:
             body["error"] = first.code
-            body["error_description"] = first.message
+            body["error_description"] = self.description
         return body
 
     def body(self) -> bytes:
@@ -250,25 +256,47 @@ def content_too_large(limit: int) -> ApiError:
     return ApiError([Fault("ContentTooLarge", f"Content too large. At most {limit} bytes are accepted.")])
 
 
+def unsupported_content_encoding() -> ApiError:
+    """415 for a body that is encoded, naming what is accepted (RFC 9110, section 12.5.3)."""
+    fault = Fault("UnsupportedMediaType", "The request body must be sent as it is, without a Content-Encoding.")
+    return ApiError([fault], {"Accept-Encoding": "identity"})
+
+
 def unsupported_media_type(expected: str) -> ApiError:
     """415 with the media type that the endpoint takes."""
     return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}.")])
 
 
-def unauthorized(realm: str, message: str, *, token_given: bool) -> ApiError:
-    """401 with a challenge; the error code stands in it only if there was a token (RFC 6750, section 3.1)."""
-    challenge = f'Bearer realm="{realm}"' + (', error="invalid_token"' if token_given else "")
-    return ApiError([Fault("invalid_token", message)], {"WWW-Authenticate": challenge})
+def token_missing(realm: str, message: str) -> ApiError:
+    """401 with a challenge, which has no error code since no token was sent (RFC 6750, section 3.1)."""
+    return ApiError([Fault("invalid_token", message)], {"WWW-Authenticate": f'Bearer realm="{realm}"'})
 
 
-def insufficient_scope(realm: str, scopes: Sequence[str]) -> ApiError:
-    """403 naming the scopes of which one is missing, without their project (RFC 6750, section 3.1)."""
+def token_refused(realm: str, reason: str) -> ApiError:
+    """401 with a challenge for a token that is not valid (RFC 6750, section 3.1).
+
+    :param reason: what is wrong with it, in ASCII without quotes.
+    """
+    description = f"The access token is not valid: {reason}."
+    challenge = f'Bearer realm="{realm}", error="invalid_token", error_description="{description}"'
+    return ApiError([Fault("invalid_token", "invalid_token")], {"WWW-Authenticate": challenge}, description=description)
+
+
+def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]) -> ApiError:
+    """403 naming the scopes of which one is missing, without their project (RFC 6750, section 3.1).
+
+    :param granted: the scopes of the token, which the description names.
+    """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
+    needed = " or ".join(f"{scope}:{realm}" for scope in scopes)
+    has = " ".join(sorted(granted))
+    has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has many others."
+    description = f"The access token needs {needed} for the project '{realm}'. {has if granted else 'It has none.'}"
     challenge = (
         f'Bearer realm="{realm}", error="insufficient_scope", '
         f'scope="{" ".join(f"{scope}:{realm}" for scope in scopes)}"'
     )
-    return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge})
+    return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge}, description=description)
 
 
 def oauth_error(code: str, message: str) -> ApiError:
@@ -311,9 +339,9 @@ EXAMPLES: Mapping[str, ApiError] = {
         ApiError([Fault("invalid_scope", "Malformed parameter: scope: Invalid scope.")]),
         ApiError([Fault("invalid_grant", "The token was issued to another client.")]),
         ApiError([Fault("unsupported_grant_type", "Invalid parameter: grant_type: Invalid grant type: 'password'")]),
-        unauthorized("demo", "invalid_token", token_given=True),
+        token_refused("demo", "it has expired"),
         ApiError([Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")]),
-        insufficient_scope("demo", ("manage_test", "view_test")),
+        insufficient_scope("demo", ("manage_test", "view_test"), ("manage_test:other",)),
         not_found_by_id("018cc251-f400-7000-8000-000000000001"),
         method_not_allowed("PUT", ("GET", "HEAD")),
         concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),

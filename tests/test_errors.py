@@ -38,9 +38,13 @@ def test_error_messages_are_those_of_the_platform() -> None:
         "invalidValue": "a b",
     }
     assert only(EXAMPLES["InvalidJsonInput"])["message"] == "Request body does not contain valid JSON."
-    scopes = errors.insufficient_scope("p", ("manage_test", "view_test"))
-    assert scopes.payload()["error_description"] == (
+    scopes = errors.insufficient_scope("p", ("manage_test", "view_test"), {"view_test:other", "manage_test:other"})
+    assert only(scopes)["message"] == (
         "Insufficient scope. One of the following scopes is missing: manage_test, view_test."
+    )
+    assert scopes.payload()["error_description"] == (
+        "The access token needs manage_test:p or view_test:p for the project 'p'."
+        " It has: manage_test:other view_test:other."
     )
     assert scopes.headers["WWW-Authenticate"] == (
         'Bearer realm="p", error="insufficient_scope", scope="manage_test:p view_test:p"'

@@ -33,7 +33,8 @@ class ScopesParameter(click.ParamType[tuple[str, ...]]):
         if wrong or not scopes:
             self.fail(
                 f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is"
-                f" {', '.join(SCOPE_NAMES[:-1])} or {SCOPE_NAMES[-1]}.",
+                f" {', '.join(SCOPE_NAMES[:-1])} or {SCOPE_NAMES[-1]}, and PROJECT has 1 to 64 letters, digits,"
+                " underscores and hyphens.",
                 param,
                 ctx,
             )

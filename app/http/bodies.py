@@ -23,7 +23,7 @@ def read_body(request: Request, limit: int) -> bytes:
     """The body, which stays readable for whoever asks again.
 
     :param limit: bytes at most.
-    :raises ApiError: 413 for a longer one; 400 if the client stops sending.
+    :raises ApiError: 413 for a longer one; 415 for one with a Content-Encoding; 400 if the client stops sending.
     """
     # One more than the limit, since werkzeug ends a chunked body there without saying that there was more.
     request.max_content_length = limit + 1
@@ -35,6 +35,8 @@ def read_body(request: Request, limit: int) -> bytes:
         raise errors.invalid_input("Malformed request body: it did not arrive whole.") from None
     if len(data) > limit:
         raise errors.content_too_large(limit)
+    if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
+        raise errors.unsupported_content_encoding()
     return data
 
 

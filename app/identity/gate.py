@@ -54,7 +54,7 @@ class Gate:
             if f"{name}:{project_key}" in principal.scopes:
                 break
         else:
-            raise errors.insufficient_scope(project_key, accepted or ())
+            raise errors.insufficient_scope(project_key, accepted or (), principal.scopes)
         g.verified_token = verified
         g.principal = principal
         add_log_fields(client=principal.client_id)
@@ -85,9 +85,9 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
     """
     token = _bearer_token(request.headers.get("Authorization", ""))
     if token is None:
-        raise errors.unauthorized(realm, "This endpoint requires an access token.", token_given=False)
+        raise errors.token_missing(realm, "This endpoint requires an access token.")
     if not hmac.compare_digest(token.encode(), expected.encode()):
-        raise errors.unauthorized(realm, "invalid_token", token_given=True)
+        raise errors.token_refused(realm, "it is another than the one that is set")
 
 
 def _bearer_token(header: str) -> str | None:
@@ -104,9 +104,9 @@ def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> VerifiedT
     if token is None:
         # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).
         message = "This endpoint requires an access token. You can get one from the authorization server."
-        raise errors.unauthorized(realm, message, token_given=False)
+        raise errors.token_missing(realm, message)
     try:
         return verifier.verify(token)
     except InvalidToken as error:
         _log.info("access token refused", extra={"fields": {"reason": error.reason, **correlation_fields()}})
-        raise errors.unauthorized(realm, "invalid_token", token_given=True) from None
+        raise errors.token_refused(realm, error.reason) from None

@@ -12,7 +12,13 @@ from threading import Lock
 from typing import Any, Protocol
 
 from joserfc import jws, jwt
-from joserfc.errors import JoseError
+from joserfc.errors import (
+    BadSignatureError,
+    ExpiredTokenError,
+    InvalidClaimError,
+    JoseError,
+    MissingClaimError,
+)
 from joserfc.jwk import Key
 
 from app.resource.world import ONE_WORLD, REAL_WORLD, Worlds
@@ -24,13 +30,17 @@ TOKEN_LENGTH_AT_MOST = 8192
 CLOCK_DIFFERENCE_AT_MOST_S = 30
 """How far ``nbf`` and ``iat`` may lie in the future. ``exp`` has no leeway: no token is accepted after it."""
 
+NO_LONGER_ACCEPTED = "it is no longer accepted"
+_MALFORMED = "it is malformed"
+_EXPIRED = "it has expired"
+
 _NO_TIME_FROM = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 class InvalidToken(Exception):
     """The token is malformed, not signed by a known key, expired or not valid yet, revoked, or for another service.
 
-    :param reason: for the log; contains no part of the token.
+    :param reason: what is wrong, for the log and for the client, in ASCII without quotes and without the token's text.
     """
 
     def __init__(self, reason: str) -> None:
@@ -145,11 +155,11 @@ class TokenVerifier:
             verified = cached or self._decode(token)[0]
             world = self._world_of(verified.principal.client_id)
             if verified.expires_at <= world.time():
-                raise InvalidToken("expired")
+                raise InvalidToken(_EXPIRED)
             if not world.accepts_token(verified.token_id):
-                raise InvalidToken("no longer accepted")
+                raise InvalidToken(NO_LONGER_ACCEPTED)
             if not verified.issuer.is_still_trusted(verified):
-                raise InvalidToken("revoked")
+                raise InvalidToken("it, its client or its key has been revoked")
         except InvalidToken:
             self._remove_from_cache(digest)
             metrics.token_checks.labels("refused").inc()
@@ -182,17 +192,17 @@ class TokenVerifier:
         header = _header(token)
         kid = header.get("kid")
         if kid is not None and not isinstance(kid, str):
-            raise InvalidToken("malformed")
+            raise InvalidToken(_MALFORMED)
         issuer, key = self.issuer_and_key(kid)
         if str(header.get("typ", "")).lower().removeprefix("application/") not in issuer.types:
-            raise InvalidToken("not an access token")
+            raise InvalidToken("its type is not that of an access token")
         try:
             claims = jwt.decode(token, key, registry=issuer.registry).claims
             self._validate(claims, issuer)
         except JoseError as error:
-            raise InvalidToken(type(error).__name__) from error
+            raise InvalidToken(_reason(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise InvalidToken("malformed") from error
+            raise InvalidToken(_MALFORMED) from error
         token_id = claims.get("jti")
         return VerifiedToken(
             Principal(_checked_client_id(_client_id(claims, issuer)), _scopes(claims.get("scope", ""))),
@@ -231,11 +241,28 @@ class TokenVerifier:
             key = issuer.find_key(kid)
             if key is not None:
                 return issuer, key
-        raise InvalidToken("unknown key")
+        raise InvalidToken("it is of an unknown issuer, or its key has been withdrawn")
 
 
 def _client_id(claims: dict[str, Any], issuer: TrustedIssuer) -> Any:
     return next((claims[name] for name in issuer.client_claims if claims.get(name) is not None), None)
+
+
+def _reason(error: JoseError) -> str:
+    """What is wrong with a token whose form is right."""
+    match error:
+        case ExpiredTokenError():
+            return _EXPIRED
+        case BadSignatureError():
+            return "its signature is wrong"
+        case MissingClaimError(claim=claim):
+            return f"its claim {claim} is missing"
+        case InvalidClaimError(claim="iss" | "aud" as claim):
+            return f"its claim {claim} names another service"
+        case InvalidClaimError(claim=claim):
+            return f"its claim {claim} is wrong"
+        case _:
+            return _MALFORMED
 
 
 _TOKEN = re.compile("[A-Za-z0-9._~+/-]+=*", re.ASCII)
@@ -244,9 +271,9 @@ _TOKEN = re.compile("[A-Za-z0-9._~+/-]+=*", re.ASCII)
 
 def _raise_if_oversized_or_malformed(token: str) -> None:
     if len(token) > TOKEN_LENGTH_AT_MOST:
-        raise InvalidToken("oversized")
+        raise InvalidToken(f"it has more than {TOKEN_LENGTH_AT_MOST} characters")
     if _TOKEN.fullmatch(token) is None:
-        raise InvalidToken("malformed")
+        raise InvalidToken(_MALFORMED)
 
 
 def _header(token: str) -> dict[str, Any]:
@@ -259,15 +286,15 @@ def _header(token: str) -> dict[str, Any]:
         header: Any = jws.extract_compact(token.encode()).protected
     except (JoseError, ValueError, TypeError, RecursionError) as error:
         # TypeError: the header is JSON, but not an object.
-        raise InvalidToken("malformed") from error
+        raise InvalidToken(_MALFORMED) from error
     if not isinstance(header, dict) or "crit" in header:
-        raise InvalidToken("malformed")
+        raise InvalidToken(_MALFORMED)
     return header
 
 
 def _scopes(claim: Any) -> frozenset[str]:
     if not isinstance(claim, str):
-        raise InvalidToken("scope is not a string")
+        raise InvalidToken("its claim scope is not a string")
     return frozenset(claim.split(" ")) - {""}
 
 
@@ -277,14 +304,14 @@ def _checked_time(expires_at: float) -> float:
     Issuers that count milliseconds get there: their tokens would never expire.
     """
     if not expires_at < _NO_TIME_FROM:
-        raise InvalidToken("exp is after the year 9999")
+        raise InvalidToken("its claim exp is after the year 9999")
     return expires_at
 
 
 def _checked_client_id(client_id: Any) -> str:
     """The client's id, if it can be stored: it becomes ``createdBy`` and ``lastModifiedBy`` of resources."""
     if not isinstance(client_id, str) or not 0 < len(client_id) <= CLIENT_ID_AT_MOST or unstorable_character(client_id):
-        raise InvalidToken("no client id")
+        raise InvalidToken("it names no client, or one that cannot be stored")
     return client_id
 
 

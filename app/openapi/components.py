@@ -5,7 +5,7 @@ from typing import Any
 
 from app import errors
 from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
-from app.resource.searching.search_params import SearchSchema
+from app.resource.searching.search_params import ProjectionSearchSchema
 from app.values.json_fields import STORABLE_TEXT, TEXT
 from app.values.parameters import QuerySchema
 from app.values.project_keys import PROJECT_KEY_PATTERN
@@ -328,7 +328,7 @@ SCHEMAS: Mapping[str, Document] = {
 }
 """Bodies that no marshmallow schema describes, since PostgreSQL or a view writes them."""
 
-FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": SearchSchema}
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
 """Forms whose fields may stand in the query string too."""
 
 TAGS: Mapping[str, tuple[str, str]] = {

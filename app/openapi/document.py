@@ -36,7 +36,7 @@ from app.openapi.components import (
 from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES
 from app.openapi.marks import Answer, Operation, operation_of
 from app.resource.actions import REGISTRY
-from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST, ContainedObjectTypeSchema
+from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
 from app.values.json_fields import STORABLE_TEXT, TEXT
 from app.values.parameters import Parameter, ParameterFamily
 
@@ -44,12 +44,10 @@ from app.values.parameters import Parameter, ParameterFamily
 def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
     spec = cast("Any", api.spec)
-    # Only the text of objectParameter refers to it, where the generator does not look for schemas.
-    spec.components.schema("ContainedObjectType", schema=ContainedObjectTypeSchema)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
     # flask-smorest's own schemas, and the search form, which FORMS describes.
-    for unused in ("Error", "PaginationMetadata", "Search"):
+    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
     schemas["OverwriteDraft"]["required"].append("version")  # without it If-Match is needed, which no schema can say
@@ -295,7 +293,6 @@ def _form_schema(fields: Mapping[str, Any]) -> Document:
         "properties": {
             field.data_key or name: {**field.schema, "description": field.meaning} for name, field in fields.items()
         },
-        "additionalProperties": False,
     }
 
 

@@ -289,12 +289,7 @@ class Paging:
 
 
 FUZZY_LEVEL_AT_MOST = 2
-"""The largest Levenshtein distance between a word of a search and a word that it finds."""
-
-
-def fuzzy_level_of(length: int) -> int:
-    """The default Levenshtein distance for a word of so many characters."""
-    return 0 if length <= 2 else 1 if length <= 5 else FUZZY_LEVEL_AT_MOST
+"""The largest Damerau-Levenshtein distance between a word of a search and a word that it finds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from app.resource.model import (
     Paging,
     SortTerm,
 )
-from app.resource.object_type import ObjectType
-from app.resource.schemas import WRAPPER, ContainedObjectTypeSchema, WrappedObjectTypeSchema
-from app.values.json_fields import RefusedValue, messages_with_paths
+from app.resource.schemas import WRAPPER
+from app.values.json_fields import as_stored, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -38,7 +37,7 @@ from app.values.parameters import (
     read_stored_number,
     read_text,
 )
-from app.values.strict_json import InvalidJson, decode
+from app.values.strict_json import InvalidJson, decode, encode
 
 LIMIT_AT_MOST = 500
 """Results of a page: the largest ``limit``."""
@@ -63,34 +62,31 @@ def read_sort_term(text: str) -> SortTerm:
     return SortTerm(SORTABLE[name], descending=direction == "desc")
 
 
-def read_expansion(text: str) -> str:
-    """The name of an expandable reference."""
-    if text not in EXPANDABLE:
-        known = ", ".join(f"`{known}`" for known in EXPANDABLE)
-        raise ValidationError(f"{errors.quoted(text)} cannot be expanded. Expandable references are: {known}.")
-    return text
+def read_expansion(text: str) -> str | None:
+    """The name of an expandable reference; None for any other path, which is ignored, as on the platform."""
+    return text if text in EXPANDABLE else None
 
 
 def read_contained_object(text: str) -> str:
-    """A JSON object with any of ObjectType's fields, which may stand in their wrapper, as canonical JSON text."""
+    """Any JSON object, as the JSON text that an ObjectType has to contain; one in ObjectType's wrapper is unpacked.
+
+    A field that no ObjectType has, or a value that its field cannot have, is contained in none. ``null`` is as if
+    absent, as in a body.
+    """
     try:
         value = decode(text)
     except InvalidJson as error:
         raise ValidationError(f"A JSON object is expected. {error}") from None
-    schema = _WRAPPED if isinstance(value, dict) and WRAPPER in value else _CONTAINED
+    if not isinstance(value, dict):
+        raise ValidationError("A JSON object is expected.")
+    members = cast("dict[str, Any]", value)
+    if members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict):
+        members = members[WRAPPER]
     try:
-        contained = cast("ObjectType", schema.load(value))
+        return encode(as_stored(members))
     except ValidationError as error:
-        reasons: list[str] = []
-        for path, message in messages_with_paths(error.messages):
-            place = " -> ".join(path) + ": " if path else ""
-            reasons.append(place + (message.reason if isinstance(message, RefusedValue) else str(message)))
-        raise ValidationError("; ".join(reasons)) from None
-    return contained.text
-
-
-_CONTAINED = ContainedObjectTypeSchema()
-_WRAPPED = WrappedObjectTypeSchema()
+        refused = [message.reason for _, message in messages_with_paths(error.messages)]
+        raise ValidationError("; ".join(refused)) from None
 
 
 # Lists
@@ -197,17 +193,14 @@ class SortedListSchema(ConditionsSchema):
 
     expand = Parameter(
         read_expansion,
-        {"type": "string", "enum": list(EXPANDABLE)},
+        {"type": "string", "minLength": 1},
         repeatable=True,
-        meaning="references whose API client is added as `obj`",
+        meaning=f"references whose API client is added as `obj`: {' or '.join(EXPANDABLE)}; other paths are ignored",
         example=["createdBy"],
     )
 
     def make(self, values: dict[str, Any]) -> ListQuery:
-        return ListQuery(values.get("where"), paging_of(values), frozenset(values.get("expand", ())))
-
-
-_CONTAINED_REFERENCE = {"$ref": "#/components/schemas/ContainedObjectType"}
+        return ListQuery(values.get("where"), paging_of(values), frozenset(values.get("expand", ())) - {None})
 
 
 def _has_it(parameter: str) -> str:
@@ -251,32 +244,23 @@ class FilteredListSchema(ConditionsSchema):
         {
             "type": "string",
             "contentMediaType": "application/json",
-            "contentSchema": {
-                "anyOf": [
-                    _CONTAINED_REFERENCE,
-                    {
-                        "type": "object",
-                        "required": [WRAPPER],
-                        "properties": {WRAPPER: _CONTAINED_REFERENCE},
-                        "additionalProperties": False,
-                    },
-                ]
-            },
+            "contentSchema": {"type": "object"},
         },
         data_key="objectParameter",
-        meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it",
+        meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it; a"
+        " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
-    all_of = Parameter(
+    strings = Parameter(
         read_text,
         TEXT_SCHEMA,
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfString",
-        meaning=f"{SEARCHED} has all of them",
+        meaning=f"{SEARCHED} has at least one of them",
         example=["dog", "cat"],
     )
-    any_of = Parameter(
+    more_strings = Parameter(
         read_text,
         TEXT_SCHEMA,
         repeatable=True,
@@ -290,21 +274,18 @@ class FilteredListSchema(ConditionsSchema):
         conditions: list[Condition] = []
         for name, parameter in _ONE_ITEM.items():
             if name in values:
-                has_it = [_contains("any", array, (values[name],)) for array in looked_at_by(parameter)]
+                has_it = [_contains_any(array, (values[name],)) for array in looked_at_by(parameter)]
                 conditions.append(AnyOf(tuple(has_it)) if len(has_it) > 1 else has_it[0])
         if "object" in values:
             conditions.append(Contains(values["object"]))
-        if "all_of" in values:
-            conditions.append(_contains("all", SEARCHED, values["all_of"]))
-        if "any_of" in values:
-            conditions.append(_contains("any", SEARCHED, values["any_of"]))
+        conditions += [_contains_any(SEARCHED, values[name]) for name in ("strings", "more_strings") if name in values]
         if "where" in values:
             conditions.append(values["where"])
         return ListQuery(AllOf(tuple(conditions)) if conditions else None, paging_of(values))
 
 
-def _contains(which: str, array: str, values: tuple[Value, ...]) -> Condition:
-    return Holds(OBJECT_TYPE[array], OPERATORS[f"contains {which}"], values, negated=False)
+def _contains_any(array: str, values: tuple[Value, ...]) -> Condition:
+    return Holds(OBJECT_TYPE[array], OPERATORS["contains any"], values, negated=False)
 
 
 _ONE_ITEM = {

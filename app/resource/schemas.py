@@ -80,18 +80,10 @@ def _refuse_repeats(items: list[Any]) -> None:
         seen.add(item)
 
 
-def _array(row: ArrayField, *, bounded: bool) -> JsonArray:
-    """The schema of a field of ObjectType.
-
-    :param bounded: whether the rules for the number of items apply.
-    """
+def _array(row: ArrayField) -> JsonArray:
+    """The schema of a field of ObjectType."""
     if row.type is not None:
-        return JsonArray(
-            row.type.check,
-            dict(row.type.describes),
-            unique=row.unique and bounded,
-            length=row.length if bounded else None,
-        )
+        return JsonArray(row.type.check, dict(row.type.describes), unique=row.unique, length=row.length)
     return JsonArray(
         object_check({member.name: member.type.check for member in row.members}),
         {
@@ -102,32 +94,15 @@ def _array(row: ArrayField, *, bounded: bool) -> JsonArray:
     )
 
 
-class _ObjectTypeSchema(StrictSchema):
-    def make(self, data: dict[str, Any]) -> ObjectType:
-        return ObjectType.of(data)
-
-
-class ContainedObjectTypeSchema(
-    _ObjectTypeSchema.from_dict({row.name: _array(row, bounded=False) for row in OBJECT_FIELDS})
-):
-    """An ObjectType to compare with: its fields and their types, without the rules for the number of items."""
-
-
 WRAPPER = "objectTypeProperty"
 """The name of the field that an ObjectType stands in."""
 
 
-class WrappedObjectTypeSchema(StrictSchema):
-    """An ObjectType to compare with, in its wrapper; loads to the ObjectType."""
-
-    object_type = NestedObject(ContainedObjectTypeSchema, required=True, data_key=WRAPPER)
+class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in OBJECT_FIELDS})):
+    """ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        return data["object_type"]
-
-
-class ObjectTypeSchema(_ObjectTypeSchema.from_dict({row.name: _array(row, bounded=True) for row in OBJECT_FIELDS})):
-    """ObjectType (interface 2.3): every field is optional."""
+        return ObjectType.of(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_search, read_page
 from app.resource.searching.dictionary import index_texts
-from app.resource.searching.search_params import SearchSchema
+from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
 from app.resource.searching.searches import search
 from app.routes.services import database, reading_database
 
@@ -54,7 +54,7 @@ class SearchByForm(Endpoint):
 
     @scopes("view_products", "view_published_products")
     @operation("searchProductProjections", FOUND, error_codes=ERROR_CODES, form="SearchForm")
-    @blueprint.arguments(SearchSchema(), location="form")
+    @blueprint.arguments(ProjectionSearchSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 

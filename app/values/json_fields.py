@@ -178,6 +178,26 @@ def check_json(value: Any, level: int = 0) -> Any:
     return value
 
 
+def as_stored(value: Any, level: int = 0) -> Any:
+    """A JSON value as a document would store it, without the members of objects that are ``null``.
+
+    :param level: arrays and objects around the value.
+    :raises ValidationError: for a text or a number that no document can hold, and for too many levels.
+    """
+    if isinstance(value, str):
+        return check_text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return check_number(value)
+    if level == NESTED_AT_MOST:
+        refuse_value(level, f"At most {NESTED_AT_MOST} levels of arrays and objects are accepted.")
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value).items()
+        return {check_text(name): as_stored(member, level + 1) for name, member in members if member is not None}
+    return [as_stored(item, level + 1) for item in value]
+
+
 def one_of(*words: str) -> Check:
     """A check for texts that are one of these."""
 
@@ -212,7 +232,7 @@ class Member:
 
 
 def read_object(value: Any, members: Mapping[str, Member], kept: dict[str, Any]) -> dict[str, Any]:
-    """The checked values of an object's fields; an unknown field is refused.
+    """The checked values of an object's fields; an unknown field that is not ``null`` is refused.
 
     :param kept: what they are added to: the values of fields that are absent.
     :raises ValidationError: with the messages of all fields, in the order of ``members``, unknown ones last.
@@ -231,7 +251,8 @@ def read_object(value: Any, members: Mapping[str, Member], kept: dict[str, Any])
         elif member.missing is not None:
             refused[public] = [member.missing if public in given else MISSING]
     if not given.keys() <= members.keys():
-        unknown = islice((name for name in given if name not in members), FAULTS_AT_MOST)
+        # null is as if absent here too: a client with one class for all update actions sends it for fields of others.
+        unknown = islice((name for name in given if name not in members and given[name] is not None), FAULTS_AT_MOST)
         refused |= {name: [unknown_name(name, members, "field")] for name in unknown}
     if refused:
         raise ValidationError(cast(Any, refused))

@@ -156,6 +156,12 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         """Whether the pattern matches the name of a parameter."""
         return self._pattern.fullmatch(name) is not None
 
+    def name_like(self, name: str) -> str:
+        """A name that the pattern matches and that resembles another one: ``var.ids`` for ``var_ids``."""
+        example = next(iter(self.example))
+        made = f"{example.partition('.')[0]}.{''.join(re.split('[^A-Za-z0-9]', name)[1:])}"
+        return made if self.has(made) else example
+
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
         loaded: dict[str, tuple[str, ...]] = {}
         refused: dict[str, list[str]] = {}
@@ -178,11 +184,20 @@ class QuerySchema(Schema):
     class Meta:
         unknown = RAISE
 
+    ignores_undeclared = False
+    """Whether undeclared names are ignored and not refused."""
+
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
         """All fields by the names of their parameters, and the families among them."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+
+    def _undeclared(self, name: str) -> errors.Fault:
+        """The fault of an undeclared name, with a declared one that resembles it and can be sent."""
+        known, families = self._known
+        names = [families[each].name_like(name[:100]) if each in families else each for each in known]
+        return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))
 
     def load(self, data: Any, **_: Any) -> Any:
         """Load a multi-dictionary of texts.
@@ -198,8 +213,8 @@ class QuerySchema(Schema):
                 given.setdefault(family, {})[name] = texts
             elif name in known and name not in families:
                 given[name] = texts
-            else:
-                faults.append(errors.parameter_fault(name[:100], unknown_name(name, known, "parameter")))
+            elif not self.ignores_undeclared:
+                faults.append(self._undeclared(name))
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:
             try:

@@ -66,8 +66,6 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if case.meta.generation.mode is not GenerationMode.POSITIVE:
         # The types of optional fields lack null, which is as if absent: so one ObjectType serves requests and answers.
         case.body = _without_null(case.body)
-        if "fuzzyLevel" in case.query:
-            case.query["fuzzy"] = "true"  # without it the level has no effect
         for name in ("If-Match", "If-None-Match"):
             if case.headers.get(name) in ENTITY_TAGS:
                 del case.headers[name]  # 412 comes first, and is none of the refusals that Schemathesis knows
@@ -79,7 +77,6 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         facets: Any = search.get("facet")
         if facets is not None:
             search["facet"] = list(dict.fromkeys(facets))  # the name of a facet may occur only once
-        search.pop("fuzzyLevel", None)  # the highest allowed level depends on the longest word
     if not isinstance(case.body, dict):
         return
     if case.operation.path.startswith("/oauth/"):

@@ -67,13 +67,31 @@ def forge(key: ECKey, project: str) -> Forge:
     return make
 
 
-def assert_refused(app: Flask, project: str, token: str) -> None:
+def assert_refused(app: Flask, project: str, token: str, reason: str = "") -> None:
     answer = Api(app, project, token).get()
     assert answer.status_code == 401, answer.text
     assert codes(answer) == ["invalid_token"]
     body = answer.get_json()
     assert (body["error"], body["message"]) == ("invalid_token", "invalid_token")
-    assert answer.headers["WWW-Authenticate"] == f'Bearer realm="{project}", error="invalid_token"'
+    described = body["error_description"]
+    assert described.startswith("The access token is not valid: ")
+    assert reason in described
+    assert answer.headers["WWW-Authenticate"] == (
+        f'Bearer realm="{project}", error="invalid_token", error_description="{described}"'
+    )
+
+
+def test_a_401_says_what_is_wrong_with_the_token(app: Flask, project: str, forge: Forge) -> None:
+    for token, reason in (
+        ("a.b.c", "it is malformed"),
+        (forge(exp=int(time.time()) - 1), "it has expired"),
+        (forge(signing_key=ECKey.generate_key("P-256")), "its signature is wrong"),
+        (forge(header={"kid": "theirs"}), "it is of an unknown issuer, or its key has been withdrawn"),
+        (forge(iss="https://elsewhere.example"), "its claim iss names another service"),
+        (forge(jti=None), "its claim jti is missing"),
+        (forge(iat=int(time.time()) + 3600), "its claim iat is wrong"),
+    ):
+        assert_refused(app, project, token, f"is not valid: {reason}.")
 
 
 def encoded(value: Any) -> str:

@@ -38,12 +38,20 @@ def found(api: Api, **query: Any) -> set[str]:
     return {result["key"] for result in page["results"]}
 
 
-def test_faults_within_the_wrapper_of_object_parameter_are_told_with_their_path(api: Api) -> None:
-    answer = api.get(query_string={"objectParameter": '{"objectTypeProperty": {"arrayOfIntExample": [1, "x"]}}'})
-    assert answer.get_json()["message"] == (
-        "Malformed parameter: objectParameter: objectTypeProperty -> arrayOfIntExample -> 1: "
-        "JSON Number without a fraction expected."
-    )
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("[]", "A JSON object is expected."),
+        ('{"a": "\\u0000"}', "A text cannot hold U+0000."),
+        ('{"\\u0000": 1}', "A text cannot hold U+0000."),
+        ('{"a": [1e400]}', "A number that a double can hold is expected."),
+        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "At most 100 levels of arrays and objects are accepted."),
+    ],
+)
+def test_what_no_document_can_hold_is_refused_in_object_parameter(api: Api, value: str, reason: str) -> None:
+    answer = api.get(query_string={"objectParameter": value})
+    assert answer.status_code == 400
+    assert answer.get_json()["message"].startswith(f"Malformed parameter: objectParameter: {reason[:18]}")
 
 
 def test_a_number_of_many_digits_beside_a_fault_of_syntax_in_object_parameter_is_400(api: Api) -> None:

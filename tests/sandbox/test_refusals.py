@@ -69,7 +69,6 @@ CASES: tuple[Case, ...] = (
     ("4.12-5", "GET", LIST + "offset=10001", None, {}),
     ("4.12-7", "GET", LIST + "limit=20.5", None, {}),
     ("4.12-18", "GET", LIST + "sort=foo", None, {}),
-    ("4.12-20", "GET", LIST + "expand=foo", None, {}),
     ("Q-37", "GET", LIST + "where=key=:k", None, {}),
     ("Q-38", "GET", LIST + "where=key=:k&var.k=a&var.k=b", None, {}),
     ("Q-39", "GET", LIST + "where=key=", None, {}),

@@ -13,8 +13,6 @@ from app.values.json_fields import NestedObject, StrictField, StrictSchema
 SCHEMAS = [
     *schemas.ACTION_SCHEMAS.values(),
     schemas.ObjectTypeSchema(),
-    schemas.ContainedObjectTypeSchema(),
-    schemas.WrappedObjectTypeSchema(),
     schemas.ResourceDraftSchema(),
     schemas.UpdateSchema(),
     schemas.PersonSchema(),
@@ -66,7 +64,14 @@ def test_what_is_no_object_is_refused(body: Any) -> None:
 
 
 def test_a_load_tells_of_all_faults_in_the_order_of_the_fields_and_of_unknown_names_last() -> None:
-    body = {"keys": 1, "objectTypeProperty": {"arrayOfIntExample": [None]}, "key": 5, "id": [], "verzion": None}
+    body = {
+        "keys": 1,
+        "objectTypeProperty": {"arrayOfIntExample": [None]},
+        "key": 5,
+        "id": [],
+        "verzion": 1,
+        "nobody": None,
+    }
     refused = messages(schemas.ResourceDraftSchema(), body)
     assert list(refused) == ["id", "key", "objectTypeProperty", "keys", "verzion"]
     assert refused["keys"] == ["Unknown field. Did you mean 'key'?"]

@@ -1,7 +1,6 @@
 """The parameters of the search (interface 4.4 and 4.14): texts, fuzziness, filters and facets."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import floor
 from typing import Any, cast
@@ -12,7 +11,7 @@ from app import errors
 from app.query.fields import Stage
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import InvalidExpressions
-from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText, fuzzy_level_of
+from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
 from app.resource.params import PagingSchema, paging_of
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
@@ -52,25 +51,18 @@ def read_words(text: str) -> str:
     return read_text(text)
 
 
-def read_level(text: str) -> tuple[int | float, str]:
-    """A number of edits, not negative, and its text."""
+def read_level(text: str) -> int:
+    """A number of edits, rounded down; at most the platform's default level, compared as it was sent."""
     number = read_number(text)
     if number < 0:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
-    return number, text
+    if number > FUZZY_LEVEL_AT_MOST:
+        raise ValidationError(f"{errors.quoted(text)} is higher than {FUZZY_LEVEL_AT_MOST}, the default fuzzy level.")
+    return floor(number)
 
 
 CHARACTERS_AT_MOST = 2000
 """Characters of all texts of a search."""
-
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
-
-
-def default_fuzzy_level(texts: Iterable[str]) -> int:
-    """The default fuzzy level of some texts: that of their longest word; the highest one if they have no word."""
-    lengths = [len(word) for text in texts for word in _WORD.findall(text)]
-    return fuzzy_level_of(max(lengths)) if lengths else FUZZY_LEVEL_AT_MOST
-
 
 _TEXTS = "text.<language>"
 
@@ -79,7 +71,7 @@ _LANGUAGE_NAME = len("text.")
 
 
 class SearchSchema(PagingSchema):
-    """Search (interface 4.4 and 4.14)."""
+    """Search (interface 4.4)."""
 
     texts = ParameterFamily(
         r"text.[a-z]{2}(-[A-Z]{2})?",
@@ -99,8 +91,8 @@ class SearchSchema(PagingSchema):
         read_level,
         {"type": "number", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
         data_key="fuzzyLevel",
-        meaning="with `fuzzy=true`, edits at most, a fraction rounded down; not more than the longest word allows by "
-        "default (0 up to 2 characters, 1 up to 5, 2 above)",
+        meaning="with `fuzzy=true`, edits of each word at most, a fraction rounded down. Its own default (0 up to 2 "
+        "characters, 1 up to 5, 2 above) holds beside it",
         example=1,
     )
     staged = Parameter(
@@ -142,19 +134,19 @@ class SearchSchema(PagingSchema):
             if characters > CHARACTERS_AT_MOST:
                 reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
                 raise ValidationError(reason, f"text.{text.language}")
-        default = default_fuzzy_level(text.text for text in texts)
-        level: int | float
-        level, sent = values.get("fuzzy_level", (default, ""))
-        if values.get("fuzzy") and level > default:
-            reason = f"{errors.quoted(sent)} is higher than {default}, the default for the longest word."
-            raise ValidationError(reason, "fuzzyLevel")
         return Search(
             stage=Stage.STAGED if values.get("staged") else Stage.CURRENT,
             texts=texts,
-            fuzzy_level=floor(level) if values.get("fuzzy") else None,
+            fuzzy_level=values.get("fuzzy_level", FUZZY_LEVEL_AT_MOST) if values.get("fuzzy") else None,
             query_filters=values.get("query_filter", ()),
             filters=values.get("filter", ()),
             facet_filters=values.get("facet_filter", ()),
             facets=values.get("facet", ()),
             paging=paging_of(values),
         )
+
+
+class ProjectionSearchSchema(SearchSchema):
+    """Product projection search (interface 4.14), of which the interface declares no parameter: others are ignored."""
+
+    ignores_undeclared = True

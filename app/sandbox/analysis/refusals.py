@@ -81,7 +81,6 @@ REFUSALS = (
     Refusal("4.12-4", "InvalidInput", r"^Malformed parameter: limit: "),
     Refusal("4.12-5", "InvalidInput", r"^Malformed parameter: offset: "),
     Refusal("4.12-18", "InvalidInput", r"^Malformed parameter: sort: "),
-    Refusal("4.12-20", "InvalidInput", r"^Malformed parameter: expand: "),
     Refusal("4.11-6", "InvalidInput", r"^Malformed parameter: version: .*is not a number", _DELETE),
     Refusal("4.1-16", "InvalidInput", r"^Malformed parameter: integerParameter: .*(has a fraction|is out of range)"),
     Refusal("S-12", "InvalidInput", r"^Malformed parameter: fuzzyLevel: "),

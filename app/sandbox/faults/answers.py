@@ -10,6 +10,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from app import errors
 from app.http.answers import json_answer
+from app.identity.verification import NO_LONGER_ACCEPTED
 from app.sandbox.connections import ConnectionRecord, end, reset, send_raw
 from app.sandbox.rules.rules import OwnBody, Rule
 
@@ -84,7 +85,7 @@ def _phrase(status: int) -> str:
 
 def expired_token_answer(realm: str) -> Response:
     """The 401 of a token that has just expired on order, as that of any other token that has."""
-    error = errors.unauthorized(realm, "invalid_token", token_given=True)
+    error = errors.token_refused(realm, NO_LONGER_ACCEPTED)
     answer = json_answer(error.body(), error.status)
     answer.headers.extend(error.headers)
     return answer

@@ -19,7 +19,7 @@ def not_found(project_key: str) -> errors.ApiError:
 
 def removed(project_key: str) -> errors.ApiError:
     """401, as for every token of a project that is gone."""
-    return errors.unauthorized(project_key, "invalid_token", token_given=True)
+    return errors.token_refused(project_key, "its project is gone")
 
 
 def details_of(connection: Connection, project: SandboxProject) -> store.Details:

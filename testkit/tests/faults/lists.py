@@ -103,6 +103,12 @@ def any_field_sorts(request: Request, forward: Forward) -> Answer:
     return forward(request.without("sort")) if answer.status == 400 and "parameter: sort" in answer.says else answer
 
 
+@of_requests("4.12-20")
+def an_impossible_path_is_refused(request: Request) -> Request:
+    is_possible = {*request.values("expand")} <= {"createdBy", "lastModifiedBy"}
+    return request if is_possible else request.added("undeclared", "x")
+
+
 @of_answers("4.12-19")
 def nothing_is_expanded(request: Request, answer: Answer) -> None:
     for each in answer.results:
@@ -122,9 +128,12 @@ def a_part_of_a_text_is_found(request: Request, forward: Forward) -> Answer:
     return filtered(request.without("stringParameter"), forward, has)
 
 
-@of_requests("4.1-11")
-def all_texts_are_needed_where_one_is_enough(request: Request) -> Request:
-    return request.renamed("arrayOfStringWithDescription", "arrayOfString")
+@around("4.1-10", "4.1-11")
+def all_texts_are_needed_where_one_is_enough(request: Request, forward: Forward) -> Answer:
+    wanted = {*request.values("arrayOfString"), *request.values("arrayOfStringWithDescription")}
+    if request.rest or request.method != "GET" or len(wanted) < 2:
+        return forward(request)
+    return filtered(request, forward, lambda result: wanted <= {*result.get("arrayOfStringExample", [])})
 
 
 @around("4.1-12")

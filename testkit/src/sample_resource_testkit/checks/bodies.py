@@ -189,7 +189,6 @@ UNKNOWN_FIELDS = {
     "a field of ObjectType": ({"objectTypeProperty": {"fooBar": []}}, "fooBar"),
     "a flat ObjectType": ({"arrayOfIntExample": [1], "objectTypeProperty": {}}, "arrayOfIntExample"),
     "a field of an item": ({"objectTypeProperty": {"arrayOfObjectType": [{}, {"fooBar": 1}]}}, "fooBar"),
-    "a field with the value null": ({"objectTypeProperty": {}, "fooBar": None}, "fooBar"),
     "actions": ({"objectTypeProperty": {}, "actions": []}, "actions"),
 }
 
@@ -288,6 +287,12 @@ NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None, "integerExampleInt32": 2}]}},
         {"arrayOfObjectType": [{"integerExampleInt32": 2}]},
     ),
+    "a field that nobody knows": ({"fooBar": None}, {}),
+    "a field that no ObjectType has": ({"objectTypeProperty": {"fooBar": None}}, {}),
+    "a field that no item has": (
+        {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": 1, "fooBar": None}]}},
+        {"arrayOfObjectType": [{"integerExample": 1}]},
+    ),
     "both fields of an item": (
         {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None, "integerExampleInt32": None}]}},
         {"arrayOfObjectType": [{}]},
@@ -322,6 +327,18 @@ def null_is_as_if_absent_in_an_action(world: World) -> None:
     world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "a")
 
 
+@check(
+    "4-18",
+    needs=["2.6-3"],
+    cases={
+        "a field of another action": {"action": "doSomeThing", "someProperty": None, "staged": None},
+        "a field of no action": change("a", fooBar=None),
+    },
+)
+def null_is_as_if_absent_for_a_field_that_an_action_does_not_have(world: World, action: dict[str, Any]) -> None:
+    world.update(world.make(), action)
+
+
 @check("4-18", needs=["4.1-13"])
 def null_is_as_if_absent_in_object_parameter(world: World) -> None:
     number = world.number()
@@ -335,6 +352,7 @@ def null_is_as_if_absent_in_object_parameter(world: World) -> None:
     cases={
         "times and persons": dict.fromkeys(("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")),
         "names": {"createdBy": {"firstName": None, "lastName": None}},
+        "fields that nobody knows": {"fooBar": None, "createdBy": {"fooBar": None}},
     },
 )
 def null_is_as_if_absent_in_a_record(world: World, record: object) -> None:

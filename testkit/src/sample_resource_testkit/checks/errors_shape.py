@@ -139,9 +139,27 @@ def error_is_the_code_of_the_first_entry(world: World, name: str) -> None:
 
 
 @check("E-32", needs=["E-2"], cases=WITH_ERROR)
-def error_description_is_the_message_of_the_first_entry(world: World, name: str) -> None:
+def error_description_is_a_text(world: World, name: str) -> None:
     answer = asked(world, name, 400, 401, 403)
-    answer.expect_json("error_description", answer.at("errors", 0, "message"))
+    text = answer.at("error_description")
+    answer.expect(isinstance(text, str) and bool(text), "a text", text)
+    if "token endpoint" in name or "without" in name:
+        answer.expect_json("error_description", answer.at("errors", 0, "message"))
+
+
+@check("E-32", needs=["E-2"])
+def a_missing_scope_is_told_with_its_project_and_the_scopes_that_are_there(world: World) -> None:
+    answer = asked(world, "403", 403)
+    text = str(answer.at("error_description"))
+    for named in (f"view_test:{world.project}", f"view_products:{world.project}"):
+        answer.expect(named in text, f"{named} in error_description", text)
+
+
+@check("E-32", needs=["E-2"])
+def what_is_wrong_with_a_token_is_told(world: World) -> None:
+    answer = asked(world, "401 with a wrong one", 401)
+    text = answer.at("error_description")
+    answer.expect("malformed" in str(text), "malformed in error_description", text)
 
 
 FROM_THE_FRONT: dict[str, Ask] = {
@@ -210,7 +228,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "withTotal": (SORTED, "withTotal=maybe"),
     "sort": (SORTED, "sort=foo"),
     "where": (SORTED, "where=("),
-    "expand": (SORTED, "expand=foo"),
+    "expand": (SORTED, "expand="),
     "integerParameter": ("", "integerParameter=1.5"),
     "floatParameter": ("", "floatParameter=a"),
     "objectParameter": ("", "objectParameter=5"),

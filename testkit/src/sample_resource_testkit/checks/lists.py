@@ -157,20 +157,25 @@ def a_text_and_a_number_have_to_hold(world: World, field: str, name: str, fracti
     "4.1-15",
     needs=["4.1-6", "4.1-10", "4.1-11"],
     cases={
-        "stringParameter and arrayOfString": [("stringParameter", ["a"]), ("arrayOfString", ["b", "c"])],
-        "both arrays": [("arrayOfString", ["a", "b"]), ("arrayOfStringWithDescription", ["c", "d"])],
-        "all three": [
-            ("stringParameter", ["a"]),
-            ("arrayOfString", ["b"]),
-            ("arrayOfStringWithDescription", ["c", "d"]),
-        ],
+        "stringParameter and arrayOfString": (
+            {"stringParameter": "a", "arrayOfString": "bd"},
+            ["a", "ac", "b", "bc", "cd"],
+        ),
+        "both arrays": (
+            {"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"},
+            ["a", "ab", "bc", "c"],
+        ),
+        "all three": (
+            {"stringParameter": "a", "arrayOfString": "bd", "arrayOfStringWithDescription": "ce"},
+            ["ab", "ac", "bc", "de", "ad"],
+        ),
     },
 )
-def all_conditions_on_texts_have_to_hold(world: World, conditions: list[tuple[str, list[str]]]) -> None:
+def all_conditions_on_texts_have_to_hold(world: World, conditions: dict[str, str], others: list[str]) -> None:
     word = world.word()
-    query = {name: [f"{word}{text}" for text in texts] for name, texts in conditions}
+    query = {name: [f"{word}{text}" for text in texts] for name, texts in conditions.items()}
     made = world.make({TEXTS: [f"{word}{text}" for text in "abc"]})
-    for texts in ("ab", "bc", "ac", "a", "bd"):
+    for texts in others:
         world.make({TEXTS: [f"{word}{text}" for text in texts]})
     expect_found(world.get("", query=query), made)
 

@@ -71,6 +71,8 @@ def the_existence_check_refuses_an_undeclared_parameter(world: World) -> None:
         "verison": ("DELETE", "verison", "version"),
         "filter.querry": ("search", "filter.querry", "filter.query"),
         "optionalQueryParam": ("by id", "optionalQueryParamete", "optionalQueryParameter"),
+        "var_ids": ("sorted list", "var_ids", "var.ids"),
+        "text.english": ("search", "text.english", "text.en"),
         "queryParameterTow": ("4.9", "queryParameterTow", "queryParameterTwo"),
     },
 )

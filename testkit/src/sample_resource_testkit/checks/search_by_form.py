@@ -139,8 +139,16 @@ def another_parameter_in_both_places_is_refused(world: World, parameter: str) ->
         "ä",
     ),
 )
-def an_undeclared_field_is_named(world: World, name: str) -> None:
-    refused(world.post(FORM_SEARCH, form=[("limit", 1), (name, "x")]), "InvalidInput", name)
+def an_undeclared_field_is_ignored(world: World, name: str) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word]})
+    known, other = ("text.en", word), (name, "x")
+    for answer in (
+        world.post(FORM_SEARCH, form=[known, other, other]),
+        world.post(FORM_SEARCH, form=[known], query=[other]),
+        world.post(FORM_SEARCH, form=[known, other], query=[other]),
+    ):
+        expect_ids(answer.expect_status(200), [made], "an undeclared name to make no difference")
 
 
 BODILESS: dict[str, dict[str, Any]] = {

@@ -339,8 +339,8 @@ def another_level_is_refused(world: World, level: str) -> None:
     refused(search(world, ("text.en", "kennels"), ("fuzzy", True), ("fuzzyLevel", level)))
 
 
-@check("S-12", needs=["S-9"], cases=("-1", "-0.5", "x", "AUTO"))
-def a_negative_level_and_none_are_refused_without_fuzzy(world: World, level: str) -> None:
+@check("S-12", needs=["S-9"], cases=("-1", "-0.5", "x", "AUTO", "3", "2.5"))
+def another_level_is_refused_without_fuzzy_too(world: World, level: str) -> None:
     refused(search(world, ("text.en", "kennels"), ("fuzzyLevel", level)))
 
 
@@ -358,41 +358,31 @@ def a_fraction_is_rounded_down(world: World, text: Text) -> None:
 
 LEVELS: dict[str, tuple[int, Texts]] = {
     "0 for one character": (0, (("text.en", "q"),)),
-    "1 for three characters": (1, (("text.en", "qzx"),)),
-    "1 for five characters": (1, (("text.en", "qzxwv"),)),
+    "1 for one character": (1, (("text.en", "q"),)),
+    "2 for three characters": (2, (("text.en", "qzx"),)),
     "2 for six characters": (2, (("text.en", "qzxwvj"),)),
-    "2 for a long word beside a short one": (2, (("text.en", "qz qzxwvj"),)),
-    "2 for a long word in another text": (2, (("text.en", "qz"), ("text.de", "qzxwvj"))),
+    "2 for two short texts": (2, (("text.en", "qzxwv"), ("text.de", "qz"))),
     "2 without texts": (2, ()),
     "0 without texts": (0, ()),
 }
 
-HIGH_LEVELS: dict[str, tuple[int, Texts]] = {
-    "1 for one character": (1, (("text.en", "q"),)),
-    "1 for two characters": (1, (("text.en", "qz"),)),
-    "2 for three characters": (2, (("text.en", "qzx"),)),
-    "2 for five characters": (2, (("text.en", "qzxwv"),)),
-    "2 for two words of four": (2, (("text.en", "qzxw qzxw"),)),
-    "2 for two short texts": (2, (("text.en", "qzxwv"), ("text.de", "qz"))),
-    "1 for two characters of four bytes": (1, (("text.en", "äö"),)),
-}
-
 
 @check("S-12", needs=["S-11"], cases=LEVELS)
-def a_level_up_to_the_default_is_accepted(world: World, level: int, texts: Texts) -> None:
-    for more in ((("fuzzy", True),), ()):
+def a_level_up_to_two_is_accepted(world: World, level: int, texts: Texts) -> None:
+    for more in ((("fuzzy", True),), (("fuzzy", False),), ()):
         search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
 
 
-@check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
-def a_level_above_the_default_is_refused(world: World, level: int, texts: Texts) -> None:
-    refused(search(world, *texts, ("fuzzyLevel", level), ("limit", 1), ("fuzzy", True)))
-
-
-@check("S-12", needs=["S-11"], cases=HIGH_LEVELS)
-def without_fuzzy_a_level_has_no_effect(world: World, level: int, texts: Texts) -> None:
-    for more in ((("fuzzy", False),), ()):
-        search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
+@check(
+    "S-12",
+    needs=["S-11"],
+    cases=named(
+        *(fuzzy("qzxwv", "qzxkk", False, 2), fuzzy("qzxwv", "qzxwk", True, 2), fuzzy("qz", "qx", False, 1)),
+        *(fuzzy("äö", "äü", False, 2), fuzzy("q", "q", True, 2)),
+    ),
+)
+def a_level_above_a_words_default_means_that_default(world: World, text: Text) -> None:
+    expect_text(world, text)
 
 
 RANKED = ("dogs", "dog", "dots")
