@@ -15,6 +15,7 @@ from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.extensions import extension_of, settled
 from app.http import request_log
+from app.http.cors import install_cors
 from app.http.error_answers import install_error_answers
 from app.http.hangups import client_is_gone
 from app.http.hosts import HostCheck
@@ -102,6 +103,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         extension.after,
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
     )
+    install_cors(app, settings)  # before the hooks below, of which Flask calls the last one first after a view
     for hook in before_the_view:
         app.before_request(_with_request(hook))
     for hook in reversed(after_the_view):  # Flask calls the last one first

@@ -13,7 +13,9 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from app.setting_values import (
+    ANY_ORIGIN,
     EVERY_ADDRESS,
+    NO_ORIGIN,
     address,
     address_of,
     decoded,
@@ -27,6 +29,7 @@ from app.setting_values import (
     jwks_url,
     listed,
     one_of,
+    origins,
     public_url,
     text,
 )
@@ -212,6 +215,12 @@ class Settings:
         None,
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
+    cors_origins: str = setting(
+        "CORS_ORIGINS",
+        origins,
+        ANY_ORIGIN,
+        f"origins whose pages may use the resource API and get tokens, separated by commas; {NO_ORIGIN}: no page may",
+    )
     health_bind: str | None = setting(
         "HEALTH_BIND",
         address,
@@ -304,6 +313,13 @@ class Settings:
     def hosts(self) -> tuple[str, ...]:
         """The hosts in ``TRUSTED_HOSTS``; empty if every host is served."""
         return listed(self.trusted_hosts)
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...] | None:
+        """The origins in ``CORS_ORIGINS``; empty if they are all allowed, None if none is."""
+        if self.cors_origins == NO_ORIGIN:
+            return None
+        return () if self.cors_origins == ANY_ORIGIN else listed(self.cors_origins)
 
     @property
     def outside_issuer(self) -> OutsideIssuerSettings | None:

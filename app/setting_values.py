@@ -60,6 +60,26 @@ def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
     return parts, host
 
 
+ANY_ORIGIN = "*"
+NO_ORIGIN = "none"
+
+
+def origins(text: str) -> str:
+    """Origins as browsers write them (RFC 6454, section 6.2): a scheme, a host, and a port that is not the default."""
+    if text in (ANY_ORIGIN, NO_ORIGIN):
+        return text
+    for origin in listed(text):
+        parts, host = _split_url(origin, ", as in https://shop.example.com")
+        default = {"http": 80, "https": 443}.get(parts.scheme)
+        written = f"{parts.scheme}://{parts.netloc}".lower()
+        if default is None or not host or origin != written or parts.port == default or "@" in origin:
+            raise ValueError(
+                "origins as browsers send them are expected, as in https://shop.example.com,"
+                f" or {ANY_ORIGIN} or {NO_ORIGIN}"
+            )
+    return text
+
+
 def jwks_url(text: str) -> str:
     """A URL whose answer cannot be forged on the network: https, or http on this machine."""
     parts, host = _split_url(text)

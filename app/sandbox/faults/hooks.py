@@ -77,7 +77,9 @@ class Hooks:
             if exchange.preferences.code is not None:
                 exchange.is_carried_out = False
                 return self._error(exchange, exchange.preferences.code)
-        return self._obey(exchange) if project.rules else None
+        # A browser sends preflight requests, and the client knows nothing of them.
+        is_preflight = request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ
+        return self._obey(exchange) if project.rules and not is_preflight else None
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that has the right to what it asks."""

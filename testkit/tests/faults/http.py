@@ -16,6 +16,17 @@ def the_etag_never_changes(request: Request, answer: Answer) -> None:
         answer.headers["ETag"] = '"1"'
 
 
+@of_answers("H-24")
+def pages_of_other_origins_cannot_read_errors(request: Request, answer: Answer) -> None:
+    if answer.status >= 400:
+        answer.headers.pop("Access-Control-Allow-Origin", None)
+
+
+@of_requests("H-26")
+def a_content_encoding_is_ignored(request: Request) -> Request:
+    return request.header("content-encoding", None)
+
+
 @of_requests("H-5")
 def if_match_is_ignored(request: Request) -> Request:
     return request.header("if-match", "*") if '"' in request.headers.get("if-match", "") else request
@@ -47,7 +58,7 @@ def the_version_comes_before_if_match(planted: Planted) -> None:
     planted.wrap(rules, "failed_precondition", failed)
 
 
-@around("H-15")
+@around("H-15", "H-25")
 def options_need_a_token(request: Request, forward: Forward) -> Answer:
     if request.method == "OPTIONS" and "authorization" not in request.headers:
         return forward(replace(request, method="GET"))

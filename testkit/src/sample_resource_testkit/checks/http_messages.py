@@ -330,3 +330,63 @@ def names_of_headers_of_a_choice_may_have_any_letter_case(world: World, name: st
 def names_of_headers_of_a_condition_may_have_any_letter_case(world: World, name: str) -> None:
     made = world.make()
     world.get(f"/{made.id}", headers={CASED[name]("If-None-Match"): "*"}).expect_status(304)
+
+
+ORIGIN = {"Origin": "https://shop.example"}
+EXPOSED = {"etag", "location", "retry-after", "x-correlation-id"}
+
+
+def names_in(answer: Answer, header: str) -> set[str]:
+    """The names that a header lists, in lower case."""
+    return {name.strip().lower() for name in (answer.header(header) or "").split(",")} - {""}
+
+
+def expect_readable_by_pages(answer: Answer) -> None:
+    """Expect the headers by which a page of another origin may read an answer."""
+    origin = answer.header("Access-Control-Allow-Origin")
+    answer.expect(origin in ("*", ORIGIN["Origin"]), "Access-Control-Allow-Origin: *, or the origin", origin)
+    exposed = names_in(answer, "Access-Control-Expose-Headers")
+    answer.expect(exposed >= EXPOSED, f"Access-Control-Expose-Headers with {', '.join(sorted(EXPOSED))}", exposed)
+
+
+READ_BY_PAGES: dict[str, Callable[[World], Answer]] = {
+    "the list": lambda world: world.get("", headers=ORIGIN),
+    "a resource": lambda world: world.get(f"/{world.make().id}", headers=ORIGIN),
+    "a new one": lambda world: world.post("", ANY, headers=ORIGIN),
+    "400": lambda world: world.get("?limit=x", headers=ORIGIN),
+    "401": lambda world: world.nobody().get("", headers=ORIGIN),
+    "404": lambda world: world.get("/key=no-such-key", headers=ORIGIN),
+}
+
+
+@check("H-24", cases=READ_BY_PAGES)
+def pages_of_other_origins_may_read_answers(world: World, ask: Callable[[World], Answer]) -> None:
+    expect_readable_by_pages(ask(world))
+
+
+@check("H-25", cases=["GET", "POST", "PUT", "PATCH", "DELETE"])
+def a_preflight_request_is_allowed(world: World, method: str) -> None:
+    asked = {"authorization", "content-type", "if-match"}
+    headers = {
+        **ORIGIN,
+        "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": ",".join(sorted(asked)),
+    }
+    answer = world.nobody().send("OPTIONS", "", headers=headers).expect_status(200)
+    origin = answer.header("Access-Control-Allow-Origin")
+    answer.expect(origin in ("*", ORIGIN["Origin"]), "Access-Control-Allow-Origin: *, or the origin", origin)
+    methods = names_in(answer, "Access-Control-Allow-Methods")
+    answer.expect(method.lower() in methods, f"Access-Control-Allow-Methods with {method}", methods)
+    allowed = names_in(answer, "Access-Control-Allow-Headers")
+    answer.expect(asked <= allowed, f"Access-Control-Allow-Headers with {', '.join(sorted(asked))}", allowed)
+
+
+@check("H-26", cases={"gzip": "gzip", "br": "br", "in other letters": "GZip", "two": "gzip, identity"})
+def an_encoded_body_is_refused(world: World, encoding: str) -> None:
+    answer = refused(world.post("", ANY, headers={"Content-Encoding": encoding}), 415, "UnsupportedMediaType")
+    answer.expect_header("Accept-Encoding", "identity")
+
+
+@check("H-26")
+def an_identity_encoding_is_none(world: World) -> None:
+    world.post("", ANY, headers={"Content-Encoding": "identity"}).expect_success()

@@ -1,0 +1,121 @@
+"""Cross-origin resource sharing: what a page of another origin may send, and see of an answer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.config import InvalidSetting, Settings
+from tests.support.api import Api
+from tests.support.applications import open_app, with_sandbox
+
+ORIGIN = {"Origin": "https://shop.example"}
+PREFLIGHT = ORIGIN | {
+    "Access-Control-Request-Method": "PUT",
+    "Access-Control-Request-Headers": "authorization,content-type,if-match",
+}
+
+
+def allowed(answer: TestResponse) -> str | None:
+    return answer.headers.get("Access-Control-Allow-Origin")
+
+
+def test_each_answer_of_the_resource_api_may_be_read(app: Flask, api: Api) -> None:
+    created = api.create()
+    client = app.test_client()
+    mine = {**ORIGIN, "Authorization": f"Bearer {api.token}"}
+    path = f"/{api.project}/resource"
+    answers = {
+        200: client.get(f"{path}/{created['id']}", headers=mine),
+        201: client.post(path, json={"objectTypeProperty": {}}, headers=mine),
+        304: client.get(f"{path}/{created['id']}", headers={**mine, "If-None-Match": '"1"'}),
+        400: client.get(f"{path}?limit=x", headers=mine),
+        401: client.get(path, headers=ORIGIN),
+        403: client.get("/another/resource", headers=mine),
+        404: client.get(f"{path}/key=none", headers=mine),
+        405: client.delete(path, headers=mine),
+    }
+    for status, answer in answers.items():
+        assert answer.status_code == status
+        assert allowed(answer) == "*", status
+        exposed = answer.headers["Access-Control-Expose-Headers"].split(", ")
+        assert exposed == ["ETag", "Location", "Retry-After", "X-Correlation-ID"]
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_the_token_endpoint_may_be_used(app: Flask) -> None:
+    answer = app.test_client().post("/oauth/token", headers=ORIGIN)
+    assert (answer.status_code, allowed(answer)) == (401, "*")
+
+
+def test_a_preflight_request_is_answered_without_a_token(app: Flask, project: str) -> None:
+    for path in (f"/{project}/resource", f"/{project}/resource/key=a", "/oauth/token", f"/{project}/resource/a%2Fb"):
+        answer = app.test_client().options(path, headers=PREFLIGHT)
+        assert (answer.status_code, allowed(answer)) == (200, "*")
+        assert {"PUT", "PATCH", "DELETE"} <= {*answer.headers["Access-Control-Allow-Methods"].split(", ")}
+        assert answer.headers["Access-Control-Allow-Headers"] == "authorization, content-type, if-match"
+        assert answer.headers["Access-Control-Max-Age"] == "600"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/openapi.json", "/health/ready", "/oauth/revoke", "/oauth/introspect", "/p/other"]
+)
+def test_other_routes_have_no_such_headers(app: Flask, path: str) -> None:
+    assert allowed(app.test_client().get(path, headers=ORIGIN)) is None
+
+
+def test_without_an_origin_an_answer_has_no_such_headers(api: Api) -> None:
+    assert allowed(api.get()) is None
+
+
+def narrowed(settings: Settings, api: Api, origins: str, origin: str) -> TestResponse:
+    with open_app(settings, cors_origins=origins) as app:
+        headers = {"Origin": origin, "Authorization": f"Bearer {api.token}"}
+        return app.test_client().get(f"/{api.project}/resource", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "is_allowed"),
+    [
+        ("https://shop.example", "https://shop.example", True),
+        ("https://shop.example", "https://shop.example.evil.example", False),
+        ("https://shop.example", "http://shop.example", False),
+        ("https://shop.example", "https://shopxexample", False),
+        ("https://shop.example, http://[::1]:3000", "http://[::1]:3000", True),
+        ("none", "https://shop.example", False),
+    ],
+)
+def test_cors_origins_narrows_or_ends_it(
+    settings: Settings, api: Api, origins: str, origin: str, is_allowed: bool
+) -> None:
+    answer = narrowed(settings, api, origins, origin)
+    assert answer.status_code == 200
+    assert allowed(answer) == (origin if is_allowed else None)
+    assert ("Origin" in answer.headers.get("Vary", "")) is is_allowed
+
+
+@pytest.mark.parametrize("value", ["shop.example", "https://shop.example/", "https://shop.example:443", "*, https://a"])
+def test_what_no_browser_sends_as_an_origin_is_refused(value: str) -> None:
+    with pytest.raises(InvalidSetting, match="CORS_ORIGINS"):
+        Settings.from_environment({"CORS_ORIGINS": value})
+
+
+def test_the_sandbox_has_none_of_it_and_its_rules_leave_preflight_requests_alone(
+    settings: Settings,
+) -> None:
+    with open_app(with_sandbox(settings)) as app:
+        client = app.test_client()
+        send: Callable[..., Any] = lambda method, path, **more: client.open(  # noqa: E731 -- bound to its arguments
+            path, method=method, base_url="http://localhost", **more
+        )
+        made = send("POST", "/sandbox/projects", json={}).get_json()
+        key = made["projectKey"]
+        assert allowed(send("GET", "/sandbox/projects", headers={"Origin": "http://localhost"})) is None
+        rules = {"rules": [{"status": 503, "times": {"first": 1}}]}
+        assert send("PUT", f"/sandbox/projects/{key}/rules", json=rules).status_code in (200, 204)
+        preflight = send("OPTIONS", f"/{key}/resource", headers=PREFLIGHT)
+        assert (preflight.status_code, allowed(preflight)) == (200, "*")
+        refused = send("GET", f"/{key}/resource", headers={**ORIGIN, "Authorization": f"Bearer {made['accessToken']}"})
+        assert (refused.status_code, allowed(refused)) == (503, "*")
