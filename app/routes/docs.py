@@ -58,7 +58,9 @@ _OF_RESOURCES = {
     "document": "/openapi.json",
     "note": (
         '<section class="note" aria-label="Note">Authorize, and every example succeeds as it stands, from the top of'
-        " the page to its end: the id and the version of the last answer go into the next request.</section>"
+        " the page to its end: the id and the version of the last answer go into the next request. What the interface"
+        ' leaves open, and how it is decided here: <a href="{root}/docs/guide/docs/decisions-of-the-interface.html">'
+        "Decisions of the interface</a>.</section>"
     ),
 }
 """What stands at the places of the page that shows a document."""
@@ -155,6 +157,8 @@ class Guide(Endpoint):
     def get(self, name: str) -> Response:
         """Answer a page, or what it loads and links to."""
         names = frame.guide_files(frame.GUIDE)
+        if not names and name.endswith(".html"):
+            return frame.page(_NO_GUIDE, frame.GUIDE_ROOT)
         if name in names and name.endswith(".html"):
             return frame.guide_page(name)
         return frame.asset(frame.GUIDE, name, names)

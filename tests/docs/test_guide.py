@@ -170,3 +170,13 @@ def test_a_checkout_without_it_says_how_to_build_it(api: Api, monkeypatch: pytes
     assert (page.status_code, page.content_type) == (200, "text/html; charset=utf-8")
     assert "run <code>make docs</code>" in page.text
     assert page.headers["Content-Security-Policy"] == frame.POLICY
+
+
+def test_the_page_of_the_resource_api_leads_to_the_decisions(served: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = re.search(
+        r'href="(/docs/guide/[^"]*decisions-of-the-interface[^"]*)"', served.app.test_client().get("/docs").text
+    )
+    assert found is not None
+    assert "Decisions of the interface" in served.app.test_client().get(found[1]).text
+    monkeypatch.setattr(frame, "GUIDE", frame.GUIDE / "not-built")
+    assert "is not built" in served.app.test_client().get(found[1]).text
