@@ -2,7 +2,7 @@
 -- column of the migration before and this index by hand beforehand, with CREATE UNIQUE INDEX CONCURRENTLY.
 -- depends: 0006.created_as_only
 
-SET LOCAL lock_timeout = '10s';
+SET LOCAL lock_timeout = '2s';
 SET LOCAL statement_timeout = '1min';
 
 CREATE UNIQUE INDEX IF NOT EXISTS resource_created_as_only ON resource (project_key)

@@ -164,7 +164,7 @@ def with_answers_by_key_that_may_be_old(patch: pytest.MonkeyPatch) -> None:
     ],
     ids=["as it is", "without the version in the WHERE clause", "with answers by key that may be 20 ms old"],
 )
-def test_the_check_finds_a_planted_fault(
+def test_the_check_finds_what_is_planted_and_nothing_else(
     api: Api,
     monkeypatch: pytest.MonkeyPatch,
     report: Report,
