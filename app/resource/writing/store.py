@@ -4,7 +4,6 @@ Three rules hold for every statement: ``project_key`` is one of its conditions, 
 DELETE has the version that was read in its WHERE clause.
 """
 
-import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -248,24 +247,14 @@ def save(
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:
         row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
-    except UniqueViolation as error:
-        if before is not None and before.key != after.key and _is_about_key(error):
+    except UniqueViolation:
+        if before is not None:  # only a creation sets the mark, so another resource has the key
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
     return Written(after.written(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
-
-
-def _is_about_key(error: UniqueViolation) -> bool:
-    """Whether another resource has the key; else another write has created the only resource without a key.
-
-    Citus appends the number of the shard to a constraint's name, and passes no name on if the shard is on another node
-    than the session.
-    """
-    name = error.diag.constraint_name
-    return name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:
