@@ -12,6 +12,7 @@ from app.database.connection import Connection
 from app.resource.model import Resource, Target, YoungestWithoutKey
 from app.resource.writing import store
 from tests.support.api import EXAMPLE, Api, send_concurrently
+from tests.support.waiting import wait_until
 
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
 
@@ -77,9 +78,8 @@ def lock(connection: Connection, project: str, target: Target) -> Resource | Non
 
 def until_waiting(connection: Connection, waiting: Connection) -> None:
     """Return when the session of a connection waits for a lock."""
-    statement = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
-    while connection.execute(statement, (waiting.info.backend_pid,)).fetchone() != (True,):
-        pass
+    statement, session = "SELECT cardinality(pg_blocking_pids(%s)) > 0", waiting.info.backend_pid
+    wait_until(lambda: connection.execute(statement, (session,)).fetchone() == (True,))
 
 
 ROUNDS = 100
