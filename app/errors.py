@@ -205,7 +205,7 @@ def not_found_by_key(key: str) -> ApiError:
 
 
 def not_found_in_project(project_key: str) -> ApiError:
-    """404 for a body that means the project's only resource if the project has none."""
+    """404 for a body without id and key if the project has no resource without a key."""
     return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource without a key.")])
 
 

@@ -1,7 +1,6 @@
 """Export and import of resources as lines of JSON (NDJSON), streamed: memory does not grow with their number.
 
-A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs, and
-``"unnamed": true`` if PUT and PATCH mean it when their body has neither ``id`` nor ``key``. An
+A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
 import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
 line number, and lines whose id exists already are skipped.
 """
@@ -25,8 +24,8 @@ from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.json_fields import (
     NUMBER_EXPECTED,
     STRING_EXPECTED,
-    Boolean,
     NestedObject,
+    ReadOnly,
     StrictField,
     StrictSchema,
     Text,
@@ -67,8 +66,6 @@ def _line(stored: ResourceRow) -> str:
         f'"lastModifiedBy":{_reference(stored.last_modified_by)}',
         *_projection(stored.object_type, stored.some_property),
     ]
-    if stored.unnamed:
-        members.append('"unnamed":true')
     if stored.staged_object_type is not None:
         staged = ",".join(_projection(stored.staged_object_type, stored.staged_some_property))
         members.append(f'"staged":{{{staged}}}')
@@ -123,7 +120,8 @@ class _LineSchema(_ProjectionSchema):
     last_modified_at = Timestamp(data_key="lastModifiedAt")
     created_by = NestedObject(_ReferenceSchema, data_key="createdBy")
     last_modified_by = NestedObject(_ReferenceSchema, data_key="lastModifiedBy")
-    unnamed = Boolean()
+    unnamed = ReadOnly()
+    """Exports of 0.2.0 may have it. It has no meaning any more."""
     staged = NestedObject(_ProjectionSchema)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -219,10 +217,9 @@ def _import_step(
 
 def _conflict_of(resource: ResourceRow) -> str:
     """What kept a resource from being inserted whose id is free."""
-    taken = [] if resource.key is None else [str(errors.duplicate_field("key", resource.key))]
-    if resource.unnamed:
-        taken.append("The project has another unnamed resource.")
-    return " Or: ".join(taken) or "A resource with its id was created and deleted by others meanwhile."
+    if resource.key is not None:
+        return str(errors.duplicate_field("key", resource.key))
+    return "A resource with its id was created and deleted by others meanwhile."
 
 
 class _LineRefused(Exception):
@@ -262,7 +259,6 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
         some_property=current.some_property,
         staged_object_type=None if staged is None else staged.object_type.text,
         staged_some_property=None if staged is None else staged.some_property,
-        unnamed=data.get("unnamed", False) and "key" not in data,  # an export of 0.2.0 may have both
     )
 
 

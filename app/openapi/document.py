@@ -50,7 +50,6 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
-    schemas["OverwriteDraft"]["required"].append("version")  # without it If-Match is needed, which no schema can say
     flat = {**SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
     # What 4.9 and 4.13 have received: they keep nothing, so a text may hold what no stored one can.

@@ -16,7 +16,7 @@ from app.resource.searching import dictionary
 
 _COLUMNS: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
-    " object_type, some_property, staged_object_type, staged_some_property, unnamed"
+    " object_type, some_property, staged_object_type, staged_some_property"
 )
 """The columns of :class:`ResourceRow`, in the order of its fields."""
 
@@ -26,7 +26,10 @@ _ARRAYS: LiteralString = ", ".join(_ARRAY_COLUMNS)
 """The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
 
 _STORED: LiteralString = f"{_COLUMNS}, {_ARRAYS}"
-"""All columns but that of the project and those that PostgreSQL makes."""
+"""All columns but that of the project, those that PostgreSQL makes, and the mark ``created_as_only``.
+
+Who loads or restores a resource has not decided a race, so it does not set the mark.
+"""
 
 _COPY: LiteralString = f"COPY resource (project_key, {_STORED}) FROM STDIN"
 
@@ -34,7 +37,7 @@ _INSERT: LiteralString = f"""
     INSERT INTO resource AS r (project_key, {_STORED})
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
-        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s, %(unnamed)s,
+        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
         {", ".join([placeholder(column) for column in _ARRAY_COLUMNS])})
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
@@ -46,7 +49,7 @@ _TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
 _EXPORT: LiteralString = f"""
     SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
         r.created_by, r.last_modified_by,
-        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property, r.unnamed
+        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
     FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
 
 
@@ -136,7 +139,7 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> set[UUID]:
-    """Insert the resources whose id and key, and place as the unnamed one, are free, and return their ids.
+    """Insert the resources whose id and key are free, and return their ids.
 
     To be called within a transaction.
     """
@@ -238,7 +241,7 @@ def restore_copy(connection: Connection, project_key: str, name: str) -> None:
         for begin in range(0, len(missing), _AT_ONCE):
             part = missing[begin : begin + _AT_ONCE]
             if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
-                break  # one has lost its key, or its place as the only resource, since the look
+                break  # one has lost its key since the look
         else:
             return
     raise errors.over_capacity(f"The project '{project_key}' is being written by others.")

@@ -45,10 +45,7 @@ def raise_if_too_large(current: Content, staged: Content) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource as it is stored, or as a write leaves it.
-
-    :param unnamed: whether PUT and PATCH mean it if their body has neither ``id`` nor ``key``.
-    """
+    """A resource as it is stored, or as a write leaves it."""
 
     id: UUID
     version: int
@@ -59,7 +56,6 @@ class Resource:
     last_modified_by: str
     current: Content
     staged: Content
-    unnamed: bool = False
 
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with both projections changed, or only the staged one."""
@@ -75,21 +71,23 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
-    """A resource to be created; its members are those of the resource that it becomes."""
+    """A resource to be created; its members are those of the resource that it becomes.
+
+    :param created_as_only: whether it is created because the project has no resource without a key. Of writes that do
+        so at the same time, only one may.
+    """
 
     key: str | None
     current: Content
     staged: Content
     last_modified_by: str
-    unnamed: bool
+    created_as_only: bool = False
     version: int = 1
 
     def written(self, resource_id: UUID, at: datetime) -> Resource:
         """The resource that was created at a time."""
         author = self.last_modified_by
-        return Resource(
-            resource_id, self.version, self.key, at, at, author, author, self.current, self.staged, self.unnamed
-        )
+        return Resource(resource_id, self.version, self.key, at, at, author, author, self.current, self.staged)
 
 
 # Versions and preconditions
@@ -177,11 +175,11 @@ class ByKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Unnamed:
-    """The project's unnamed resource; if it has none, its only resource without a key."""
+class YoungestWithoutKey:
+    """The youngest resource without a key, which is that with the greatest id."""
 
 
-Target = ById | ByKey | Unnamed
+Target = ById | ByKey | YoungestWithoutKey
 """The resource that a write applies to."""
 
 
@@ -228,7 +226,6 @@ class ResourceRow:
     some_property: str | None
     staged_object_type: str | None
     staged_some_property: str | None
-    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

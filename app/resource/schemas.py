@@ -146,10 +146,6 @@ class ResourceDraftSchema(StrictSchema):
         )
 
 
-class OverwriteDraftSchema(ResourceDraftSchema):
-    """The body of PATCH: as the other two, with ``version``, which is needed unless the request has ``If-Match``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Update:
     """The body of update by id (interface 4.10)."""

@@ -22,7 +22,7 @@ from app.resource.params import (
 )
 from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_list, read_page
-from app.resource.schemas import OverwriteDraftSchema, ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.services import database, reading_database, worlds
 from app.values.parameters import QuerySchema
@@ -124,10 +124,10 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        The body's `id`, else its `key`, says which resource is meant. Without both it is the unnamed one: that which an
-        earlier PUT or PATCH without both wrote, else the project's only one without a key, else a new one. The whole
-        `objectTypeProperty` is replaced. A `version` is not compared where a resource is created, so that after a
-        DELETE the same PUT creates it anew; with `If-Match` none is created (412).
+        The body's `id`, else its `key`, says which resource is meant. Without both it is the project's youngest one
+        without a key (the one with the greatest `id`), else a new one. The whole `objectTypeProperty` is replaced. A
+        `version` is not compared where a resource is created, so that after a DELETE the same PUT creates it anew; with
+        `If-Match` none is created (412).
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -135,15 +135,14 @@ class Collection(Endpoint):
 
     @for_writers
     @_describes_write("overwriteResource", WRITTEN)
-    @blueprint.arguments(OverwriteDraftSchema())
+    @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
-        As PUT, but for a resource that is there. Without `id` and `key`, a project without an unnamed resource and with
-        several that have no key is 400, and one that has none without a key 404. The version that the client expects is
-        needed: as `version` in the body, which may be left out only with `If-Match`.
+        As PUT, but for a resource that is there: else it is 404, also without `id` and `key` in a project that has no
+        resource without a key. A `version` is compared where it is sent.
         """
         conditions = conditions.expecting(draft.version)
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)

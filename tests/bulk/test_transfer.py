@@ -125,18 +125,22 @@ def test_what_no_request_could_have_made_is_refused(run: Any, api: Api) -> None:
     assert api.post(f"/{item['id']}", json=change).get_json()["version"] == VERSION_AT_MOST + 1
 
 
-def test_the_unnamed_resource_stays_the_unnamed_one(run: Any, api: Api) -> None:
-    unnamed = api.put(json={"objectTypeProperty": {"arrayOfIntExample": [1]}}).get_json()
-    api.create()
+def test_the_youngest_resource_without_a_key_is_so_in_a_copy_too(run: Any, api: Api, other_project: Api) -> None:
+    api.put(json={"objectTypeProperty": {"arrayOfIntExample": [1]}})
+    youngest = api.create()
+    api.create(key="a-key")
     exported = export(run, api.project)
-    assert [line["id"] for line in map(json.loads, exported.splitlines()) if "unnamed" in line] == [unnamed["id"]]
-    target = f"{api.project}-copy"
-    assert run("import", "--project", target, stdin=exported).stderr.startswith("2 lines: 2 imported")
-    assert export(run, target) == exported
-    result = run("import", "--project", target, stdin='{"unnamed": true, "objectTypeProperty": {}}')
-    assert result.stderr.splitlines()[0] == "line 1: The project has another unnamed resource."
-    result = run("import", "--project", target, stdin='{"unnamed": "yes", "objectTypeProperty": {}}')
-    assert result.stderr.splitlines()[0] == "line 1: unnamed: JSON Boolean expected."
+    result = run("import", "--project", other_project.project, stdin=exported)
+    assert result.stderr.startswith("3 lines: 3 imported")
+    assert export(run, other_project.project) == exported
+    assert other_project.put({"objectTypeProperty": {}}).get_json()["id"] == youngest["id"]
+
+
+def test_the_mark_of_an_export_of_0_2_0_is_ignored(run: Any, api: Api) -> None:
+    lines = [f'{{"unnamed": true, "key": "key-{number}", "objectTypeProperty": {{}}}}' for number in range(2)]
+    result = run("import", "--project", api.project, stdin="\n".join(lines))
+    assert result.stderr.splitlines() == ["2 lines: 2 imported, 0 already there, 0 refused."]
+    assert "unnamed" not in export(run, api.project)
 
 
 def test_the_largest_resource_that_a_write_leaves_can_be_imported(run: Any, api: Api) -> None:

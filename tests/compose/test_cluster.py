@@ -118,7 +118,7 @@ def test_upserts_and_staged_changes_are_stored_and_published(stack: Stack) -> No
 
 
 def test_put_without_id_and_key_creates_the_only_resource_once(stack: Stack) -> None:
-    """Without id and key the statement counts the project's resources before it locks the only one."""
+    """The index that decides between racing creations is one of the shard."""
     path = f"/{PROJECT}-sole/resource"
     scope = f"manage_test:{PROJECT}-sole"
     token = command(stack, "token", "--scope", scope).strip()

@@ -311,30 +311,19 @@ def test_distributed_tables_have_no_foreign_keys_and_no_triggers(url: str, citus
 # Errors
 
 
-@pytest.mark.parametrize("named", [False, True], ids=["shard elsewhere", "shard on this node"])
-def test_a_duplicate_key_of_a_shard_is_recognized(
-    cluster: EmbeddedPostgres, empty_url: str, project: str, named: bool
-) -> None:
-    """Of another node's error Citus passes on the SQLSTATE and the text, of its own also the name in the shard."""
+def test_a_duplicate_key_of_a_shard_is_recognized(cluster: EmbeddedPostgres, empty_url: str, project: str) -> None:
+    """Of another node's error Citus passes on the SQLSTATE and the text, and not the name of the constraint."""
     migrate.upgrade(empty_url)
     with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
         connection.execute("""
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-                IF current_setting('standin.shard_is_here')::boolean THEN
-                    RAISE unique_violation USING CONSTRAINT = 'resource_key_unique_102008';
-                END IF;
                 RAISE unique_violation USING
                     MESSAGE = 'duplicate key value violates unique constraint "resource_key_unique_102008"';
             END $$;
             CREATE TRIGGER refuse BEFORE UPDATE OF key ON resource FOR EACH ROW
                 WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
         """)
-        connection.execute(
-            sql.SQL("ALTER DATABASE {} SET standin.shard_is_here = {}").format(
-                sql.Identifier(connection.info.dbname), str(named)
-            )
-        )
     with psycopg.connect(empty_url, autocommit=True) as connection:
         signing_keys.ensure_signing_key(connection)
         token = issued_tokens.issue_token(connection, Settings().issuer, "t", (f"manage_test:{project}",), 60)

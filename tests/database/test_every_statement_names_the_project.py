@@ -20,7 +20,7 @@ SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration", "pg_stat_archiver"}
 
 PROJECT_TABLES = {*distribute.DISTRIBUTED}
 
-PROJECTS = {"walk", "unnamed", "large", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
+PROJECTS = {"walk", "nameless", "large", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
 """The projects of the walk."""
 
 TABLE = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+({'|'.join(PROJECT_TABLES | SERVICE_TABLES)})\b")

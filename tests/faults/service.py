@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,13 @@ class Service:
         return self.request("GET", f"/health/{which}", port=self.health_port)
 
     def request(
-        self, method: str, path: str, body: Any = None, token: str | None = None, port: int | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        token: str | None = None,
+        port: int | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> "Answer":
         """Send a request on a new connection.
 
@@ -119,11 +125,11 @@ class Service:
         try:
             connection.connect()
             sent = True
-            connection.request(method, path, data, {**with_token, **with_type})
+            connection.request(method, path, data, {**with_token, **with_type, **(headers or {})})
             answer = connection.getresponse()
             text = answer.read()
-            headers = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, text, headers, time.monotonic() - began)
+            received = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, text, received, time.monotonic() - began)
         except TimeoutError:
             return Answer(None, b"it hangs", {}, time.monotonic() - began)
         except (OSError, http.client.HTTPException) as error:

@@ -96,12 +96,15 @@ def test_no_alternative_of_a_view_with_scopes_is_without_them(document: dict[str
         assert all(len(scopes) == 1 for each in operation["security"] for scopes in each.values())
 
 
-def test_a_patch_needs_a_version_which_is_an_integer(document: dict[str, Any]) -> None:
+def test_the_three_writes_of_the_collection_have_one_body_whose_version_is_an_optional_integer(
+    document: dict[str, Any],
+) -> None:
     schemas = document["components"]["schemas"]
-    assert schemas["OverwriteDraft"]["required"] == ["objectTypeProperty", "version"]
+    operations = document["paths"]["/{projectKey}/resource"]
+    bodies = [operations[method]["requestBody"]["content"]["application/json"] for method in ("post", "put", "patch")]
+    assert {body["schema"]["$ref"].rpartition("/")[2] for body in bodies} == {"ResourceDraft"}
     assert schemas["ResourceDraft"]["required"] == ["objectTypeProperty"]
-    assert "If-Match" in document["paths"]["/{projectKey}/resource"]["patch"]["description"]
-    for name in ("OverwriteDraft", "ResourceDraft", "Update"):
+    for name in ("ResourceDraft", "Update"):
         assert schemas[name]["properties"]["version"]["type"] == "integer"
 
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from psycopg.errors import DeadlockDetected
 from werkzeug.test import TestResponse
 
-from app.resource.model import Resource
+from app.database.connection import Connection
+from app.resource.model import ById, Caller, Resource
 from app.resource.writing import store
 from tests.support.api import Api, send_concurrently
 
@@ -144,6 +146,18 @@ def test_upserts_and_deletes_of_one_key_never_fail(api: Api) -> None:
         statuses = Counter(answer.status_code for answer in pool.map(work, range(600)))
     assert set(statuses) <= {200, 201, 404}
     assert api.get().get_json()["total"] <= 1
+
+
+def test_a_write_that_has_waited_is_dated_after_the_one_that_it_waited_for(api: Api, connection: Connection) -> None:
+    resource = api.create()
+    with connection.transaction():
+        connection.execute("SELECT pg_sleep(0.01)")
+        api.update(resource, {"action": "doSomeThing"})
+        found = store.find(connection, api.project, ById(resource["id"]), locks=True)
+        assert found is not None
+        written = store.save(connection, Caller(api.project, "c"), found, replace(found, version=found.version + 1))
+    assert written is not None
+    assert written.resource.last_modified_at >= found.last_modified_at > found.created_at
 
 
 @pytest.mark.parametrize("write", [update_by_actions, put, patch, post, put_if_match])

@@ -21,7 +21,7 @@ from app.resource.model import (
     Preconditions,
     Resource,
     Target,
-    Unnamed,
+    YoungestWithoutKey,
 )
 from app.resource.object_type import ObjectType
 from app.resource.writing.rules import Write, decide
@@ -31,7 +31,7 @@ NONE = Preconditions()
 CONTENT = Content(ObjectType('{"arrayOfIntExample":[1],"arrayOfStringExample":["a"]}'), "text")
 STORED = Resource(UUID(int=7), 3, "a-key", AT, AT, "maker", "maker", CONTENT, CONTENT)
 WRITER = Caller("p", "writer")
-NEW = NewResource("a-key", CONTENT, CONTENT, "writer", unnamed=False)
+NEW = NewResource("a-key", CONTENT, CONTENT, "writer")
 
 
 def write(*actions: UpdateAction, conditions: Preconditions = NONE) -> Write:
@@ -43,9 +43,9 @@ def write(*actions: UpdateAction, conditions: Preconditions = NONE) -> Write:
     return Write(WRITER, ById(str(STORED.id)), change, conditions)
 
 
-def refusal_of(call: Any, *arguments: Any, **options: Any) -> tuple[int, str]:
+def refusal_of(call: Any, *arguments: Any) -> tuple[int, str]:
     with pytest.raises(ApiError) as refused:
-        call(*arguments, **options)
+        call(*arguments)
     return refused.value.status, refused.value.faults[0].code
 
 
@@ -76,11 +76,6 @@ def test_actions_see_what_those_before_them_have_made() -> None:
     assert (after.current.some_property, after.staged.some_property) == ("new", "x")
 
 
-def test_to_become_the_unnamed_resource_keeps_the_version() -> None:
-    chosen = Write(WRITER, Unnamed(), lambda resource: replace(resource, unnamed=True), NONE)
-    assert decide(STORED, chosen) == replace(STORED, unnamed=True)
-
-
 @pytest.mark.parametrize(
     ("conditions", "refusal"),
     [
@@ -106,32 +101,31 @@ def test_preconditions_are_those_of_the_resource_that_was_read(
 
 
 @pytest.mark.parametrize(
-    ("target", "creates", "conditions", "has_others", "refusal"),
+    ("target", "creates", "conditions", "refusal"),
     [
-        (None, NEW, NONE, False, None),
-        (ByKey("a-key"), NEW, NONE, False, None),
-        (Unnamed(), NEW, NONE, True, None),
-        (Unnamed(), None, NONE, False, (404, "ResourceNotFound")),
-        (Unnamed(), None, NONE, True, (400, "InvalidInput")),
-        (ByKey("a-key"), None, NONE, False, (404, "ResourceNotFound")),
-        (ById("x"), NEW, Preconditions(if_match=AnyVersion.ANY), False, (404, "ResourceNotFound")),
-        (ByKey("a-key"), NEW, Preconditions(if_match=AnyVersion.ANY), False, (412, "PreconditionFailed")),
-        (ByKey("a-key"), NEW, Preconditions(expected=ExpectedVersion(9)), False, None),
-        (ByKey("a-key"), NEW, Preconditions(if_none_match=AnyVersion.ANY), False, None),
+        (None, NEW, NONE, None),
+        (ByKey("a-key"), NEW, NONE, None),
+        (YoungestWithoutKey(), NEW, NONE, None),
+        (YoungestWithoutKey(), None, NONE, (404, "ResourceNotFound")),
+        (YoungestWithoutKey(), NEW, Preconditions(if_match=AnyVersion.ANY), (412, "PreconditionFailed")),
+        (ByKey("a-key"), None, NONE, (404, "ResourceNotFound")),
+        (ById("x"), NEW, Preconditions(if_match=AnyVersion.ANY), (404, "ResourceNotFound")),
+        (ByKey("a-key"), NEW, Preconditions(if_match=AnyVersion.ANY), (412, "PreconditionFailed")),
+        (ByKey("a-key"), NEW, Preconditions(expected=ExpectedVersion(9)), None),
+        (ByKey("a-key"), NEW, Preconditions(if_none_match=AnyVersion.ANY), None),
     ],
 )
 def test_what_is_created_if_there_is_no_resource(
     target: Target | None,
     creates: NewResource | None,
     conditions: Preconditions,
-    has_others: bool,
     refusal: tuple[int, str] | None,
 ) -> None:
     asked = Write(WRITER, target, lambda resource: resource, conditions, creates)
     if refusal is None:
-        assert decide(None, asked, has_others=has_others) == creates
+        assert decide(None, asked) == creates
     else:
-        assert refusal_of(decide, None, asked, has_others=has_others) == refusal
+        assert refusal_of(decide, None, asked) == refusal
 
 
 def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,10 +137,8 @@ def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
         too_large = write(ChangeSomeProperty("textä.", staged=staged))
         assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
     monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size - 1)
-    assert refusal_of(decide, None, Write(WRITER, None, lambda resource: resource, NONE, NEW), has_others=False) == (
-        400,
-        "InvalidInput",
-    )
+    created = Write(WRITER, None, lambda resource: resource, NONE, NEW)
+    assert refusal_of(decide, None, created) == (400, "InvalidInput")
 
 
 # ObjectTypes

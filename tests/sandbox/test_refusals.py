@@ -93,8 +93,6 @@ CASES: tuple[Case, ...] = (
     ("4-15", "POST", "", float("nan"), {}),
     ("4-16", "POST", "", {"colour": 1, **of_type()}, {}),
     ("4.6-9", "POST", "", {"key": "kk"}, {}),
-    ("4.7-4", "PATCH", "", {"version": 1, **of_type()}, {}),
-    ("4.7-6", "PATCH", "", {"key": "kk", **of_type()}, {}),
     ("4.10-5", "POST", UPDATE, {"version": 1}, {}),
     ("4.13-3", "POST", LINKS, {}, {"Prefer": "code=202"}),
     ("2.6-4", "POST", UPDATE, action(action="changeSomeProperty"), {}),

@@ -11,7 +11,6 @@ COPY resource (
     some_property,
     staged_object_type,
     staged_some_property,
-    unnamed,
     array_of_int,
     array_of_unique_int,
     array_of_twonumbers,

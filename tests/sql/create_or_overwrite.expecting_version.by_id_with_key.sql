@@ -19,6 +19,6 @@ SET
     staged_array_of_string = %(staged_array_of_string)s,
     staged_object_integer = %(staged_object_integer)s,
     staged_object_int32 = %(staged_object_int32)s,
-    last_modified_at = date_trunc('milliseconds', now())
+    last_modified_at = date_trunc('milliseconds', statement_timestamp())
 WHERE r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s
 RETURNING r.last_modified_at

@@ -11,6 +11,6 @@ SET
     array_of_string = %(array_of_string)s,
     object_integer = %(object_integer)s,
     object_int32 = %(object_int32)s,
-    last_modified_at = date_trunc('milliseconds', now())
+    last_modified_at = date_trunc('milliseconds', statement_timestamp())
 WHERE r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s
 RETURNING r.last_modified_at

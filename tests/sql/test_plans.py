@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sql.plan_rules import WHAT_NEXT, excesses, reads, too_much, unneeded
-from tests.support.plans import Planner, open_planner, statements_of_projects
+from tests.support.plans import MODES, Planner, open_planner, statements_of_projects
 from tests.support.walk import Walked
 
 MANY = 10_000
@@ -52,3 +52,19 @@ def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:
     planned_anew = {step for step, statement in reads.items() if not planner.keeps_its_plan(statement, project)}
     # A condition on what is compared as a parameter, and not on a literal, keeps its plan; else say why not.
     assert planned_anew <= PLANNED_ANEW.keys(), "write them so that they keep a plan, or name them in PLANNED_ANEW"
+
+
+def test_the_youngest_resource_without_a_key_is_one_row_of_an_index(planner: Planner, walked: Walked) -> None:
+    """Also in a project whose resources all have a key, and whatever the planner knows of keys."""
+    statement = statements_of_projects(walked)["overwrite.without_a_name_not_found.1"]
+    project = planner.load("young", MANY)
+    for statistics in ("just loaded", "analysed"):
+        for mode in MODES:
+            assert planner.rows_read(statement, project, mode).total() == 1, statistics
+        planner.analyse()
+    planner.connection.execute("UPDATE resource SET key = id::text WHERE project_key = 'young' AND key IS NULL")
+    planner.connection.execute("VACUUM resource")
+    for statistics in ("those of before", "analysed"):
+        for mode in MODES:
+            assert planner.rows_read(statement, project, mode).total() == 0, statistics
+        planner.analyse()

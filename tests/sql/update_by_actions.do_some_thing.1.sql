@@ -9,7 +9,6 @@ SELECT
     r.object_type,
     r.some_property,
     r.staged_object_type,
-    r.staged_some_property,
-    r.unnamed
+    r.staged_some_property
 FROM resource r
 WHERE r.project_key = %(project_key)s AND r.id = %(id)s

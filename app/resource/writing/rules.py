@@ -13,7 +13,7 @@ from app.resource.model import (
     Preconditions,
     Resource,
     Target,
-    Unnamed,
+    YoungestWithoutKey,
     raise_if_too_large,
 )
 from app.resource.preconditions import failed_precondition
@@ -35,27 +35,25 @@ class Write:
     creates: NewResource | None = None
 
 
-def decide(found: Resource | None, write: Write, *, has_others: bool = False) -> Resource | NewResource:
+def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     """The resource after a write.
 
     :param found: the one that it means; None if there is none.
-    :param has_others: whether the project has resources without a key although none was found.
     :raises ApiError: 404, 409, 412 or 400.
     """
-    return _creation(write, has_others=has_others) if found is None else _change(found, write)
+    return _creation(write) if found is None else _change(found, write)
 
 
 def _change(stored: Resource, write: Write) -> Resource:
     """What becomes of a stored resource.
 
-    It is equal to ``stored`` if nothing changes; else its version is one more, whatever the change has made of it. That
-    it becomes the unnamed resource is nothing that a client sees, so that alone leaves the version as it is.
+    It is equal to ``stored`` if nothing changes; else its version is one more, whatever the change has made of it.
 
     :raises ApiError: 412 or 409, in this order; 400 if the resource would be too large.
     """
     raise_if_refused(stored, write.conditions)
     after = write.change(stored)
-    if replace(after, unnamed=stored.unnamed) == stored:
+    if after == stored:
         return after
     raise_if_too_large(after.current, after.staged)
     return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
@@ -71,30 +69,25 @@ def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
         raise refusal
 
 
-def _creation(write: Write, *, has_others: bool) -> NewResource:
+def _creation(write: Write) -> NewResource:
     """The resource that a write creates, since there is none that it means.
 
-    :raises ApiError: 404 if it creates none, or 400 if it does not say which of several it means; 412, since If-Match
-        demands a resource; 400 if the resource would be too large.
+    :raises ApiError: 404 if it creates none; 412, since If-Match demands a resource; 400 if the resource would be too
+        large.
     """
     if write.creates is None or isinstance(write.target, ById):  # ids are the server's
-        _raise_not_found(write, has_others=has_others)
+        _raise_not_found(write.target, write.caller)
     if not write.conditions.allows_creation:
         raise errors.precondition_failed("If-Match")
     raise_if_too_large(write.creates.current, write.creates.staged)
     return write.creates
 
 
-def _raise_not_found(write: Write, *, has_others: bool) -> NoReturn:
-    match write.target:
+def _raise_not_found(target: Target | None, caller: Caller) -> NoReturn:
+    match target:
         case ById(id=resource_id):
             raise errors.not_found_by_id(resource_id)
         case ByKey(key=key):
             raise errors.not_found_by_key(key)
-        case Unnamed() if has_others:
-            raise errors.invalid_input(
-                f"The project '{write.caller.project_key}' has several Resources without a key, and none of them was"
-                " written by a body without an id and a key: the body needs an id or a key."
-            )
-        case _:
-            raise errors.not_found_in_project(write.caller.project_key)
+        case YoungestWithoutKey() | None:
+            raise errors.not_found_in_project(caller.project_key)

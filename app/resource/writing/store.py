@@ -4,7 +4,6 @@ Three rules hold for every statement: ``project_key`` is one of its conditions, 
 DELETE has the version that was read in its WHERE clause.
 """
 
-import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,7 +17,7 @@ from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
 from app.resource.array_values import array_columns
-from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Unnamed, Written
+from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Written, YoungestWithoutKey
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 
@@ -36,21 +35,22 @@ def forget_words(project_key: str) -> None:
 _WHICH: dict[type[Target], LiteralString] = {
     ById: "r.id = %(id)s",
     ByKey: "r.key = %(key)s",
-    Unnamed: """r.id = coalesce(
-        (SELECT u.id FROM resource u WHERE u.project_key = %(project_key)s AND u.unnamed AND u.key IS NULL),
-        (SELECT (array_agg(o.id))[1]
-         FROM (SELECT o.id FROM resource o WHERE o.project_key = %(project_key)s AND o.key IS NULL LIMIT 2) o
-         HAVING count(*) = 1))""",
+    YoungestWithoutKey: "r.key IS NULL ORDER BY r.id DESC LIMIT 1",
 }
-"""The resource that a target means; the last is the unnamed one, else the only one without a key."""
+"""The resource that a target means."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""
     SELECT r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
-        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property, r.unnamed
+        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
     FROM resource r WHERE r.project_key = %(project_key)s AND {which}"""
     for target, which in _WHICH.items()
 }
+
+_YOUNGEST_WITHOUT_KEY: LiteralString = f"""
+    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND {_WHICH[YoungestWithoutKey]}"""
+
+_LOCK_WITHOUT_KEY: LiteralString = f"{_FIND[ById]} AND r.key IS NULL"
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The time of a write by the project's own clock.
@@ -58,14 +58,14 @@ _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 Truncated here, since the column, a timestamptz(3), would round it up, into the future.
 """
 
-_NOW: LiteralString = "date_trunc('milliseconds', now())"
-"""The time of a write by the database's clock, which all processes share. Citus refuses a choice of the two in SQL."""
+_NOW: LiteralString = "date_trunc('milliseconds', statement_timestamp())"
+"""The time of a write by the database's clock, which all processes share. Citus refuses a choice of the two in SQL.
+
+Not now(), the time of BEGIN: a write that has waited for a lock since then would date itself before the write that it
+waited for.
+"""
 
 _THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"
-
-_HAS_WITHOUT_KEY: LiteralString = (
-    "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.key IS NULL)"
-)
 
 _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
@@ -111,7 +111,6 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
         "some_property": current.some_property,
         "staged_object_type": staged.object_type if differ else None,
         "staged_some_property": staged.some_property if differ else None,
-        "unnamed": resource.unnamed,
     }
 
 
@@ -174,23 +173,41 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     """The resource that a write applies to, as it is committed.
 
     :param locks: whether other writers of it wait until the transaction ends.
+    :raises Overtaken: if the youngest resource without a key was deleted, or got a key, before it could be locked.
     """
+    if locks and isinstance(target, YoungestWithoutKey):
+        return _lock_youngest_without_key(connection, project_key)
     statement = _FIND[type(target)]
     parameters = {"project_key": project_key, **_parameters(target)}
-    row = connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone()
+    return _resource(connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone())
+
+
+def _lock_youngest_without_key(connection: Connection, project_key: str) -> Resource | None:
+    """Look which resource it is, then lock it by a statement of its own.
+
+    One statement would not do. The write that it waits for may delete the resource or give it a key, and READ COMMITTED
+    does not look again then which resource is the youngest: others that were made meanwhile would not be seen.
+
+    :raises Overtaken: if it was deleted or got a key in between.
+    """
+    youngest = connection.execute(_YOUNGEST_WITHOUT_KEY, {"project_key": project_key}).fetchone()
+    if youngest is None:
+        return None
+    parameters = {"project_key": project_key, "id": youngest[0]}
+    found = _resource(connection.execute(f"{_LOCK_WITHOUT_KEY} FOR UPDATE", parameters).fetchone())
+    if found is None:
+        raise Overtaken
+    return found
+
+
+def _resource(row: tuple[Any, ...] | None) -> Resource | None:
     if row is None:
         return None
-    *members, object_type, some_property, staged_object_type, staged_some_property, unnamed = row
+    *members, object_type, some_property, staged_object_type, staged_some_property = row
     current = staged = Content(ObjectType(object_type), some_property)
     if staged_object_type is not None:
         staged = Content(ObjectType(staged_object_type), staged_some_property)
-    return Resource(*members, current=current, staged=staged, unnamed=unnamed)
-
-
-def has_without_key(connection: Connection, project_key: str) -> bool:
-    """Whether a project has resources without a key."""
-    row = connection.execute(_HAS_WITHOUT_KEY, {"project_key": project_key}).fetchone()
-    return row is not None and row[0]
+    return Resource(*members, current=current, staged=staged)
 
 
 def _parameters(target: Target) -> Parameters:
@@ -199,7 +216,7 @@ def _parameters(target: Target) -> Parameters:
             return {"id": resource_id}
         case ByKey(key=key):
             return {"key": key}
-        case Unnamed():
+        case YoungestWithoutKey():
             return {}
         case _:
             assert_never(target)
@@ -213,13 +230,15 @@ def save(
     :param before: as it was read; None if it is created.
     :param after: as it was decided; its time becomes that of this write.
     :return: None if it is not there any more with the version that was read.
-    :raises Overtaken: if another write has taken its key, or the place of the unnamed resource.
+    :raises Overtaken: if another write has taken its key, or has created the only resource without a key before it.
     :raises ApiError: 400 if it gets a key that another resource has.
     """
     changed = _changed(before, after)
     if before is not None and not changed:
         return Written(before)
     columns = _stored(changed)
+    if isinstance(after, NewResource) and after.created_as_only:
+        columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.world.write_time()
     words = _word_cache.new_words(connection, project_key, _texts(changed))
     build = _insert if before is None else _update
@@ -228,24 +247,14 @@ def save(
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:
         row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
-    except UniqueViolation as error:
-        if before is not None and before.key != after.key and _is_about_key(error):
+    except UniqueViolation:
+        if before is not None:  # only a creation sets the mark, so another resource has the key
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
     return Written(after.written(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
-
-
-def _is_about_key(error: UniqueViolation) -> bool:
-    """Whether another resource has the key; else the project has another unnamed resource.
-
-    Citus appends the number of the shard to a constraint's name, and passes no name on if the shard is on another node
-    than the session.
-    """
-    name = error.diag.constraint_name
-    return name is None or re.fullmatch("resource_key_unique(_[0-9]+)?", name) is not None
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:

@@ -24,8 +24,8 @@ from app.resource.model import (
     Representation,
     Resource,
     Target,
-    Unnamed,
     Written,
+    YoungestWithoutKey,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
@@ -34,7 +34,6 @@ from app.resource.schemas import ResourceDraft, Update
 from app.resource.searching.dictionary import index_texts
 from app.resource.writing import rules, store
 from app.resource.writing.rules import Write
-from app.values.json_fields import MISSING
 
 _ATTEMPTS_AT_MOST = 100
 """Attempts of a write that others keep overtaking; each lost attempt means that another write succeeded."""
@@ -54,8 +53,8 @@ def create_or_update(
     change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
     target = _target(draft)
     creates = _new(caller, draft, staged=staged)
-    if isinstance(target, Unnamed):
-        target, creates = None, replace(creates, unnamed=False)
+    if isinstance(target, YoungestWithoutKey):
+        target = None
     return _written(database, Write(caller, target, change, conditions, creates))
 
 
@@ -64,23 +63,18 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
 
-    A body without id and key means the project's unnamed resource, else its only one without a key, else a new one.
+    A body without id and key means the project's youngest resource without a key, or a new one if there is none.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    creates = _new(caller, draft, staged=staged)
     target = _target(draft)
+    creates = replace(_new(caller, draft, staged=staged), created_as_only=isinstance(target, YoungestWithoutKey))
     return _written(database, Write(caller, target, change, conditions, creates))
 
 
 def overwrite(
     database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
 ) -> Written:
-    """PATCH on the collection (interface 4.7): as PUT, for a resource that exists.
-
-    :raises ApiError: 400 also if neither the body nor If-Match has the expected version.
-    """
-    if conditions.expected is None and conditions.if_match is None:
-        raise errors.ApiError([errors.shape_fault(f"version: {MISSING}")])
+    """PATCH on the collection (interface 4.7): as PUT, for a resource that exists."""
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     return _written(database, Write(caller, _target(draft), change, conditions))
 
@@ -120,10 +114,10 @@ def _by_id(text: str) -> ById:
 
 
 def _target(draft: ResourceDraft) -> Target:
-    """The resource that a body means: by its id, else by its key, else the unnamed one."""
+    """The resource that a body means: by its id, else by its key, else the youngest one without a key."""
     if draft.id is not None:
         return _by_id(draft.id)
-    return Unnamed() if draft.key is None else ByKey(draft.key)
+    return YoungestWithoutKey() if draft.key is None else ByKey(draft.key)
 
 
 def _content_change(
@@ -138,9 +132,7 @@ def _content_change(
         changed = resource.with_content(
             lambda content: Content(new_object(content.object_type), content.some_property), staged_only=staged
         )
-        if draft.key is not None:
-            return replace(changed, key=draft.key, unnamed=False)
-        return changed if draft.id is not None else replace(changed, unnamed=True)
+        return changed if draft.key is None else replace(changed, key=draft.key)
 
     return change
 
@@ -151,7 +143,6 @@ def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
         key=draft.key,
         current=Content(ObjectType()) if staged else content,
         staged=content,
-        unnamed=draft.key is None,
         last_modified_by=caller.client_id,
     )
 
@@ -165,9 +156,7 @@ def _written(database: Database, write: Write) -> Written:
     def attempt(connection: Connection, locks: bool) -> Written | None:
         """Find, decide, write; None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
-        may_have_others = found is None and write.creates is None and isinstance(target, Unnamed)
-        has_others = may_have_others and store.has_without_key(connection, project_key)
-        after = rules.decide(found, write, has_others=has_others)
+        after = rules.decide(found, write)
         return store.save(connection, write.caller, found, after)
 
     written = _until_done(database, project_key, attempt)

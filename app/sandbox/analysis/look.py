@@ -194,8 +194,8 @@ class Look:
     def aim(self) -> bytes:
         """A hash of what a request is to achieve: the same for a write that is repeated with another version.
 
-        A write aims at the resource that its path, id or key names, or at the unnamed one. A POST without a name
-        and all other requests aim at what they are.
+        A write aims at the resource that its path, id or key names, or at the youngest one without a key. A POST
+        without a name and all other requests aim at what they are.
         """
         if self.operation == TOKEN_OPERATION:
             return b"token"

@@ -111,13 +111,11 @@ REFUSALS = (
     # Headers, and what is left of parameters
     Refusal("H-13", "InvalidInput", r"^Malformed parameter: If-(None-)?Match: .* nor a list"),
     Refusal("E-34", "InvalidInput", r"^Malformed parameter: If-"),
-    Refusal("4.7-4", "InvalidInput", r"several|id.*key", _PATCH),
     Refusal("E-5", "InvalidInput", r"^Malformed parameter: "),
     # Bodies
     Refusal("4-15", "InvalidJsonInput", r"^The text is |is not a JSON value$|stands twice in one object$"),
     Refusal("4-14", "InvalidJsonInput", r"^JSON object expected|^Expecting |\(line [0-9]+, column [0-9]+\)$"),
     Refusal("4.6-9", "InvalidJsonInput", r"^objectTypeProperty: Missing required value", _COLLECTION),
-    Refusal("4.7-6", "InvalidJsonInput", r"^version: Missing required value", _PATCH),
     Refusal("4.10-5", "InvalidJsonInput", r"^(version|actions): Missing required value", _UPDATE),
     Refusal("4.13-3", "InvalidJsonInput", r"^lastModifiedAt: Missing required value", _LINKS),
     Refusal("2.6-6", "InvalidJsonInput", r"^actions -> [0-9]+ -> action: ", _UPDATE),

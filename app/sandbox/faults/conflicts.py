@@ -8,7 +8,7 @@ from dataclasses import replace
 from flask import Request
 
 from app.database.pool import Database
-from app.resource.model import ById, ByKey, Caller, Target, Unnamed, canonical_id
+from app.resource.model import ById, ByKey, Caller, Target, YoungestWithoutKey, canonical_id
 from app.resource.world import World
 from app.resource.writing import store
 from app.sandbox.analysis.look import BODIES_OF_RESOURCES, WRITES_BY_ID
@@ -56,6 +56,6 @@ def _target(request: Request, operation_id: str) -> Target | None:
         if named is None:
             if isinstance(key, str):
                 return ByKey(key)
-            return None if operation_id == "createOrUpdateResource" else Unnamed()
+            return None if operation_id == "createOrUpdateResource" else YoungestWithoutKey()
     found = canonical_id(named) if isinstance(named, str) else None
     return None if found is None else ById(found)

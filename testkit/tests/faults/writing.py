@@ -124,6 +124,22 @@ def the_only_resource_is_overwritten_whatever_its_key(request: Request, forward:
     return forward(request)
 
 
+@around("4.7-3", "4.7-4", "4.8-4", "4.8-5")
+def the_oldest_without_a_key_is_meant(request: Request, forward: Forward) -> Answer:
+    if without_a_name(request):
+        query = "where=key%20is%20not%20defined&sort=id&limit=1"
+        for found in forward(request.to("sorted-query-parameters", query=query)).results:
+            return forward(request.with_json({**request.members(), "id": found["id"]}))
+    return forward(request)
+
+
+@of_requests("4.7-6")
+def a_patch_without_a_version_expects_the_first(request: Request) -> Request:
+    if request.method != "PATCH" or not request.writes_a_body:
+        return request
+    return request.with_json({"version": 1, **request.members()})
+
+
 @around("2.2-11")
 def a_key_may_be_given_twice(request: Request, forward: Forward) -> Answer:
     answer = forward(request)

@@ -175,12 +175,12 @@ def each_of_several_new_keys_makes_one(world: World) -> None:
     "9-19",
     needs=["4.8-4"],
     alone=True,
-    cases={"the same fields": (False, 0), "different fields": (True, 0), "beside others": (True, 2)},
+    cases={"the same fields": (False, 0), "different fields": (True, 0), "beside others with keys": (True, 2)},
 )
 def concurrent_puts_without_a_name_make_one(world: World, differ: bool, others: int) -> None:
     own = world.empty_project()
-    for _ in range(others):
-        own.make()
+    for number in range(others):
+        own.post("", {"key": f"kit-{number}", "objectTypeProperty": {}}).expect_success()
     bodies = [{"objectTypeProperty": {INTEGERS: [number if differ else 1]}} for number in range(WRITERS)]
     answers = world.race([own.request("PUT", "", body) for body in bodies])
     expect_statuses(world, answers, {200: WRITERS - 1, 201: 1})

@@ -1,0 +1,1 @@
+DROP INDEX resource_created_as_only;

@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.key IS NULL)
