@@ -151,6 +151,8 @@ class _Walk:
             assert not issued_tokens.is_revoked(connection, "a-token", "a-client")
         with self.step("token.revoke"):
             issued_tokens.revoke_token(connection, "a-token", time.time() + 3600)
+        with self.step("token.revoke_after_others_expired"):
+            issued_tokens.revoke_token(connection, "expired", time.time() - 7200)
         with self.step("signing_key.list"):
             assert len(signing_keys.list_signing_keys(connection)) == 1
         with self.step("signing_key.encrypt"):

@@ -1,0 +1,2 @@
+DELETE FROM revoked_token
+WHERE id = ANY(%(ids)s)
