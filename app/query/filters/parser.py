@@ -10,11 +10,11 @@ from app.query.language import Language, Terms, TreeMaker, number_of, position_o
 from app.query.predicate.ast import Literal
 
 TERMS_AT_MOST = 500
-"""Values and ranges of one parameter, in all of its filters or facets."""
+"""Values and ranges of all filters, or of all facets; ``exists`` and ``missing`` are one of them."""
 
 
 def terms_of_parameter() -> Terms:
-    """The count of the values and ranges of one parameter, which begins with none."""
+    """The count of the terms of one parameter, which begins with none."""
     return Terms(TERMS_AT_MOST, f"There are more than {TERMS_AT_MOST} values and ranges.")
 
 
@@ -96,11 +96,9 @@ scanned only once."""
 
 
 def _terms_of(text: str) -> int:
-    """The values and ranges of a filter or facet: one more than there are commas, unless it has none at all."""
+    """The terms of a filter or facet: one more than there are commas, unless it is a path alone."""
     _, _, expression = text.partition(":")
-    if expression.strip().lower() in ("", "exists", "missing"):
-        return 0
-    return 1 + _SIGN.findall(expression).count(",")
+    return 1 + _SIGN.findall(expression).count(",") if expression.strip() else 0
 
 
 _LANGUAGE = Language(

@@ -10,6 +10,8 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import Stage
+from app.query.filters.ast import Filter
+from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import InvalidExpressions
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText, fuzzy_level_of
@@ -70,6 +72,37 @@ def default_fuzzy_level(texts: Iterable[str]) -> int:
     """The default fuzzy level of some texts: that of their longest word; the highest one if they have no word."""
     lengths = [len(word) for text in texts for word in _WORD.findall(text)]
     return fuzzy_level_of(max(lengths)) if lengths else FUZZY_LEVEL_AT_MOST
+
+
+REPEATED_TERMS_AT_MOST = 1000
+"""The number of facets times that of the values and ranges of ``filter.query`` and ``filter.facets``: the statement has
+all of these for each facet. Without this bound it could have 14 MiB, for which PostgreSQL takes hundreds of MiB.
+"""
+
+
+def _raise_if_too_many(search: Search) -> None:
+    """Refuse filters that would make a statement too long.
+
+    :raises ValidationError: with the numbers and the parameters.
+    """
+    in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
+    if in_all > TERMS_AT_MOST:
+        raise ValidationError(
+            f"filter, filter.query and filter.facets have {in_all} values and ranges together, {TERMS_AT_MOST} are"
+            " accepted.",
+            "filter",
+        )
+    facets, terms = len(search.facets), _terms_of((*search.query_filters, *search.facet_filters))
+    if facets * terms > REPEATED_TERMS_AT_MOST:
+        raise ValidationError(
+            f"Each of {facets} facets repeats the {terms} values and ranges of filter.query and filter.facets,"
+            f" {facets * terms} in all; {REPEATED_TERMS_AT_MOST} are accepted.",
+            "facet",
+        )
+
+
+def _terms_of(filters: Iterable[Filter]) -> int:
+    return sum(one.terms for one in filters)
 
 
 _TEXTS = "text.<language>"
@@ -148,7 +181,7 @@ class SearchSchema(PagingSchema):
         if values.get("fuzzy") and level > default:
             reason = f"{errors.quoted(sent)} is higher than {default}, the default for the longest word."
             raise ValidationError(reason, "fuzzyLevel")
-        return Search(
+        search = Search(
             stage=Stage.STAGED if values.get("staged") else Stage.CURRENT,
             texts=texts,
             fuzzy_level=floor(level) if values.get("fuzzy") else None,
@@ -158,3 +191,5 @@ class SearchSchema(PagingSchema):
             facets=values.get("facet", ()),
             paging=paging_of(values),
         )
+        _raise_if_too_many(search)
+        return search
