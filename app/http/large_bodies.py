@@ -21,7 +21,7 @@ from app import errors
 from app.database.admission import Admission, Lane, QueueFull, QueueTimeout
 
 LARGE_FROM = 32 * 1024
-"""Bytes of JSON that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
+"""Bytes of a JSON text or form that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
 
 _THREADS = 2
 

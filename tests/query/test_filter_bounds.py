@@ -7,10 +7,10 @@ from functools import partial
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.errors import ApiError
+from app.errors import FAULTS_AT_MOST, ApiError
 from app.query.filters.parser import TERMS_AT_MOST, parse_facet, parse_filter, terms_of_parameter
 from app.query.filters.resolver import read_facets, read_filters
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, InvalidExpressions
+from app.query.language import InvalidExpression, InvalidExpressions
 from app.resource.searching.search_params import SearchSchema
 from tests.support.effort import assert_under_50_ms
 

@@ -22,7 +22,7 @@ def parse_filter(text: str, terms: Terms) -> ParsedFilter:
     """Parse a filter; the trees of short texts are cached.
 
     :param terms: counts those of this filter, too.
-    :raises InvalidExpression: for a text that is too long or is no filter.
+    :raises InvalidExpression: for a text that is no filter.
     :raises TooManyTerms: if this filter and those before it have too many terms.
     """
     return cast("ParsedFilter", _LANGUAGE.parse(text, terms, "filter"))
@@ -32,7 +32,7 @@ def parse_facet(text: str, terms: Terms) -> ParsedFacet:
     """Parse a facet; the trees of short texts are cached.
 
     :param terms: counts those of this facet, too.
-    :raises InvalidExpression: for a text that is too long or is no facet.
+    :raises InvalidExpression: for a text that is no facet.
     :raises TooManyTerms: if this facet and those before it have too many terms.
     """
     return cast("ParsedFacet", _LANGUAGE.parse(text, terms, "facet"))
@@ -103,7 +103,6 @@ def _terms_of(text: str) -> int:
 
 _LANGUAGE = Language(
     "app.query.filters",
-    "expression",
     _TreeMaker(),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
     terms_of=_terms_of,

@@ -73,7 +73,7 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         if facet is None:
             continue
         if facet.name in facets:
-            faults.add(f"Two facets are called '{facet.name}'. Name one with 'as'.")
+            faults.add(f"Two facets are called '{errors.shortened(facet.name)}'. Name one with 'as'.")
         facets[facet.name] = facet
     faults.raise_if_any()
     return tuple(facets.values())
