@@ -19,7 +19,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_body, read_form, read_json
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.http.large_bodies import by_size
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -180,9 +180,7 @@ def _load_json(schema: Schema) -> Any:
 
 def _by_size(load: Callable[[], Any], limit: int) -> Any:
     """Load a body, beside other requests if it is large."""
-    if len(read_body(request, limit)) < LARGE_FROM:
-        return load()
-    return beside_other_requests(load, (request.view_args or {}).get("project_key", ""))
+    return by_size(len(read_body(request, limit)), load, (request.view_args or {}).get("project_key", ""))
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {

@@ -19,6 +19,12 @@ FIELDS_AT_MOST = 1000
 """Fields of a form: more than any search can use, and few enough to be parsed in no time."""
 
 
+_FIELD_BYTES_AT_MOST = 200_000
+"""Bytes of a field of a form: more than any value of :data:`app.values.parameters.LENGTH_AT_MOST` characters takes:
+a character has four bytes at most, and each byte three of an escape.
+"""
+
+
 def read_body(request: Request, limit: int) -> bytes:
     """The body, which stays readable for whoever asks again.
 
@@ -67,6 +73,8 @@ def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
         raise errors.unsupported_media_type(FORM)
     if data.count(b"&") >= FIELDS_AT_MOST:  # before anything is decoded: a million fields took seconds
         raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.")
+    if max(map(len, data.split(b"&"))) > _FIELD_BYTES_AT_MOST:
+        raise errors.invalid_input(f"Malformed form: a field has more than {_FIELD_BYTES_AT_MOST} bytes.")
     try:
         return parse_qsl(data.decode(), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:

@@ -11,7 +11,7 @@ from flask import Flask, request
 from werkzeug.datastructures import MultiDict
 
 from app.errors import ApiError
-from app.http import arguments
+from app.http import large_bodies
 from app.http.bodies import FORM, read_form
 from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.searching.search_params import SearchSchema
@@ -86,7 +86,7 @@ def test_a_form_is_large_as_a_json_text_is(
         begun.append(project)
         return work()
 
-    monkeypatch.setattr(arguments, "beside_other_requests", note)
+    monkeypatch.setattr(large_bodies, "beside_other_requests", note)
     fields = "limit=1&" * 100
     answer = searches.post(SEARCH, data=f"{fields}pad={'x' * (size - len(fields) - 4)}", content_type=FORM)
     assert answer.status_code == 400
@@ -98,11 +98,12 @@ def test_a_form_is_large_as_a_json_text_is(
     ("body", "message"),
     [
         (b"a&" * 1_048_570 + b"\xff", "Malformed form: it has more than 1000 fields."),
-        (b"sort=" + b"+" * 1_900_000, "sort: The value has 1900000 characters, 16384 are accepted."),
-        (b"limit=1." + b"1" * 1_900_000, "limit: The value has 1900002 characters, 16384 are accepted."),
-        (b"filter=" + b"%61" * 600_000, "filter: The value has 600000 characters, 16384 are accepted."),
+        (b"sort=" + b"+" * 190_000, "sort: The value has 190000 characters, 16384 are accepted."),
+        (b"limit=1." + b"1" * 190_000, "limit: The value has 190002 characters, 16384 are accepted."),
+        (b"filter=" + b"%61" * 60_000, "filter: The value has 60000 characters, 16384 are accepted."),
+        (b"filter=" + b"%61" * 600_000, "Malformed form: a field has more than 200000 bytes."),
     ],
-    ids=["fields", "blanks", "digits", "escapes"],
+    ids=["fields", "blanks", "digits", "escapes", "more escapes"],
 )
 def test_a_form_is_refused_before_much_is_computed(searches: Api, body: bytes, message: str) -> None:
     with searches.app.test_request_context(SEARCH, method="POST", data=body, content_type=FORM):

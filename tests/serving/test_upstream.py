@@ -71,7 +71,7 @@ RELIED_ON: dict[Any, tuple[str, str]] = {
         "BoundedRequest bounds the lines that it is given, RecordedRequest keeps them",
     ),
     Message.__init__: ("14b64a40f29f", "sets max_buffer_headers, which BoundedRequest lowers, before it calls parse()"),
-    Request._parse_python: ("ed07ffec5178", "stops at max_buffer_headers"),
+    vars(Request)["_parse_python"]: ("ed07ffec5178", "stops at max_buffer_headers"),
     body.ChunkedReader.__init__: ("74626d236eb5", "bounds a trailer by max_buffer_headers"),
     parser.Parser.__next__: ("b8536520e958", "makes requests of mesg_class, which the worker replaces"),
     util.write_nonblock: ("d2ff97701c36", "handle_error() sends its response by it"),
