@@ -57,10 +57,15 @@ class Fault:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+FAULTS_AT_MOST = 50
+"""Faults that one answer lists at most, so that a request with a thousand of them does not get a huge answer. Where
+finding one takes long, checks stop there too."""
+
+
 class ApiError(Exception):
     """The error answer to a request, with one or more faults of the same HTTP status.
 
-    :param faults: at least one; all of the same status.
+    :param faults: at least one; all of the same status. Those beyond :data:`FAULTS_AT_MOST` are left out.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
     :param status: if it is not that of the first fault's code.
     :param description: of an OAuth code, for a person who reads the answer; None: the message of the first fault.
@@ -76,7 +81,7 @@ class ApiError(Exception):
         if not faults:
             raise ValueError("an error needs at least one fault")
         super().__init__(faults[0].message)
-        self.faults = tuple(faults)
+        self.faults = tuple(faults[:FAULTS_AT_MOST])
         self.headers = dict(headers or {})
         self.status = status or CATALOGUE[faults[0].code].status
         self.description = description or faults[0].message
@@ -148,7 +153,11 @@ def value_fault(path: str, value: Any, reason: str) -> Fault:
 
 def quoted(value: Any) -> str:
     """A value as JSON in ASCII, cut after 200 characters, for the text of a message."""
-    text = json.dumps(_presentable(value), ensure_ascii=True)
+    return shortened(json.dumps(_presentable(value), ensure_ascii=True))
+
+
+def shortened(text: str) -> str:
+    """A text, cut after 200 characters, for the text of a message."""
     return text if len(text) <= 200 else text[:197] + "..."
 
 

@@ -4,7 +4,8 @@ That limit is :meth:`app.database.connection.LimitedConnection.wait`, which comm
 ``tests/database/test_upstream.py`` checks what all of them rely on, and ``setup.cfg`` names the lowest version that has
 it:
 
-- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics;
+- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and has no long
+  statement prepared;
 - :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
@@ -58,11 +59,18 @@ def note_wait(seconds: float, lane: str) -> None:
         usage.lane = lane
 
 
+PREPARED_LENGTH_AT_MOST = 8_192
+"""Characters of a statement that may be prepared. A session keeps a hundred prepared statements, and for each character
+of one some 50 bytes: at most 40 MiB. Longer ones come from searches with many filters or facets, which are rare."""
+
+
 class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
-    """A cursor that counts what it executes, which costs half a microsecond a statement."""
+    """A cursor that counts what it executes, which costs half a microsecond a statement, and prepares no long text."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
         """Execute a statement, and add it to the usage of the request, also if it fails."""
+        if _is_long(query):
+            options["prepare"] = False
         usage = _usage.get()
         if usage is None:
             return super().execute(query, params, **options)
@@ -75,6 +83,10 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         finally:
             usage.count += 1
             usage.seconds += perf_counter() - began
+
+
+def _is_long(query: Any) -> bool:
+    return isinstance(query, str) and len(query) > PREPARED_LENGTH_AT_MOST
 
 
 # The wait for the server

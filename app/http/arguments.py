@@ -19,7 +19,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_body, read_form, read_json
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.http.large_bodies import by_size
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -125,16 +125,21 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Parameters of the query string and fields of the form, which may be the same."""
-    query, faults = _query_string()
-    fields, of_form = MultiDict(query), list[errors.Fault]()
-    try:
-        for name, value in read_form(request, current_app.config["MAX_CONTENT_LENGTH"]):
-            fields.add(name, value)
-    except errors.ApiError as error:
-        if error.status != 400:
-            raise
-        of_form += error.faults
-    return _loaded(schema, fields, faults, of_form)
+    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
+
+    def load() -> Any:
+        query, faults = _query_string()
+        fields, of_form = MultiDict(query), list[errors.Fault]()
+        try:
+            for name, value in read_form(request, limit):
+                fields.add(name, value)
+        except errors.ApiError as error:
+            if error.status != 400:
+                raise
+            of_form += error.faults
+        return _loaded(schema, fields, faults, of_form)
+
+    return _by_size(load, limit)
 
 
 def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
@@ -170,9 +175,12 @@ def _load_json(schema: Schema) -> Any:
         except ValidationError as error:
             raise errors.ApiError(faults_of(error.messages)) from None
 
-    if len(read_body(request, limit)) < LARGE_FROM:
-        return load()
-    return beside_other_requests(load, (request.view_args or {}).get("project_key", ""))
+    return _by_size(load, limit)
+
+
+def _by_size(load: Callable[[], Any], limit: int) -> Any:
+    """Load a body, beside other requests if it is large."""
+    return by_size(len(read_body(request, limit)), load, (request.view_args or {}).get("project_key", ""))
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {

@@ -16,7 +16,7 @@ from app import errors
 from app.database.failures import Unavailable
 from app.http.answers import json_answer
 from app.http.paths import path_of_request
-from app.http.request_log import add_log_fields
+from app.http.request_log import add_log_fields, correlation_fields
 from app.telemetry.metrics import metrics
 
 
@@ -40,7 +40,7 @@ def install_error_answers(app: Flask) -> None:
         return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
 
     def answer_crash(error: Exception) -> Response:
-        app.logger.error("The request failed.", exc_info=error)
+        app.logger.error("The request failed.", exc_info=error, extra={"fields": correlation_fields()})
         return answer(errors.general())
 
     app.register_error_handler(errors.ApiError, answer)

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import LiteralString
 
 from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
+from app.query.sql_text import literal
 
 
 class FieldType(Enum):
@@ -96,6 +97,7 @@ class Field:
     :param sortable: ``sort`` takes it.
     :param parts: for sortable fields that a resource may lack: all resources, divided so that one index serves the
         order of each part of the current projection. The resources of the last part lack the field.
+    :param indexed_bytes: the index of the field has values of at most so many bytes, in the first of ``parts``; 0: all.
     :param expandable: ``expand`` takes it.
     :param values: the distinct values of an array, or of a member of an array's elements.
     """
@@ -107,6 +109,7 @@ class Field:
     text: LiteralString | None = None
     sortable: bool = False
     parts: tuple[Part, ...] = ()
+    indexed_bytes: int = 0
     expandable: bool = False
     values: ValueArray | None = None
 
@@ -203,6 +206,9 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
 OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""
 
+_INDEXED_BYTES = 2000
+"""Bytes of ``some_property`` in the index that holds it whole, since an entry of a B-tree has at most 2704."""
+
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
         Field("id", FieldType.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
@@ -222,10 +228,13 @@ RESOURCE: Mapping[str, Field] = {
             SOME_PROPERTY,
             sortable=True,
             parts=(
-                Part("octet_length(r.some_property) <= 2000"),
-                Part("octet_length(r.some_property) > 2000", prefix='"left"(r.some_property, 400)'),
+                Part(f"octet_length(r.some_property) <= {literal(_INDEXED_BYTES)}"),
+                Part(
+                    f"octet_length(r.some_property) > {literal(_INDEXED_BYTES)}", prefix='"left"(r.some_property, 400)'
+                ),
                 Part("r.some_property IS NULL"),
             ),
+            indexed_bytes=_INDEXED_BYTES,
         ),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),

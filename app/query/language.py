@@ -16,13 +16,8 @@ from typing import Any, TypeVar, cast
 from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
 
 from app import errors
+from app.errors import FAULTS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
-
-LENGTH_AT_MOST = 16_384
-"""Characters of an expression."""
-
-FAULTS_AT_MOST = 50
-"""Faults that an answer lists for the expressions of one parameter."""
 
 _CACHED_LENGTH = 2_048
 """Characters of a text whose tree is cached: longer ones rarely repeat, and their trees are large."""
@@ -204,7 +199,6 @@ class Language:
     """A grammar with its messages.
 
     :param package: contains ``grammar.lark``.
-    :param name: of a text of the language, for messages.
     :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
     :param signs: the spellings of terminals that are no keywords. Messages list keywords first, in the grammar's order.
     :param starts: the rules that a text can start with.
@@ -215,14 +209,12 @@ class Language:
     def __init__(
         self,
         package: str,
-        name: str,
         maker: TreeMaker,
         signs: Mapping[str, tuple[str, ...]],
         terms_of: Callable[[str], int],
         starts: Sequence[str] = ("start",),
         check: Callable[[str], None] | None = None,
     ) -> None:
-        self._name = name
         self._terms_of = terms_of
         self._check = check
         self._signs = signs
@@ -256,11 +248,9 @@ class Language:
 
         :param terms: counts those of this text, too. If there are too many, nothing is parsed.
         :param quoted: names the text in messages, which otherwise quote it.
-        :raises InvalidExpression: for a text that is too long or is no expression of the language.
+        :raises InvalidExpression: for a text that is no expression of the language.
         :raises TooManyTerms: if this text and those before it have too many terms.
         """
-        if len(text) > LENGTH_AT_MOST:
-            raise InvalidExpression(f"The {self._name} has {len(text)} characters, {LENGTH_AT_MOST} are accepted.")
         terms.add(self._terms_of(text))
         if len(text) > _CACHED_LENGTH:
             return self._parse(text, start, quoted)
@@ -287,10 +277,9 @@ class Language:
         position, expected = self._deepest(text, position, parser.accepts())
         found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
         where = place(text, position)
-        line = text.split("\n")[where.line - 1]
-        below = re.sub(r"[^\t]", " ", line[: where.column - 1]) + "^"
-        called = text if quoted is None else quoted
-        return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{line}\n{below}"
+        called = errors.shortened(text) if quoted is None else quoted
+        shown = _shown(text, position)
+        return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 
     def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The first character that no accepted word has in this place, and what is expected instead."""
@@ -317,6 +306,22 @@ class Language:
         if any(len(word) == depth for word in begun):
             following.append("whitespace")
         return position + depth, list(dict.fromkeys(following))
+
+
+_SHOWN = 100
+"""Characters of a line that a message shows on either side of the place of a fault."""
+
+
+def _shown(text: str, position: int) -> str:
+    """The line of a character, or what surrounds the character in a long line, and a caret below it."""
+    begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    before, after = text[begin:position], text[position : None if end < 0 else end]
+    if len(before) > _SHOWN:
+        before = f"...{before[-_SHOWN:]}"
+    if len(after) > _SHOWN:
+        after = f"{after[:_SHOWN]}..."
+    blank = re.sub(r"[^\t]", " ", before)
+    return f"{before}{after}\n{blank}^"
 
 
 def _in_string(text: str, position: int) -> tuple[int, list[str]]:

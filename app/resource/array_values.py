@@ -17,14 +17,24 @@ def array_columns(object_type: ObjectType | None, stage: Stage = Stage.CURRENT) 
     A value is the literal of an array, sorted as ``array_agg(DISTINCT ...)`` sorts it: numbers by value, texts by code
     point; NULL if there are no values.
     """
+    if object_type is None:
+        return dict.fromkeys(columns_of(stage))
     columns: dict[LiteralString, str | None] = {}
     for name, arrays in ARRAYS.items():
-        items = [] if object_type is None else object_type.items(name)
-        for array in arrays:
-            member = array.member
-            values = items if member is None else [element[member] for element in items if member in element]
-            columns[array.column_of(stage)] = _WRITERS[array.item_type](values) if values else None
+        if name not in object_type.literals:
+            object_type.literals[name] = _literals(object_type.items(name), arrays)
+        for array, literal in zip(arrays, object_type.literals[name], strict=True):
+            columns[array.column_of(stage)] = literal
     return columns
+
+
+def _literals(items: Sequence[Any], arrays: Sequence[ValueArray]) -> list[str | None]:
+    literals: list[str | None] = []
+    for array in arrays:
+        member = array.member
+        values = items if member is None else [element[member] for element in items if member in element]
+        literals.append(_WRITERS[array.item_type](values) if values else None)
+    return literals
 
 
 def columns_of(stage: Stage) -> list[LiteralString]:
@@ -39,7 +49,19 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
 """The columns of each field of ObjectType."""
 
 
-# Each writer gets at least one value.
+# Each writer gets at least one value. Of a large array it makes part by part, as it may run in a thread beside other
+# requests: a single call of Python's library for all values would stop them for a tenth of a second.
+
+_PART = 8_192
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    distinct = list(set(values))
+    for begin in range(0, len(distinct), _PART):
+        distinct[begin : begin + _PART] = sorted(distinct[begin : begin + _PART])
+    if len(distinct) > _PART:
+        distinct.sort()  # merges the parts
+    return distinct
 
 
 def _integers(values: Sequence[int | float]) -> str:
@@ -48,11 +70,13 @@ def _integers(values: Sequence[int | float]) -> str:
 
 
 def _numbers(values: Sequence[int | float]) -> str:
-    return f"{{{repr(sorted(set(values)))[1:-1]}}}"
+    distinct = _distinct(values)
+    parts = [repr(distinct[begin : begin + _PART])[1:-1] for begin in range(0, len(distinct), _PART)]
+    return f"{{{', '.join(parts)}}}"
 
 
 def _texts(values: Sequence[str]) -> str:
-    distinct = sorted(set(values))
+    distinct = _distinct(values)
     together = "".join(distinct)
     if '"' in together or "\\" in together:
         distinct = [value.replace("\\", r"\\").replace('"', r"\"") for value in distinct]

@@ -1,5 +1,7 @@
 """The endpoints: for each its path, scopes, arguments and answer. A view calls one function of the layers below."""
 
+import json
+
 from flask import Flask
 from flask_smorest import Api
 
@@ -28,5 +30,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
         app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)
+    # Once: it takes ten milliseconds, and everybody may ask for it.
+    app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
     extension: Extension = app.extensions["extension"]
     extension.install(app)

@@ -1,9 +1,11 @@
 """The contract as a document and as pages, and the page that leads to them: all served from here alone."""
 
-import json
 import re
+from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 from flask import Response, current_app, request
 
@@ -35,6 +37,11 @@ _FOLDERS = {
 """What the pages load and link to, and where each file lies."""
 
 _ASSETS = frozenset(_FOLDERS)
+
+
+@cache
+def _digest(text: bytes) -> str:
+    return sha256(text).hexdigest()[:32]
 
 
 def _text_of(name: str) -> str:
@@ -96,8 +103,12 @@ class OpenApi(Endpoint):
 
     @public
     def get(self) -> Response:
-        """Answer the OpenAPI document."""
-        return json_answer(json.dumps(current_app.extensions["openapi"]))
+        """Answer the OpenAPI document; a client that has it already gets 304."""
+        text: bytes = current_app.extensions["openapi_text"]
+        answer = json_answer(text)
+        answer.set_etag(_digest(text))
+        answer.headers["Cache-Control"] = "no-cache"
+        return cast("Response", answer.make_conditional(request))
 
 
 @blueprint.route("/docs/openapi.json")

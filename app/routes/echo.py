@@ -7,6 +7,7 @@ from werkzeug.http import parse_list_header
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON
+from app.http.large_bodies import by_size
 from app.http.paths import DESCRIPTION, raise_if_path_is_not_text
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
@@ -51,11 +52,14 @@ class AllOptions(Endpoint):
         Keeps nothing: every value that arrived stands in the array of its type. `Prefer: code=201` and the like choose
         between the statuses, `Accept` between JSON and a form; JSON is the answer unless the form is preferred.
         """
-        arrays = echo.echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
-        if _prefers_form():
-            answer = Response(echo.form_encoded(arrays), content_type=FORM)
-        else:
-            answer = json_answer(encode(arrays))
+        paths, prefers_form = (uri_parameter_one, uri_parameter_two), _prefers_form()
+
+        def text() -> str:
+            arrays = echo.echo(paths, query.one, query.two, record)
+            return echo.form_encoded(arrays) if prefers_form else encode(arrays)
+
+        echoed = by_size(len(request.get_data()), text, project_key)
+        answer = Response(echoed, content_type=FORM) if prefers_form else json_answer(echoed)
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
 
@@ -81,7 +85,10 @@ class DescriptionWithLinks(Endpoint):
         if _preferred_status() == 202:
             answer = json_answer(encode(echo.date_times(record)))
         else:
-            answer = json_answer(encode(echo.echo((), query.one, query.two, record)))
+            size = len(request.get_data())
+            answer = json_answer(
+                by_size(size, lambda: encode(echo.echo((), query.one, query.two, record)), project_key)
+            )
         return _with_preferred_status(answer, (200, 202), "Prefer")
 
 

@@ -92,6 +92,7 @@ graceful_timeout = 8
 timeout = 30
 
 # The largest values that gunicorn allows, since the query language travels in the URL. A longer search goes by POST.
+# All header lines together have a limit in app/serving/worker.py.
 limit_request_line = 8190
 limit_request_field_size = 8190
 limit_request_fields = 100

@@ -46,6 +46,13 @@ _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
 """Limits to reading the rest of a body that the application refused, so that the client can read the reason."""
 
+_HEADERS_AT_MOST = 56 * 1024
+"""Bytes of the header lines of a request: with the request line, whose limit is 8,190, a head has at most 64 KiB.
+
+By gunicorn's limits, for lines and for their number, it could have 819 KB. Gunicorn searches all of it whenever more
+has arrived, and 50 clients that sent such heads slowly stopped all others.
+"""
+
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 """The value of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and a port."""
 
@@ -118,8 +125,8 @@ class Worker(GeventWorker):
     def run(self) -> None:
         """Serve until told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
         self._connections = getattr(getattr(self.wsgi, "extensions", {}).get("extension"), "connections", None)
+        RequestParser.mesg_class = BoundedRequest if self._connections is None else RecordedRequest
         if self._connections is not None:
-            RequestParser.mesg_class = RecordedRequest
             self._connections.listen(self.sockets)
         servers = [
             StreamServer(listener, handle=partial(self.handle, listener), spawn=Pool(self.worker_connections))
@@ -244,8 +251,23 @@ class Worker(GeventWorker):
             self.log.debug("The client did not wait for the error.")
 
 
-class RecordedRequest(Request):
-    """gunicorn's request, with its headers as they were sent: gunicorn itself keeps their names in capital letters.
+class BoundedRequest(Request):
+    """gunicorn's request, with limits for all of its header lines, and for those of a trailer."""
+
+    def parse(self, unreader: Any) -> Any:
+        """Parse the head."""
+        self.max_buffer_headers = _HEADERS_AT_MOST
+        return super().parse(unreader)
+
+    def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
+        """Parse the lines; those that gunicorn drops count too, though it does not count them itself."""
+        if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
+            raise LimitRequestHeaders("limit request headers")
+        return super().parse_headers(data, from_trailer)
+
+
+class RecordedRequest(BoundedRequest):
+    """It with its headers as they were sent: gunicorn itself keeps their names in capital letters.
 
     Only for an extension that notes connections.
     """

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, cast
 from marshmallow import RAISE, Schema, ValidationError, fields, missing
 
 from app import errors
+from app.errors import FAULTS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, lone_surrogate, unstorable_character
 from app.values.suggestions import did_you_mean
 
@@ -27,9 +28,6 @@ ARRAY_EXPECTED = "JSON Array expected."
 
 INT32_MIN = -(2**31)
 INT32_MAX = 2**31 - 1
-
-FAULTS_AT_MOST = 50
-"""Faults that one answer lists at most, so that a body with ten thousand bad items does not get a huge answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,11 @@ from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_char
 
 JsonSchema = dict[str, Any]
 
+LENGTH_AT_MOST = 16_384
+"""Characters of a value. Only a form can hold more; a regular expression over a megabyte would stop all requests of the
+process, also if a thread evaluates it.
+"""
+
 
 def read_text(text: str) -> str:
     """Any text that PostgreSQL can store."""
@@ -118,6 +123,8 @@ class Parameter(fields.Field[Any]):
         """
         if not text and not self.may_be_empty:
             raise ValidationError("The value is empty.")
+        if len(text) > LENGTH_AT_MOST:
+            raise ValidationError(f"The value has {len(text)} characters, {LENGTH_AT_MOST} are accepted.")
         return self.read(text)
 
 
@@ -213,7 +220,9 @@ class QuerySchema(Schema):
                 given.setdefault(family, {})[name] = texts
             elif name in known and name not in families:
                 given[name] = texts
-            elif not self.ignores_undeclared:
+            elif (
+                not self.ignores_undeclared and len(faults) < errors.FAULTS_AT_MOST
+            ):  # looking for the nearest name takes long
                 faults.append(self._undeclared(name))
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:

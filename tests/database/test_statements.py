@@ -1,7 +1,10 @@
 """How many SQL statements a request sends."""
 
+from flask import Flask
 from psycopg.pq import TransactionStatus
 
+from app.database.pool import Database
+from app.database.pooled_connection import PREPARED_LENGTH_AT_MOST
 from tests.support.api import EXAMPLE, Api
 from tests.support.statements import recorded
 
@@ -63,3 +66,16 @@ def test_an_invalid_request_sends_no_statement(api: Api) -> None:
         assert Api(api.app, "another", api.token).get().status_code == 403
         assert Api(api.app, api.project, None).get().status_code == 401
     assert seen == []
+
+
+def test_a_long_statement_is_not_prepared(app: Flask, project: str) -> None:
+    database: Database = app.extensions["database"]
+    with database.connection(project) as connection:
+        for length, prepared in ((PREPARED_LENGTH_AT_MOST, 1), (PREPARED_LENGTH_AT_MOST + 1, 0)):
+            statement = f"SELECT {length}".ljust(length)
+            for _ in range(10):
+                connection.execute(statement)  # pyright: ignore[reportArgumentType, reportCallIssue] -- made up here
+            found = connection.execute(
+                "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s", (f"SELECT {length} %",)
+            ).fetchone()
+            assert found == (prepared,)

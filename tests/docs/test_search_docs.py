@@ -11,10 +11,10 @@ from flask import Flask
 
 from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
-from app.query.language import LENGTH_AT_MOST
 from app.resource.model import FACET_TERMS_AT_MOST
-from app.resource.searching.search_params import CHARACTERS_AT_MOST
+from app.resource.searching.search_params import CHARACTERS_AT_MOST, REPEATED_TERMS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST
+from app.values.parameters import LENGTH_AT_MOST
 from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.pages import Page, keys
@@ -107,6 +107,7 @@ def test_the_documented_search_limits_are_those_of_the_code() -> None:
         FACETS_AT_MOST,
         TERMS_AT_MOST,
         RANGES_AT_MOST,
+        REPEATED_TERMS_AT_MOST,
         WORDS_AT_MOST,
         CHARACTERS_AT_MOST,
     ]

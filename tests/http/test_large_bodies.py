@@ -2,18 +2,34 @@
 
 import http.client
 import json
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
 from flask import Flask, request
+from werkzeug.datastructures import MultiDict
 
+from app.errors import ApiError
+from app.http import large_bodies
+from app.http.bodies import FORM, read_form
 from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.resource.searching.search_params import SearchSchema
 from app.values.strict_json import decode, encode
+from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.effort import assert_under_50_ms
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.server import get
 from tests.support.waiting import wait_until
+
+SEARCH = "/product-projection-search"
+
+
+@pytest.fixture
+def searches(app: Flask, project: str, token_for: TokenFor) -> Api:
+    """A client that may search by both endpoints."""
+    return Api(app, project, token_for(f"view_products:{project} view_test:{project}"))
 
 
 def test_other_requests_are_answered_while_one_computes(start_gunicorn: StartGunicorn) -> None:
@@ -58,6 +74,61 @@ def test_a_large_array_is_stored_exactly(api: Api, items: list[Any]) -> None:
     created = api.create({name: items}, key="large")
     stored = decode(api.get(f"/{created['id']}").data)["objectTypeProperty"][name]
     assert encode(stored) == encode(items)
+
+
+@pytest.mark.parametrize(("size", "beside"), [(LARGE_FROM - 1, 0), (LARGE_FROM, 1)])
+def test_a_form_is_large_as_a_json_text_is(
+    searches: Api, monkeypatch: pytest.MonkeyPatch, size: int, beside: int
+) -> None:
+    begun: list[str] = []
+
+    def note(work: Callable[[], Any], project: str) -> Any:
+        begun.append(project)
+        return work()
+
+    monkeypatch.setattr(large_bodies, "beside_other_requests", note)
+    fields = "limit=1&" * 100
+    answer = searches.post(SEARCH, data=f"{fields}pad={'x' * (size - len(fields) - 4)}", content_type=FORM)
+    assert answer.status_code == 400
+    assert "Malformed parameter: limit: The parameter can be given only once." in answer.text
+    assert begun == [searches.project] * beside
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"a&" * 1_048_570 + b"\xff", "Malformed form: it has more than 1000 fields."),
+        (b"sort=" + b"+" * 190_000, "sort: The value has 190000 characters, 16384 are accepted."),
+        (b"limit=1." + b"1" * 190_000, "limit: The value has 190002 characters, 16384 are accepted."),
+        (b"filter=" + b"%61" * 60_000, "filter: The value has 60000 characters, 16384 are accepted."),
+        (b"filter=" + b"%61" * 600_000, "Malformed form: a field has more than 200000 bytes."),
+    ],
+    ids=["fields", "blanks", "digits", "escapes", "more escapes"],
+)
+def test_a_form_is_refused_before_much_is_computed(searches: Api, body: bytes, message: str) -> None:
+    with searches.app.test_request_context(SEARCH, method="POST", data=body, content_type=FORM):
+
+        def load() -> None:
+            fields = read_form(request, 2 * 1024 * 1024)
+            SearchSchema().load(MultiDict(fields))
+
+        if b"%" not in body:
+            assert_under_50_ms(load, ApiError)
+        with pytest.raises(ApiError, match=message):
+            load()
+
+
+def test_an_answer_with_many_faults_is_small(searches: Api) -> None:
+    unknown = "&".join(f"unknown{number}=1" for number in range(450))
+    answer = searches.get("/searchApiPattern", query_string=unknown)
+    assert answer.status_code == 400
+    assert len(answer.get_json()["errors"]) == 50
+    texts = [f"filter=key:{'x' * 1900}{number}" for number in range(800)]
+    texts += [f"facet=key as {'a' * 16_000}" for _ in range(20)]
+    answer = searches.post(SEARCH, data="&".join(texts), content_type=FORM)
+    assert answer.status_code == 400
+    assert len(answer.get_json()["errors"]) == 50
+    assert len(answer.data) < 64 * 1024
 
 
 def test_a_large_body_is_refused_with_its_faults(api: Api) -> None:

@@ -1,15 +1,22 @@
 """The correlation id, and the log line of each request."""
 
+import json
 import logging
 import re
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 from flask import Flask
 
 from app.config import Settings
 from app.http.request_log import route_template
+from app.resource.reading import reads
+from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.service import running_service
 
 
 @pytest.fixture
@@ -31,6 +38,35 @@ def test_the_log_line_has_the_correlation_id_of_the_response(
     assert logged["status"] == answer.status_code
     assert logged["method"] == "GET"
     assert logged["duration_ms"] > 0
+
+
+def test_the_line_of_a_traceback_has_the_correlation_id(
+    api: Api, lines: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(reads, "get_by_key", fail)
+    answer = api.get("/key=any")
+    assert answer.status_code == 500
+    traceback, _ = lines.records
+    assert traceback.exc_info is not None
+    assert traceback.__dict__["fields"] == {"correlation_id": answer.headers["X-Correlation-ID"]}
+
+
+def test_a_refused_large_body_leaves_one_line(database_url: str, token_for: TokenFor, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    settings = {"DATABASE_URL": database_url, "TOKEN_ISSUER": Settings().issuer, "LOG_FORMAT": "json"}
+    with running_service(log, **settings) as port, closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        headers = {"Authorization": f"Bearer {token_for('manage_test:refused')}", "Content-Type": "application/json"}
+        connection.request("POST", "/refused/resource", "1" * 40_000, headers)
+        answer = connection.getresponse()
+        assert answer.status == 400
+        answer.read()
+    printed = log.read_text()
+    assert "Traceback" not in printed
+    (line,) = [line for line in printed.splitlines() if '"POST"' in line]
+    assert json.loads(line)["status"] == answer.status
 
 
 def test_the_log_line_has_route_project_and_client(api: Api, lines: pytest.LogCaptureFixture) -> None:

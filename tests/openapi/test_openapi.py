@@ -60,6 +60,16 @@ def test_openapi_json_is_the_document(api: Api, document: dict[str, Any]) -> Non
     assert answer.get_json() == json.loads(json.dumps(document))
 
 
+def test_openapi_json_is_made_once_and_has_an_entity_tag(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(api.app.extensions, "openapi", {})
+    first = api.get("//openapi.json")
+    assert first.get_json()["openapi"] == "3.1.0"
+    tag = first.headers["ETag"]
+    again = api.get("//openapi.json", headers={"If-None-Match": f'"another", {tag}'})
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", tag)
+    assert api.get("//openapi.json", headers={"If-None-Match": '"another"'}).data == first.data
+
+
 @pytest.mark.parametrize("section", INTERFACE)
 def test_every_endpoint_of_the_interface_is_documented_under_its_path(document: dict[str, Any], section: str) -> None:
     method, path = INTERFACE[section]

@@ -7,10 +7,10 @@ from functools import partial
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.errors import ApiError
+from app.errors import FAULTS_AT_MOST, ApiError
 from app.query.filters.parser import TERMS_AT_MOST, parse_facet, parse_filter, terms_of_parameter
 from app.query.filters.resolver import read_facets, read_filters
-from app.query.language import FAULTS_AT_MOST, InvalidExpression, InvalidExpressions
+from app.query.language import InvalidExpression, InvalidExpressions
 from app.resource.searching.search_params import SearchSchema
 from tests.support.effort import assert_under_50_ms
 
@@ -79,8 +79,53 @@ def test_the_values_and_ranges_of_all_filters_and_of_all_facets_are_counted() ->
         read([values(rest), ranges(10)])
         assert refused(read, values(rest), ranges(11)) == (TOO_MANY_TERMS,)
         assert refused(read, values(TERMS_AT_MOST + 1)) == (TOO_MANY_TERMS,)
-    read_filters([values(TERMS_AT_MOST), "key: exists", "version :MISSING", "id:exists"])
+    read_filters([values(TERMS_AT_MOST - 3), "key: exists", "version :MISSING", "id:exists"])
+    assert refused(read_filters, *["key:exists", "id : MISSING"] * 251) == (TOO_MANY_TERMS,)
     read_facets([values(TERMS_AT_MOST), "key as a", "version"])
+
+
+FACET = (
+    "Malformed parameter: facet: Each of {} facets repeats the {} values and ranges of filter.query and filter.facets"
+)
+
+
+def search_with(**counts: int) -> MultiDict[str, str]:
+    """So many facets, and filters of one term each, by their names with an underscore for the dot."""
+    texts = {
+        "facet": "version as v{}",
+        "filter": "version:{}",
+        "filter_query": "key:exists",
+        "filter_facets": "id:exists",
+    }
+    return MultiDict(
+        (name.replace("_", "."), texts[name].format(number))
+        for name, count in counts.items()
+        for number in range(count)
+    )
+
+
+@pytest.mark.parametrize(
+    ("fits", "beyond", "message"),
+    [
+        ({"facet": 50, "filter_query": 20}, {"facet": 50, "filter_query": 21}, FACET.format(50, 21)),
+        ({"facet": 50, "filter_facets": 20}, {"facet": 50, "filter_facets": 21}, FACET.format(50, 21)),
+        (
+            {"facet": 10, "filter_query": 60, "filter_facets": 40, "filter": 300},
+            {"facet": 10, "filter_query": 60, "filter_facets": 41},
+            FACET.format(10, 101),
+        ),
+        (
+            {"filter": 200, "filter_query": 200, "filter_facets": 100},
+            {"filter": 200, "filter_query": 200, "filter_facets": 101},
+            "Malformed parameter: filter: filter, filter.query and filter.facets have 501 values and ranges together",
+        ),
+    ],
+)
+def test_the_conditions_of_a_statement_are_bounded(fits: dict[str, int], beyond: dict[str, int], message: str) -> None:
+    SearchSchema().load(search_with(**fits))
+    with pytest.raises(ApiError, match=message.replace(".", "[.]")) as refusal:
+        SearchSchema().load(search_with(**beyond))
+    assert refusal.value.status == 400
 
 
 @pytest.mark.parametrize("end", ["", "!"], ids=["expressions", "syntax errors"])

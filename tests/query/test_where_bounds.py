@@ -5,13 +5,17 @@ from typing import Any
 
 import psycopg
 import pytest
+from werkzeug.datastructures import MultiDict
 
+from app.errors import FAULTS_AT_MOST, ApiError
 from app.query.fields import Stage
-from app.query.language import FAULTS_AT_MOST, LENGTH_AT_MOST, InvalidExpression, InvalidExpressions
+from app.query.language import InvalidExpression, InvalidExpressions
 from app.query.predicate import parser
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST, terms_of_request
 from app.query.predicate.resolver import read
+from app.resource.params import SortedListSchema
+from app.values.parameters import LENGTH_AT_MOST
 from tests.support.api import Api
 from tests.support.effort import assert_under_50_ms
 from tests.support.predicates import found, refusals
@@ -27,8 +31,9 @@ def refused(*texts: str, **variables: list[str]) -> tuple[object, ...]:
 
 def test_the_length_of_a_text_is_bounded() -> None:
     text = 'key = "x"'
-    read([text.ljust(LENGTH_AT_MOST)], {})
-    assert refused(text.ljust(LENGTH_AT_MOST + 1)) == ("The predicate has 16385 characters, 16384 are accepted.",)
+    SortedListSchema().load(MultiDict({"where": text.ljust(LENGTH_AT_MOST)}))
+    with pytest.raises(ApiError, match="where: The value has 16385 characters, 16384 are accepted"):
+        SortedListSchema().load(MultiDict({"where": text.ljust(LENGTH_AT_MOST + 1)}))
 
 
 def test_the_depth_is_bounded(api: Api) -> None:

@@ -15,7 +15,7 @@ from app.config import Settings
 from app.database.connection import LimitedConnection
 from app.database.pool import Database
 from tests.conftest import TokenFor
-from tests.support.gunicorn_server import StartGunicorn
+from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 
 
 def _until_the_end(connection: socket.socket) -> bytes:
@@ -63,6 +63,29 @@ def test_the_wait_for_a_request_ends_after_keepalive(start_gunicorn: StartGunico
                 with contextlib.suppress(OSError):
                     connection.sendall(b"x")
         assert time.monotonic() - began >= 0.9
+    assert server.get("/") == 200
+
+
+def _answer(server: Gunicorn, head: bytes) -> bytes:
+    with server.connect() as connection:
+        with contextlib.suppress(OSError):  # the worker may have refused it already
+            connection.sendall(head)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("name", [b"X-Name", b"X_Dropped"])
+def test_a_head_is_bounded_as_a_whole(start_gunicorn: StartGunicorn, name: bytes) -> None:
+    server = start_gunicorn()
+    begin = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    lines = [name + b": " + b"a" * 8000 + b"\r\n"] * 7
+    assert _answer(server, begin + b"".join(lines) + b"\r\n").startswith(b"HTTP/1.1 200 ")
+    for end in (b"\r\n", b""):  # it is refused without its end, too
+        refused = _answer(server, begin + b"".join([*lines, lines[0]]) + end)
+        assert refused.startswith(b"HTTP/1.1 431 ")
+        assert b'"code":"RequestRejected"' in refused
+    few, many = (begin + (name + b":\r\n") * count + b"\r\n" for count in (98, 99))
+    assert _answer(server, few).startswith(b"HTTP/1.1 200 ")
+    assert _answer(server, many).startswith(b"HTTP/1.1 431 ")
     assert server.get("/") == 200
 
 

@@ -16,7 +16,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.config import Config
 from gunicorn.http import body, errors, parser
 from gunicorn.http.errors import ParseException
-from gunicorn.http.message import Message
+from gunicorn.http.message import Message, Request
 from gunicorn.workers.base import Worker as BaseWorker
 from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
@@ -66,8 +66,14 @@ RELIED_ON: dict[Any, tuple[str, str]] = {
         "54c5d0d28c26",
         "reads the rest of a body before the next request; _discard_rest_of() has done so",
     ),
-    Message.parse_headers: ("fe09a6b5e706", "RecordedRequest keeps the lines that it is given"),
-    parser.Parser.__next__: ("b8536520e958", "makes requests of mesg_class, which the sandbox replaces"),
+    Message.parse_headers: (
+        "fe09a6b5e706",
+        "BoundedRequest bounds the lines that it is given, RecordedRequest keeps them",
+    ),
+    Message.__init__: ("14b64a40f29f", "sets max_buffer_headers, which BoundedRequest lowers, before it calls parse()"),
+    vars(Request)["_parse_python"]: ("ed07ffec5178", "stops at max_buffer_headers"),
+    body.ChunkedReader.__init__: ("74626d236eb5", "bounds a trailer by max_buffer_headers"),
+    parser.Parser.__next__: ("b8536520e958", "makes requests of mesg_class, which the worker replaces"),
     util.write_nonblock: ("d2ff97701c36", "handle_error() sends its response by it"),
 }
 """By function: the fingerprint of its source, and what relies on it."""

@@ -25,7 +25,8 @@ _WHY = {
     "No index has what they ask for.": (
         "exists.where_array_is_empty", "exists.where_array_is_not_empty", "exists.where_array_matches_ignore_case",
         "exists.where_array_not_equals", "exists.where_array_greater", "exists.where_created_by",
-        "exists.where_element_greater",
+        "exists.where_element_greater", "exists.where_id_greater_than_no_uuid", "exists.where_some_property_greater",
+        "exists.where_version_above_a_fraction", "exists.where_version_in",
         "exists.where_element_negated", "exists.where_some_property_matches_ignore_case", "search.filter_exists",
         "search.filter_missing", "search.filter_range", "search.filter_range_of_array",
     ),
@@ -34,7 +35,10 @@ _WHY = {
         "exists.where_key_is_defined", "exists.where_key_is_not_defined", "exists.where_key_not_equals",
         "exists.where_key_not_in", "exists.where_version_at_least",
     ),
-    "Many resources have the same version, and all that tie for the page are sorted.": ("list_sorted.by_several",),
+    "Many resources have the same version, and all that tie for the page are sorted.": (
+        "list_sorted.by_several", "list_sorted.by_version_and_key",
+    ),
+    "None of the many resources of a version fulfils the other condition.": ("exists.where_version_and_unindexed",),
     "The staged projection has no indexes to sort by.": ("search_staged.by_some_property",),
 }  # fmt: skip
 

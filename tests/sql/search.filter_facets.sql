@@ -5,7 +5,7 @@ WITH
             FROM (
                 SELECT r.key AS value
                 FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.version = ANY (%(facet_filter_1_0)s::numeric[])
+                WHERE r.project_key = %(project_key)s AND r.version = ANY (%(facet_filter_1_0)s::bigint[])
             ) v
             GROUP BY v.value
         )

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sql.plan_rules import WHAT_NEXT, excesses, reads, too_much, unneeded
-from tests.support.plans import MODES, Planner, open_planner, statements_of_projects
+from app.database.admission import Lane
+from tests.sql.plan_rules import FEW, WHAT_NEXT, excesses, reads, too_much, unneeded
+from tests.support.plans import MODES, Planner, Project, open_planner, statements_of_projects
 from tests.support.walk import Walked
 
 MANY = 10_000
@@ -21,16 +22,33 @@ def planner() -> Iterator[Planner]:
 PLANNED_ANEW = {
     "exists.where_key_in.1": "how many keys are asked for decides what it costs",
     "search.filter.1": "likewise",
+    "exists.where_some_property_in.1": "likewise, of values",
+    "exists.where_version_equals.1": "how many resources have the version decides",
+    "search.filter_facets.1": "likewise",
+    "exists.where_two_ranges.1": "how many resources are in the range decides",
     "exists.where_array_matches_ignore_case.1": "if the table is large: the value is folded once for all rows",
     "exists.where_some_property_matches_ignore_case.1": "likewise",
 }
 """Reads that PostgreSQL may plan for each request, and why. Planning takes as long as most reads."""
 
 
-def test_what_statements_read(planner: Planner, walked: Walked) -> None:
+RANGES = {
+    "exists.where_created_at_before.1",
+    "exists.where_id_greater.1",
+    "exists.where_version_at_least.1",
+}
+"""Reads in the fast lane of all resources side by side in an index: the whole project, if all are in the range. A list
+stops where it has counted enough of them."""
+
+
+@pytest.fixture(scope="module")
+def many(planner: Planner) -> Project:
+    return planner.load("many", MANY)
+
+
+def test_what_statements_read(planner: Planner, many: Project, walked: Walked) -> None:
     statements = statements_of_projects(walked)
     assert len(statements) > 130
-    many = planner.load("many", MANY)
     found = reads(planner, statements, many)
     assert too_much(found, many) == [], f"just loaded, without statistics, alone{WHAT_NEXT}"
     assert unneeded(found) == set(), "these read few rows now: take them out of READ_ALL"
@@ -38,6 +56,18 @@ def test_what_statements_read(planner: Planner, walked: Walked) -> None:
     planner.analyse()
     assert excesses(planner, statements, many) == [], f"analysed{WHAT_NEXT}"
     assert excesses(planner, statements, few) == [], f"beside one a hundred times as large{WHAT_NEXT}"
+
+
+def test_what_may_read_a_whole_project_is_in_the_slow_lane(planner: Planner, many: Project, walked: Walked) -> None:
+    planner.analyse()
+    fast = {
+        step: statement
+        for step, statement in statements_of_projects(walked).items()
+        if step.startswith(("list", "exists", "search", "get")) and walked.lanes[step.rpartition(".")[0]] == {Lane.FAST}
+    }
+    assert len(fast) > 40
+    much = {step for (step, _), read in reads(planner, fast, many).items() if read.total() > FEW}
+    assert much == RANGES, "name a range in RANGES; give the others an index, or the slow lane"
 
 
 def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:

@@ -19,6 +19,7 @@ from flask import Flask, request
 from app import create_app
 from app.config import Settings
 from app.database import migrate, replica
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
@@ -49,6 +50,8 @@ class Walked:
     """What a walk has sent, and where it has been."""
 
     steps: dict[str, list[Statement]] = field(default_factory=dict)
+    lanes: dict[str, set[Lane]] = field(default_factory=dict)
+    """The lanes of the connections that each step has used."""
     endpoints: set[str] = field(default_factory=set)
     """As :func:`tests.support.endpoints.endpoints` names them."""
 
@@ -79,11 +82,21 @@ class _Walk:
         self.connection = connection
         self.statements = statements
         self.walked = Walked()
+        self.lanes = set[Lane]()
 
     def walk(self) -> Walked:
         def note(*_: Any) -> None:
             if request.url_rule is not None:
                 self.walked.endpoints.add(f"{request.method} {request.url_rule.rule}")
+
+        database: Database = self.app.extensions["database"]
+        connect = database.connection
+
+        def connection(project: str = "", lane: Lane = Lane.FAST) -> Any:
+            self.lanes.add(lane)
+            return connect(project, lane)
+
+        database.connection = connection
 
         # What is done at leisure would stand between the statements of later steps.
         self.app.extensions["database"].leisure.close()
@@ -117,7 +130,9 @@ class _Walk:
         """Keep what is sent until the end of the ``with`` under this name."""
         assert name not in self.walked.steps, name
         before = len(self.statements)
+        self.lanes.clear()
         yield
+        self.walked.lanes[name] = self.lanes.copy()
         self.walked.steps[name] = [statement for statement in self.statements[before:] if statement.sender is not None]
 
     # Identity

@@ -87,10 +87,14 @@ class FieldPath:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on the field that a path names."""
+    """A condition on the field that a path names.
+
+    :param terms: its values and ranges; ``exists`` and ``missing`` are one.
+    """
 
     path: FieldPath
     condition: Condition
+    terms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from app.query.language import Language, Terms, TreeMaker, number_of, position_o
 from app.query.predicate.ast import Literal
 
 TERMS_AT_MOST = 500
-"""Values and ranges of one parameter, in all of its filters or facets."""
+"""Values and ranges of all filters, or of all facets; ``exists`` and ``missing`` are one of them."""
 
 
 def terms_of_parameter() -> Terms:
-    """The count of the values and ranges of one parameter, which begins with none."""
+    """The count of the terms of one parameter, which begins with none."""
     return Terms(TERMS_AT_MOST, f"There are more than {TERMS_AT_MOST} values and ranges.")
 
 
@@ -22,7 +22,7 @@ def parse_filter(text: str, terms: Terms) -> ParsedFilter:
     """Parse a filter; the trees of short texts are cached.
 
     :param terms: counts those of this filter, too.
-    :raises InvalidExpression: for a text that is too long or is no filter.
+    :raises InvalidExpression: for a text that is no filter.
     :raises TooManyTerms: if this filter and those before it have too many terms.
     """
     return cast("ParsedFilter", _LANGUAGE.parse(text, terms, "filter"))
@@ -32,7 +32,7 @@ def parse_facet(text: str, terms: Terms) -> ParsedFacet:
     """Parse a facet; the trees of short texts are cached.
 
     :param terms: counts those of this facet, too.
-    :raises InvalidExpression: for a text that is too long or is no facet.
+    :raises InvalidExpression: for a text that is no facet.
     :raises TooManyTerms: if this facet and those before it have too many terms.
     """
     return cast("ParsedFacet", _LANGUAGE.parse(text, terms, "facet"))
@@ -96,16 +96,13 @@ scanned only once."""
 
 
 def _terms_of(text: str) -> int:
-    """The values and ranges of a filter or facet: one more than there are commas, unless it has none at all."""
+    """The terms of a filter or facet: one more than there are commas, unless it is a path alone."""
     _, _, expression = text.partition(":")
-    if expression.strip().lower() in ("", "exists", "missing"):
-        return 0
-    return 1 + _SIGN.findall(expression).count(",")
+    return 1 + _SIGN.findall(expression).count(",") if expression.strip() else 0
 
 
 _LANGUAGE = Language(
     "app.query.filters",
-    "expression",
     _TreeMaker(),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
     terms_of=_terms_of,

@@ -43,14 +43,17 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """
     faults = Faults()
     filters: list[Filter] = []
-    for text, parsed in trees_of(texts, parse_filter, terms_of_parameter(), faults):
+    terms = terms_of_parameter()
+    before = 0
+    for text, parsed in trees_of(texts, parse_filter, terms, faults):
         resolver = _Resolver(text, faults)
         target = resolver.path(parsed.path)
         if isinstance(target, FieldPath):
             condition = resolver.condition(target, parsed.path, parsed.expression)
-            filters.append(Filter(target, condition))
+            filters.append(Filter(target, condition, terms.count - before))
         else:
             faults.add(f"{unknown_field(target.name, target.known)} {place(text, parsed.path.position)}")
+        before = terms.count
     faults.raise_if_any()
     return tuple(filters)
 
@@ -70,7 +73,7 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         if facet is None:
             continue
         if facet.name in facets:
-            faults.add(f"Two facets are called '{facet.name}'. Name one with 'as'.")
+            faults.add(f"Two facets are called '{errors.shortened(facet.name)}'. Name one with 'as'.")
         facets[facet.name] = facet
     faults.raise_if_any()
     return tuple(facets.values())

@@ -52,17 +52,28 @@ class ClauseTerm:
     """A condition on ``r``.
 
     :param by_gin: whether a GIN index may serve it.
+    :param alone: of a version, the condition that its index serves, for a scan that looks for nothing else. Many
+        resources may have the same version, and without statistics the planner takes it for as selective as a key.
     """
 
     text: LiteralString
     by_gin: bool
+    alone: LiteralString | None = None
 
 
 def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``{prefix}_0`` and so on."""
     compiler = _Compiler(stage, prefix)
-    terms = [ClauseTerm(compiler.condition(each), _is_about_documents(each)) for each in _terms(condition)]
+    terms = [_term(compiler.condition(each), each, stage) for each in conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
+
+
+def _term(text: LiteralString, condition: Condition, stage: Stage) -> ClauseTerm:
+    match condition:
+        case Holds(field=Field(type=FieldType.NUMBER), negated=False) if is_comparable_by_index(condition, stage):
+            return ClauseTerm(text, by_gin=False, alone=text.replace("::numeric", "::bigint"))
+        case _:
+            return ClauseTerm(text, _is_about_documents(condition))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
@@ -75,10 +86,10 @@ def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
     )
 
 
-def _terms(condition: Condition) -> list[Condition]:
+def conjuncts_of(condition: Condition) -> list[Condition]:
     """The conditions that all have to hold."""
-    if isinstance(condition, AllOf):
-        return [term for inner in condition.conditions for term in _terms(inner)]
+    if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
+        return [term for inner in condition.conditions for term in conjuncts_of(inner)]
     return [condition]
 
 
@@ -92,6 +103,22 @@ def _is_about_documents(condition: Condition) -> bool:
             return True
         case _:
             assert_never(condition)
+
+
+def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
+    """Whether the comparison of a sortable field is compiled to one that the field's index can serve."""
+    equality, values = atom.operator.equality, atom.values
+    match atom.field.type:
+        case FieldType.ID:
+            return equality or all(isinstance(value, UUID) for value in values)
+        case FieldType.NUMBER:
+            return len(values) == 1 and isinstance(values[0], int)
+        case _ if atom.field.indexed_bytes:
+            # Only the current projection has the index.
+            short = all(len(str(value).encode()) <= atom.field.indexed_bytes for value in values)
+            return equality and short and stage is Stage.CURRENT
+        case _:
+            return True
 
 
 def opaque(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
@@ -163,7 +190,11 @@ class _Compiler:
             return self._array(atom)
         if atom.field.type is FieldType.ID and atom.values:
             return self._id(atom)
-        return self._scalar(atom, self._column(atom.field), CASTS.get(atom.field.type, "text"), atom.values)
+        column, cast = self._column(atom.field), CASTS.get(atom.field.type, "text")
+        text = self._scalar(atom, column, cast, atom.values)
+        if atom.field.indexed_bytes and is_comparable_by_index(atom, self.stage):
+            return f"({atom.field.parts[0].condition} AND {text})"  # what is not in the index is longer
+        return text
 
     def _scalar(
         self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]

@@ -28,7 +28,7 @@ def parse(text: str, terms: Terms) -> Parsed:
     """Parse a predicate; the trees of short texts are cached.
 
     :param terms: counts those of this predicate, too, with one for each variable.
-    :raises InvalidExpression: for a text that is too long, nested too deep or is no predicate.
+    :raises InvalidExpression: for a text that is nested too deep or is no predicate.
     :raises TooManyTerms: if this predicate and those before it have too many terms.
     """
     return cast("Parsed", _LANGUAGE.parse(text, terms, quoted="where"))
@@ -114,7 +114,6 @@ class _TreeMaker(TreeMaker):
 
 _LANGUAGE = Language(
     "app.query.predicate",
-    "predicate",
     _TreeMaker(),
     signs={"LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">=")},
     terms_of=_terms_of,

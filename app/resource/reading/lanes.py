@@ -1,16 +1,18 @@
 """The lane of a read: whether it may be slow, by what it asks and not by what it costs; and by the size of its page."""
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import TypeVar, assert_never
 
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
-from app.query.fields import FieldType
+from app.query.fields import FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
-from app.query.predicate.compiler import needs_equality
+from app.query.predicate.compiler import conjuncts_of, is_comparable_by_index, needs_equality
 from app.query.predicate.operators import OPERATORS, ArraySearch
 from app.resource.model import LargePage, Paging, Search
+from app.resource.reading.listing import BY_ID, terms_of
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
@@ -39,35 +41,76 @@ def read_page(
 
 def lane_of_list(condition: Condition | None, paging: Paging | None = None) -> Lane:
     """The lane of a list or, without paging, of an existence check."""
-    if paging is not None and paging.offset > FAR_OFFSET:
+    if paging is not None and not _is_page_served(paging, Stage.CURRENT):
         return Lane.SLOW
-    return Lane.FAST if condition is None or is_served_by_index(condition) else Lane.SLOW
+    return Lane.FAST if condition is None or is_served_by_index(condition, Stage.CURRENT) else Lane.SLOW
 
 
 def lane_of_search(search: Search) -> Lane:
     """The lane of a search."""
-    if search.texts or search.facets or search.paging.offset > FAR_OFFSET:
+    if search.texts or search.facets or not _is_page_served(search.paging, search.stage):
         return Lane.SLOW
     conditions = [found.condition for found in (*search.query_filters, *search.filters)]
-    return Lane.FAST if not conditions or is_served_by_index(AllOf(tuple(conditions))) else Lane.SLOW
+    return Lane.FAST if not conditions or is_served_by_index(AllOf(tuple(conditions)), search.stage) else Lane.SLOW
 
 
-def is_served_by_index(condition: Condition) -> bool:
-    """Whether an index finds the resources that a condition holds for."""
+def _is_page_served(paging: Paging, stage: Stage) -> bool:
+    """Whether an index has the order, and few results stand before the page."""
+    first, *rest = terms_of(paging.sort, stage)
+    return paging.offset <= FAR_OFFSET and first.indexed and rest in ([], [BY_ID])
+
+
+# Which condition an index serves
+
+
+class _Served(IntEnum):
+    """What an index does for a condition."""
+
+    NOT = 0
+    RANGE = 1
+    """It has the resources side by side that the condition holds for, and these may be most of a project. A read stops
+    when it has as many as it counts; but if there is another condition, none of them may fulfil that one."""
+    VALUES = 2
+    """It finds the resources that have given values."""
+
+
+def is_served_by_index(condition: Condition, stage: Stage) -> bool:
+    """Whether an index finds the resources that a condition holds for, in a projection."""
+    return _served(condition, stage) is not _Served.NOT
+
+
+def _served(condition: Condition, stage: Stage) -> _Served:
     match condition:
-        case AllOf(conditions):
-            return any(map(is_served_by_index, conditions))
+        case AllOf() | AnyOf(conditions=(_,)):
+            terms = conjuncts_of(condition)
+            served = [_served(term, stage) for term in terms]
+            if _Served.VALUES in served or len(terms) == 1:
+                return max(served)
+            of_one_field = len({term.field if isinstance(term, Holds) else term for term in terms}) == 1
+            return min(served, default=_Served.NOT) if of_one_field else _Served.NOT
         case AnyOf(conditions):
-            return all(map(is_served_by_index, conditions))
+            served = [_served(inner, stage) for inner in conditions]
+            return _Served.NOT if _Served.RANGE in served else min(served)
         case HasElement():
-            return not condition.negated and needs_equality(condition.condition)
+            is_found = not condition.negated and needs_equality(condition.condition)
+            return _Served.VALUES if is_found else _Served.NOT
         case Contains():
-            return True
-        case Holds(field=field, operator=operator):
-            if condition.negated:
-                return False
-            if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
-                return operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
-            return field.sortable and (operator.equality or operator in _RANGES)
+            return _Served.VALUES
+        case Holds():
+            return _Served.NOT if condition.negated else _served_of_field(condition, stage)
         case _:
             assert_never(condition)
+
+
+def _served_of_field(holds: Holds, stage: Stage) -> _Served:
+    field, operator = holds.field, holds.operator
+    if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+        finds = operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
+        return _Served.VALUES if finds else _Served.NOT
+    if not field.sortable or not is_comparable_by_index(holds, stage):
+        return _Served.NOT
+    if operator.equality and field.type in (FieldType.ID, FieldType.TEXT):
+        return _Served.VALUES
+    # Many resources may have the same version or time. For a list of them the planner may take another index.
+    is_one = operator.equality and len(holds.values) == 1
+    return _Served.RANGE if is_one or operator in _RANGES else _Served.NOT

@@ -114,7 +114,10 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The condition for a scan that looks for these resources."""
-        return _all_of([clause.text for clause in self.clauses])
+        terms = [term for clause in self.clauses for term in clause.terms]
+        alone: list[LiteralString] = [term.alone for term in terms if term.alone is not None]
+        beside: list[LiteralString] = [term.text for term in terms]
+        return _all_of(alone if len(alone) == len(terms) else beside)
 
     @property
     def parameters(self) -> Parameters:

@@ -1,6 +1,6 @@
 """The parameters of the search (interface 4.4 and 4.14): texts, fuzziness, filters and facets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from math import floor
 from typing import Any, cast
@@ -9,6 +9,8 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import Stage
+from app.query.filters.ast import Filter
+from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import InvalidExpressions
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
@@ -63,6 +65,37 @@ def read_level(text: str) -> int:
 
 CHARACTERS_AT_MOST = 2000
 """Characters of all texts of a search."""
+
+REPEATED_TERMS_AT_MOST = 1000
+"""The number of facets times that of the values and ranges of ``filter.query`` and ``filter.facets``: the statement has
+all of these for each facet. Without this bound it could have 14 MiB, for which PostgreSQL takes hundreds of MiB.
+"""
+
+
+def _raise_if_too_many(search: Search) -> None:
+    """Refuse filters that would make a statement too long.
+
+    :raises ValidationError: with the numbers and the parameters.
+    """
+    in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
+    if in_all > TERMS_AT_MOST:
+        raise ValidationError(
+            f"filter, filter.query and filter.facets have {in_all} values and ranges together, {TERMS_AT_MOST} are"
+            " accepted.",
+            "filter",
+        )
+    facets, terms = len(search.facets), _terms_of((*search.query_filters, *search.facet_filters))
+    if facets * terms > REPEATED_TERMS_AT_MOST:
+        raise ValidationError(
+            f"Each of {facets} facets repeats the {terms} values and ranges of filter.query and filter.facets,"
+            f" {facets * terms} in all; {REPEATED_TERMS_AT_MOST} are accepted.",
+            "facet",
+        )
+
+
+def _terms_of(filters: Iterable[Filter]) -> int:
+    return sum(one.terms for one in filters)
+
 
 _TEXTS = "text.<language>"
 
@@ -134,7 +167,7 @@ class SearchSchema(PagingSchema):
             if characters > CHARACTERS_AT_MOST:
                 reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
                 raise ValidationError(reason, f"text.{text.language}")
-        return Search(
+        search = Search(
             stage=Stage.STAGED if values.get("staged") else Stage.CURRENT,
             texts=texts,
             fuzzy_level=values.get("fuzzy_level", FUZZY_LEVEL_AT_MOST) if values.get("fuzzy") else None,
@@ -144,6 +177,8 @@ class SearchSchema(PagingSchema):
             facets=values.get("facet", ()),
             paging=paging_of(values),
         )
+        _raise_if_too_many(search)
+        return search
 
 
 class ProjectionSearchSchema(SearchSchema):

@@ -144,12 +144,10 @@ def _served(condition: Condition, stage: Stage) -> Iterator[dict[str, Any]]:
 
 
 def _index_of(condition: Holds | HasElement, stage: Stage) -> str | None:
-    if not is_served_by_index(condition):
+    if not is_served_by_index(condition, stage):
         return None
     if isinstance(condition, HasElement) or condition.field.type in (FieldType.TEXTS, FieldType.NUMBERS):
         return DOCUMENT_INDEX[stage]
-    if stage is Stage.STAGED and condition.field.name == "someProperty":
-        return None
     return INDEX_OF_FIELD.get(condition.field.name)
 
 

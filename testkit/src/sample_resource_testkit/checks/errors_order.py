@@ -63,6 +63,13 @@ def at_most_50_faults_of_a_body_are_told(world: World, count: int) -> None:
     answer.expect(1 <= found <= 50, "1 to 50 entries in errors", found)
 
 
+@check("E-14", cases=[50, 51, 500])
+def at_most_50_faults_of_a_query_are_told(world: World, count: int) -> None:
+    answer = refusal(world, world.get("", query="&".join(f"unknown{number}=1" for number in range(count))))
+    found = len(errors_of(answer))
+    answer.expect(1 <= found <= 50, "1 to 50 entries in errors", found)
+
+
 UNKNOWN_PATHS = ["/{p}", "/{p}/resources", "/{p}/resource/a/b", "/foo"]
 
 NOBODYS: dict[str, Callable[[World, str], Answer]] = {

@@ -218,12 +218,22 @@ def words(count: int) -> str:
     return " ".join(["dog"] * count)
 
 
+def narrowed(facets: int, filters: int) -> Form:
+    """So many facets, each narrowed by so many filters."""
+    names = [("filter.query", "key:exists"), ("filter.facets", "version:1")] * (filters // 2)
+    return [*names, *(("facet", f"version as v{number}") for number in range(facets))]
+
+
 LIMITS: dict[str, Form] = {
     "50 facets": [("facet", f"version as v{number}") for number in range(50)],
     "500 values in a filter": [("filter", f"version:{values(500)}")],
     "500 values in two filters": [("filter.query", f"version:{values(250)}")] * 2,
     "500 ranges in a filter": [("filter", f"version:{ranges(500)}")],
-    "500 values in each kind of filter": [(name, f"version:{values(500)}") for name in (*FILTERS, "filter.facets")],
+    "500 values in all filters": [
+        *[(name, f"version:{values(249)}") for name in FILTERS],
+        ("filter.facets", f"version:{values(2)}"),
+    ],
+    "1000 as 50 facets times 20 filters": narrowed(50, 20),
     "500 values in a facet": [("facet", f"version:{values(500)}")],
     "500 values in two facets": [("facet", f"version:{values(250)} as a{number}") for number in range(2)],
     "100 ranges in a facet": [("facet", f"version:{ranges(100)}")],
@@ -243,6 +253,9 @@ BEYOND: dict[str, Form] = {
     "501 ranges in a filter": [("filter", f"version:{ranges(501)}")],
     "501 values and ranges": [("filter", f"version:{values(250)}"), ("filter", f"version:{ranges(251)}")],
     "501 values in filter.facets": [("filter.facets", f"version:{values(501)}"), ("facet", "version")],
+    "501 values in all filters": [(name, f"version:{values(167)}") for name in (*FILTERS, "filter.facets")],
+    "501 filters that ask for presence": [*[("filter", "key:exists")] * 250, *[("filter", "key:missing")] * 251],
+    "1008 as 42 facets times 24 filters": narrowed(42, 24),
     "501 values in two facets": [("facet", f"version:{values(250 + number)} as a{number}") for number in range(2)],
     "501 values in a facet": [("facet", f"version:{values(501)}")],
     "101 ranges in a facet": [("facet", f"version:{ranges(101)}")],
