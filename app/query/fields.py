@@ -49,18 +49,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The resources that one index holds in the order of a field.
-
-    :param condition: selects these resources.
-    :param prefix: the beginning of the field's value, if the index holds only that.
-    """
-
-    condition: LiteralString
-    prefix: LiteralString | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ValueArray:
     """The distinct values of an array field, sorted, in a column of their own; NULL if there are none.
 
@@ -95,9 +83,7 @@ class Field:
     :param members: the fields of an object, or of an array's elements.
     :param text: its value as text, if ``column`` has another SQL type than the public one.
     :param sortable: ``sort`` takes it.
-    :param parts: for sortable fields that a resource may lack: all resources, divided so that one index serves the
-        order of each part of the current projection. The resources of the last part lack the field.
-    :param indexed_bytes: the index of the field has values of at most so many bytes, in the first of ``parts``; 0: all.
+    :param beginning: what ``sort`` and the index take in place of a value that has no limit.
     :param expandable: ``expand`` takes it.
     :param values: the distinct values of an array, or of a member of an array's elements.
     """
@@ -108,8 +94,7 @@ class Field:
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
     sortable: bool = False
-    parts: tuple[Part, ...] = ()
-    indexed_bytes: int = 0
+    beginning: Column | None = None
     expandable: bool = False
     values: ValueArray | None = None
 
@@ -128,6 +113,14 @@ DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
 SOME_PROPERTY = Column(
     "r.some_property",
     "CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END",
+)
+
+BEGINNING_LENGTH = 400
+"""Characters of someProperty that are indexed and sorted by: an entry of a B-tree has at most 2704 bytes."""
+
+_BEGINNING = Column(
+    f'"left"({SOME_PROPERTY.current}, {literal(BEGINNING_LENGTH)})',
+    f'"left"({SOME_PROPERTY.staged}, {literal(BEGINNING_LENGTH)})',
 )
 
 _RATHER_BY_INDEX: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
@@ -206,36 +199,14 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
 OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""
 
-_INDEXED_BYTES = 2000
-"""Bytes of ``some_property`` in the index that holds it whole, since an entry of a B-tree has at most 2704."""
-
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
         Field("id", FieldType.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
-        Field(
-            "key",
-            FieldType.TEXT,
-            _both("r.key"),
-            sortable=True,
-            parts=(Part("r.key IS NOT NULL"), Part("r.key IS NULL")),
-        ),
+        Field("key", FieldType.TEXT, _both("r.key"), sortable=True),
         Field("version", FieldType.NUMBER, _both("r.version"), sortable=True),
         Field("createdAt", FieldType.TIME, _both("r.created_at"), sortable=True),
         Field("lastModifiedAt", FieldType.TIME, _both("r.last_modified_at"), sortable=True),
-        Field(
-            "someProperty",
-            FieldType.TEXT,
-            SOME_PROPERTY,
-            sortable=True,
-            parts=(
-                Part(f"octet_length(r.some_property) <= {literal(_INDEXED_BYTES)}"),
-                Part(
-                    f"octet_length(r.some_property) > {literal(_INDEXED_BYTES)}", prefix='"left"(r.some_property, 400)'
-                ),
-                Part("r.some_property IS NULL"),
-            ),
-            indexed_bytes=_INDEXED_BYTES,
-        ),
+        Field("someProperty", FieldType.TEXT, SOME_PROPERTY, sortable=True, beginning=_BEGINNING),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),
         Field("objectTypeProperty", FieldType.OBJECT, DOCUMENT, OBJECT_TYPE),

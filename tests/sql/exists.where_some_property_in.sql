@@ -2,6 +2,6 @@ WITH found AS MATERIALIZED (
     SELECT
     FROM resource r
     WHERE r.project_key = %(project_key)s
-        AND (octet_length(r.some_property) <= 2000 AND r.some_property = ANY (%(where_0)s::text[]))
+        AND ("left"(r.some_property, 400) = ANY (%(where_1)s::text[]) AND r.some_property = ANY (%(where_0)s::text[]))
 )
 SELECT EXISTS (SELECT FROM found)

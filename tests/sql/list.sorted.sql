@@ -33,9 +33,9 @@ FROM (
         SELECT r.*, r.created_at AS sort_0, r.key AS sort_1
         FROM resource r
         WHERE r.project_key = %(project_key)s
-        ORDER BY r.created_at DESC, r.key ASC NULLS LAST, r.id ASC
+        ORDER BY r.created_at DESC, r.key ASC, r.id ASC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 DESC, r.sort_1 ASC NULLS LAST, r.id ASC
+    ORDER BY r.sort_0 DESC, r.sort_1 ASC, r.id ASC
 ) p

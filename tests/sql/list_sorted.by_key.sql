@@ -37,27 +37,12 @@ FROM (
             || '}'
     END AS json
     FROM (
-        SELECT r.*
-        FROM (
-            (
-                SELECT r.*, r.key AS sort_0
-                FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.key IS NOT NULL
-                ORDER BY r.key ASC, r.id ASC
-                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-            )
-            UNION ALL
-            (
-                SELECT r.*, r.key AS sort_0
-                FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.key IS NULL
-                ORDER BY r.id ASC
-                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-            )
-        ) r
-        ORDER BY r.sort_0 ASC NULLS LAST, r.id ASC
+        SELECT r.*, r.key AS sort_0
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY r.key ASC, r.id ASC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 ASC NULLS LAST, r.id ASC
+    ORDER BY r.sort_0 ASC, r.id ASC
 ) p

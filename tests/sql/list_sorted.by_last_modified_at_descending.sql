@@ -40,9 +40,9 @@ FROM (
         SELECT r.*, r.last_modified_at AS sort_0
         FROM resource r
         WHERE r.project_key = %(project_key)s
-        ORDER BY r.last_modified_at DESC, r.id ASC
+        ORDER BY r.last_modified_at DESC, r.id DESC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 DESC, r.id ASC
+    ORDER BY r.sort_0 DESC, r.id DESC
 ) p

@@ -37,12 +37,12 @@ FROM (
             || '}'
     END AS json
     FROM (
-        SELECT r.*, r.version AS sort_0, r.some_property AS sort_1, r.created_at AS sort_2
+        SELECT r.*, r.version AS sort_0, "left"(r.some_property, 400) AS sort_1, r.created_at AS sort_2
         FROM resource r
         WHERE r.project_key = %(project_key)s
-        ORDER BY r.version ASC, r.some_property ASC NULLS LAST, r.created_at DESC, r.id ASC
+        ORDER BY r.version ASC, "left"(r.some_property, 400) ASC, r.created_at DESC, r.id DESC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 ASC, r.sort_1 ASC NULLS LAST, r.sort_2 DESC, r.id ASC
+    ORDER BY r.sort_0 ASC, r.sort_1 ASC, r.sort_2 DESC, r.id DESC
 ) p

@@ -37,35 +37,12 @@ FROM (
             || '}'
     END AS json
     FROM (
-        SELECT r.*
-        FROM (
-            (
-                SELECT r.*, r.some_property AS sort_0
-                FROM resource r
-                WHERE r.project_key = %(project_key)s AND octet_length(r.some_property) <= 2000
-                ORDER BY r.some_property DESC, r.id ASC
-                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-            )
-            UNION ALL
-            (
-                SELECT r.*, r.some_property AS sort_0
-                FROM resource r
-                WHERE r.project_key = %(project_key)s AND octet_length(r.some_property) > 2000
-                ORDER BY "left"(r.some_property, 400) DESC, r.some_property DESC, r.id ASC
-                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-            )
-            UNION ALL
-            (
-                SELECT r.*, r.some_property AS sort_0
-                FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.some_property IS NULL
-                ORDER BY r.id ASC
-                LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-            )
-        ) r
-        ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+        SELECT r.*, "left"(r.some_property, 400) AS sort_0
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY "left"(r.some_property, 400) DESC, r.id DESC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+    ORDER BY r.sort_0 DESC, r.id DESC
 ) p

@@ -40,9 +40,9 @@ FROM (
         SELECT r.*, r.version AS sort_0
         FROM resource r
         WHERE r.project_key = %(project_key)s
-        ORDER BY r.version DESC, r.id ASC
+        ORDER BY r.version DESC, r.id DESC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 DESC, r.id ASC
+    ORDER BY r.sort_0 DESC, r.id DESC
 ) p

@@ -1,5 +1,5 @@
 SELECT r.id
 FROM resource r
 WHERE r.project_key = %(project_key)s AND r.key IS NULL
-ORDER BY r.id DESC
+ORDER BY r.key DESC, r.id DESC
 LIMIT 1

@@ -12,5 +12,5 @@ SELECT
     r.staged_some_property
 FROM resource r
 WHERE r.project_key = %(project_key)s AND r.key IS NULL
-ORDER BY r.id DESC
+ORDER BY r.key DESC, r.id DESC
 LIMIT 1

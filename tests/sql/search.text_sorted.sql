@@ -1,6 +1,6 @@
 WITH
     found AS MATERIALIZED (
-        SELECT r.id, r.some_property AS sort_0
+        SELECT r.id, "left"(r.some_property, 400) AS sort_0
         FROM resource r
         WHERE r.project_key = %(project_key)s AND r.words @@ (SELECT %(tsquery)s::tsquery)
         LIMIT 10000 + 1
@@ -27,48 +27,18 @@ FROM (
             SELECT r.*
             FROM found r
             WHERE (SELECT found FROM counted) <= 10000
-            ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+            ORDER BY r.sort_0 DESC, r.id DESC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)
         )
         UNION ALL
         (
-            SELECT r.*
-            FROM (
-                (
-                    SELECT r.id, r.some_property AS sort_0
-                    FROM resource r
-                    WHERE (SELECT found FROM counted) > 10000
-                        AND r.project_key = %(project_key)s
-                        AND CASE WHEN r.words @@ (SELECT %(tsquery)s::tsquery) THEN true ELSE false END
-                        AND octet_length(r.some_property) <= 2000
-                    ORDER BY r.some_property DESC, r.id ASC
-                    LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-                )
-                UNION ALL
-                (
-                    SELECT r.id, r.some_property AS sort_0
-                    FROM resource r
-                    WHERE (SELECT found FROM counted) > 10000
-                        AND r.project_key = %(project_key)s
-                        AND CASE WHEN r.words @@ (SELECT %(tsquery)s::tsquery) THEN true ELSE false END
-                        AND octet_length(r.some_property) > 2000
-                    ORDER BY "left"(r.some_property, 400) DESC, r.some_property DESC, r.id ASC
-                    LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-                )
-                UNION ALL
-                (
-                    SELECT r.id, r.some_property AS sort_0
-                    FROM resource r
-                    WHERE (SELECT found FROM counted) > 10000
-                        AND r.project_key = %(project_key)s
-                        AND CASE WHEN r.words @@ (SELECT %(tsquery)s::tsquery) THEN true ELSE false END
-                        AND r.some_property IS NULL
-                    ORDER BY r.id ASC
-                    LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint)
-                )
-            ) r
-            ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+            SELECT r.id, "left"(r.some_property, 400) AS sort_0
+            FROM resource r
+            WHERE (SELECT found FROM counted) > 10000
+                AND r.project_key = %(project_key)s
+                AND CASE WHEN r.words @@ (SELECT %(tsquery)s::tsquery) THEN true ELSE false END
+            ORDER BY "left"(r.some_property, 400) DESC, r.id DESC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)
         )
@@ -93,5 +63,5 @@ FROM (
             WHERE r.project_key = %(project_key)s AND r.id = w.id
             LIMIT 1
         ) j
-    ORDER BY r.sort_0 DESC NULLS LAST, r.id ASC
+    ORDER BY r.sort_0 DESC, r.id DESC
 ) p

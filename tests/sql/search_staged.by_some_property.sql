@@ -52,15 +52,17 @@ FROM (
     FROM (
         SELECT
             r.*,
-            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END AS sort_0
+            "left"(
+                CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END, 400
+            ) AS sort_0
         FROM resource r
         WHERE r.project_key = %(project_key)s
-        ORDER BY CASE
-            WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-        END ASC NULLS LAST,
+        ORDER BY "left"(
+            CASE WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property END, 400
+        ) ASC,
         r.id ASC
         LIMIT (SELECT %(limit)s::bigint)
         OFFSET (SELECT %(offset)s::bigint)
     ) r
-    ORDER BY r.sort_0 ASC NULLS LAST, r.id ASC
+    ORDER BY r.sort_0 ASC, r.id ASC
 ) p

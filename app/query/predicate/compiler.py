@@ -14,7 +14,7 @@ from typing import LiteralString, TypeGuard, assert_never
 from uuid import UUID
 
 from app.errors import unreachable
-from app.query.fields import CONTAINS, DOCUMENT, FOUND_BY, Field, FieldType, Stage
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds, Value
 from app.query.predicate.operators import Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
@@ -113,10 +113,8 @@ def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
             return equality or all(isinstance(value, UUID) for value in values)
         case FieldType.NUMBER:
             return len(values) == 1 and isinstance(values[0], int)
-        case _ if atom.field.indexed_bytes:
-            # Only the current projection has the index.
-            short = all(len(str(value).encode()) <= atom.field.indexed_bytes for value in values)
-            return equality and short and stage is Stage.CURRENT
+        case _ if atom.field.beginning is not None:
+            return equality and stage is Stage.CURRENT  # only the current projection has the index
         case _:
             return True
 
@@ -192,8 +190,11 @@ class _Compiler:
             return self._id(atom)
         column, cast = self._column(atom.field), CASTS.get(atom.field.type, "text")
         text = self._scalar(atom, column, cast, atom.values)
-        if atom.field.indexed_bytes and is_comparable_by_index(atom, self.stage):
-            return f"({atom.field.parts[0].condition} AND {text})"  # what is not in the index is longer
+        if atom.field.beginning is not None and is_comparable_by_index(atom, self.stage):
+            # The index has the beginning alone.
+            beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
+            by_index = self._scalar(atom, atom.field.beginning.for_stage(self.stage), cast, beginnings)
+            return f"({by_index} AND {text})"
         return text
 
     def _scalar(

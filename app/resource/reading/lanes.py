@@ -7,12 +7,12 @@ from typing import TypeVar, assert_never
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
-from app.query.fields import FieldType, Stage
+from app.query.fields import BEGINNING_LENGTH, FieldType, Stage
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.compiler import conjuncts_of, is_comparable_by_index, needs_equality
 from app.query.predicate.operators import OPERATORS, ArraySearch
 from app.resource.model import LargePage, Paging, Search
-from app.resource.reading.listing import BY_ID, terms_of
+from app.resource.reading.listing import BY_ID, Term, terms_of
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
@@ -57,7 +57,7 @@ def lane_of_search(search: Search) -> Lane:
 def _is_page_served(paging: Paging, stage: Stage) -> bool:
     """Whether an index has the order, and few results stand before the page."""
     first, *rest = terms_of(paging.sort, stage)
-    return paging.offset <= FAR_OFFSET and first.indexed and rest in ([], [BY_ID])
+    return paging.offset <= FAR_OFFSET and first.indexed and rest in ([], [Term(BY_ID.expression, first.descending)])
 
 
 # Which condition an index serves
@@ -109,6 +109,8 @@ def _served_of_field(holds: Holds, stage: Stage) -> _Served:
         return _Served.VALUES if finds else _Served.NOT
     if not field.sortable or not is_comparable_by_index(holds, stage):
         return _Served.NOT
+    if field.beginning is not None and any(len(str(value)) >= BEGINNING_LENGTH for value in holds.values):
+        return _Served.NOT  # many may have the same beginning
     if operator.equality and field.type in (FieldType.ID, FieldType.TEXT):
         return _Served.VALUES
     # Many resources may have the same version or time. For a list of them the planner may take another index.

@@ -23,7 +23,7 @@ from psycopg.pq.abc import PGresult
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, FieldType, Part, Stage
+from app.query.fields import Field, FieldType, Stage
 from app.query.predicate.compiler import Clause, opaque
 from app.query.sql_text import Parameters, literal, numbered, placeholder
 from app.resource.json_text import concatenated, member, members
@@ -48,28 +48,23 @@ be read, and then no index looks cheaper than a scan.
 class Term:
     """An expression that a page is sorted by.
 
-    :param expression: SQL on ``r``.
-    :param nullable: whether it may be NULL, which comes last in both directions.
-    :param indexed: whether indexes serve its order.
-    :param parts: the resources, divided so that one index serves each part, as :class:`app.query.fields.Field` says;
-        empty if one index serves all of them.
+    :param expression: SQL on ``r``. NULL is above all values, as PostgreSQL has it.
+    :param indexed: whether an index has its order.
     """
 
     expression: LiteralString
     descending: bool = False
-    nullable: bool = False
     indexed: bool = True
-    parts: tuple[Part, ...] = ()
 
     def ordered(self, expression: LiteralString) -> LiteralString:
         """An expression with the direction of this term."""
-        # An ascending index can be read backwards for DESC, but not for DESC NULLS LAST.
-        direction: LiteralString = "DESC" if self.descending else "ASC"
-        return f"{expression} {direction} NULLS LAST" if self.nullable else f"{expression} {direction}"
+        return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
 
 def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
     """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any.
+
+    The id has the direction of the term before it, so that one index serves both directions: forwards and backwards.
 
     A field counts where it stands first, since it orders nothing a second time: PostgreSQL took a second to plan for
     900 equal terms.
@@ -83,26 +78,20 @@ def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
         terms.append(_term(asked.field, stage, descending=asked.descending))
         if asked.field.type is FieldType.ID:
             return tuple(terms)
-    return (*terms, BY_ID)
+    return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
 
 
 def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
-    if field.column is None:
+    column = field.beginning or field.column
+    if column is None:
         errors.unreachable("a sortable field has a column")
-    expression = field.column.for_stage(stage)
+    expression = column.for_stage(stage)
     # Only the current projection has indexes to sort by.
-    indexed = expression == field.column.current
-    return Term(
-        expression,
-        descending,
-        nullable=bool(field.parts),
-        indexed=indexed,
-        parts=field.parts if indexed else (),
-    )
+    return Term(expression, descending, indexed=expression == column.current)
 
 
 BY_ID = Term("r.id")
-"""The last term of every order."""
+"""The order without ``sort``, and the last term of every order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,32 +354,9 @@ reading it."""
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
     """The rows of a page, read in the order of an index.
 
-    No index has absent values last in both directions. So a page that is sorted by a field that may be absent is read
-    in parts, each in the order of an index, which are then merged.
-
     :param of_resource: columns of the resource, the id among them; those that the page is sorted by are added.
     """
-    first, *rest = terms
-    columns = _columns(terms, of_resource)
-    if not first.parts:
-        return f"SELECT {columns} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
-    beginnings: list[LiteralString] = [
-        f"""(
-            SELECT {columns} FROM resource r WHERE {where} AND {part.condition}
-            ORDER BY {_order(_terms_within(part, first, rest))}
-            LIMIT (SELECT %(limit)s::bigint + %(offset)s::bigint))"""
-        for part in first.parts
-    ]
-    parts = " UNION ALL ".join(beginnings)
-    return f"SELECT r.* FROM ({parts}) r ORDER BY {_order_of_columns(terms)} {_CUT}"
-
-
-def _terms_within(part: Part, first: Term, rest: Sequence[Term]) -> list[Term]:
-    """The order of one part. The resources of the last part lack the field, so that it sorts nothing there."""
-    if part is first.parts[-1]:
-        return [*rest]
-    present = Term(first.expression, first.descending)
-    return [present, *rest] if part.prefix is None else [Term(part.prefix, first.descending), present, *rest]
+    return f"SELECT {_columns(terms, of_resource)} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
 
 
 def _order(terms: Sequence[Term]) -> LiteralString:

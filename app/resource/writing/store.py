@@ -35,9 +35,10 @@ def forget_words(project_key: str) -> None:
 _WHICH: dict[type[Target], LiteralString] = {
     ById: "r.id = %(id)s",
     ByKey: "r.key = %(key)s",
-    YoungestWithoutKey: "r.key IS NULL ORDER BY r.id DESC LIMIT 1",
+    YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The resource that a target means."""
+"""The resource that a target means. The last one names the whole order of the index of keys, since PostgreSQL does not
+conclude that all keys are equal if they are NULL."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""

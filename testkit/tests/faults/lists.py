@@ -75,8 +75,8 @@ def change_terms(planted: Planted, change: Callable[[Any], Any]) -> None:
 
 
 @inside("4.12-17")
-def equal_resources_are_reversed_with_desc(planted: Planted) -> None:
-    change_terms(planted, lambda terms: (*terms[:-1], replace(terms[-1], descending=terms[0].descending)))
+def equal_resources_are_always_ascending(planted: Planted) -> None:
+    change_terms(planted, lambda terms: (*terms[:-1], replace(terms[-1], descending=False)))
 
 
 @of_requests("4.12-11")
@@ -91,10 +91,10 @@ def the_last_sort_comes_first(request: Request) -> Request:
 
 
 @of_answers("4.12-16", status=200)
-def absent_values_come_first_with_desc(request: Request, answer: Answer) -> None:
+def absent_values_come_last_with_desc(request: Request, answer: Answer) -> None:
     field, _, direction = (request.values("sort") or [""])[0].partition(" ")
     if direction.lower() == "desc":
-        answer.results.sort(key=lambda each: field in each)
+        answer.results.sort(key=lambda each: field not in each)
 
 
 @around("4.12-18")

@@ -139,6 +139,15 @@ def texts_are_in_the_order_of_their_code_points(world: World, texts: list[str]) 
     expect_order(world, made, "someProperty asc", wanted)
 
 
+@check("4.12-15", needs=["2.6-3", "4.12-13"])
+def the_first_400_characters_of_someproperty_decide(world: World) -> None:
+    same = "ä" * 400
+    made = with_texts(world, [f"{same}b", f"{same}a", f"{same[1:]}a"])
+    by_id = sorted(made[:2], key=lambda one: one.id)
+    expect_order(world, made, "someProperty asc", [made[2], *by_id])
+    expect_order(world, made, "someProperty desc", [*by_id[::-1], made[2]])
+
+
 @check("4.12-15", needs=["4.12-11"], cases={"ascending": "asc", "descending": "desc"})
 def keys_are_in_the_order_of_their_code_points(world: World, direction: str) -> None:
     base = world.key()
@@ -152,20 +161,20 @@ ENDS = {"ascending": "asc", "descending": "desc", "without a direction": ""}
 
 
 @check("4.12-16", needs=["2.6-3", "4.12-13"], cases=ENDS)
-def resources_without_someproperty_come_last(world: World, direction: str) -> None:
+def resources_without_someproperty_are_above_all_others(world: World, direction: str) -> None:
     made = with_texts(world, [None, "", "a"])
-    present = [made[1], made[2]]
-    if direction == "desc":
-        present.reverse()
-    expect_order(world, made, f"someProperty {direction}".strip(), [*present, made[0]])
+    ascending = [made[1], made[2], made[0]]
+    expect_order(
+        world, made, f"someProperty {direction}".strip(), ascending[::-1] if direction == "desc" else ascending
+    )
 
 
 @check("4.12-16", needs=["4.6-3", "4.12-11"], cases=ENDS)
-def resources_without_a_key_come_last(world: World, direction: str) -> None:
+def resources_without_a_key_are_above_all_others(world: World, direction: str) -> None:
     body = world.post("", {"objectTypeProperty": {}}).expect_success().json
     made = [Made(body, ""), world.make(), world.make()]
-    present = sorted(made[1:], key=lambda one: one.key, reverse=direction == "desc")
-    expect_order(world, made, f"key {direction}".strip(), [*present, made[0]])
+    ascending = [*sorted(made[1:], key=lambda one: one.key), made[0]]
+    expect_order(world, made, f"key {direction}".strip(), ascending[::-1] if direction == "desc" else ascending)
 
 
 TIES: dict[str, str | None] = {
@@ -177,13 +186,26 @@ TIES: dict[str, str | None] = {
 }
 
 
+def falls(sort: str | None) -> bool:
+    """Whether a ``sort`` is descending."""
+    return sort is not None and sort.endswith(" desc")
+
+
 @check("4.12-17", needs=["4.10-1", "Q-6"], cases=TIES)
 def equal_resources_are_in_the_order_of_their_ids(world: World, sort: str | None) -> None:
     # Each is changed in another order than they were made, so that neither time nor place gives this order.
     made = [world.make() for _ in range(4)]
     for number in (2, 0, 3, 1):
         made[number] = world.update(made[number])
-    expect_order(world, made, sort, sorted(made, key=lambda one: one.id))
+    expect_order(world, made, sort, sorted(made, key=lambda one: one.id, reverse=falls(sort)))
+
+
+@check("4.12-17", needs=["4.10-1", "4.12-12"])
+def equal_resources_follow_the_last_of_several_sorts(world: World) -> None:
+    made = [world.make() for _ in range(3)]
+    by_id = sorted(made, key=lambda one: one.id)
+    expect_order(world, made, ["version desc", "someProperty asc"], by_id)
+    expect_order(world, made, ["version asc", "someProperty desc"], by_id[::-1])
 
 
 @check("4.12-17", needs=["4.10-1", "4.12-5"], cases=TIES)
@@ -194,7 +216,7 @@ def pages_neither_repeat_nor_miss_equal_resources(world: World, sort: str | None
     if sort is not None:
         asked["sort"] = sort
     found = [one for offset in range(4) for one in ids_in(world.get(SORTED, query={**asked, "offset": offset}))]
-    wanted = sorted(one.id for one in made)
+    wanted = sorted((one.id for one in made), reverse=falls(sort))
     world.expect(found == wanted, f"one page after the other: {wanted}", found)
 
 
