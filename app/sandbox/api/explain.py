@@ -45,11 +45,11 @@ OPERATIONS = (*_LISTS, *_SEARCHES)
 
 INDEX_OF_FIELD: Mapping[str, str] = {
     "id": "resource_pkey",
-    "key": "resource_key_unique",
+    "key": "resource_key",
     "version": "resource_version",
     "createdAt": "resource_created_at",
     "lastModifiedAt": "resource_last_modified_at",
-    "someProperty": "resource_some_property",
+    "someProperty": "resource_some_property_beginning",
 }
 """The index that serves a comparison of a field in the current projection."""
 
