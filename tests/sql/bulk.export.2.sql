@@ -12,5 +12,5 @@ SELECT
     r.staged_some_property,
     r.unnamed
 FROM resource r
-WHERE r.project_key = %(project_key)s
+WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)
 ORDER BY r.id
