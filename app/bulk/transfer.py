@@ -1,16 +1,19 @@
-"""Export and import of resources as lines of JSON (NDJSON), streamed: memory does not grow with their number.
+"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows neither with their number nor with
+their bytes, but for those of a single one.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
 import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
 line number, and lines whose id exists already are skipped.
+
+The last line of an export counts the others, so that one that was cut short is noticed.
 """
 
+import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 from marshmallow import ValidationError
@@ -37,7 +40,8 @@ from app.values.json_fields import (
 from app.values.strict_json import InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500
-"""Lines that are inserted in one round trip; an interruption loses at most this many."""
+"""Lines that are inserted in one round trip, unless their bytes are a batch before; an interruption loses at most this
+many."""
 
 VERSION_AT_MOST = 2**53 - 1
 """A resource with this version can still be written some 10^18 times, and every client can send its version back."""
@@ -50,9 +54,18 @@ LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
 
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
-    """The project's resources ordered by id, each as a line without a line end."""
+    """The project's resources ordered by id, each as a line without a line end; :func:`last_line` has to follow."""
     for stored in bulk_store.export(connection, project_key):
         yield _line(stored)
+
+
+_EXPORTED = "exportedResources"
+"""The only member of the last line."""
+
+
+def last_line(resources: int) -> str:
+    """The line after an export of so many resources."""
+    return encode({_EXPORTED: resources})
 
 
 def _line(stored: ResourceRow) -> str:
@@ -151,6 +164,10 @@ class ImportProgress:
     refused: int = 0
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""
+    since_count: int = 0
+    """Lines after the last one that counts, or from the first one on."""
+    is_whole: bool = False
+    """Whether the last line was that of an export."""
 
 
 def import_lines(
@@ -158,14 +175,15 @@ def import_lines(
 ) -> Generator[ImportProgress]:
     """Import lines, each checked as the API checks a body, and yield the progress after each step.
 
-    A step is :data:`LINES_AT_ONCE` lines in one transaction, so an interruption leaves all lines of a step or none.
+    A step is a transaction of at most :data:`LINES_AT_ONCE` lines, and of a batch of bytes
+    (:func:`app.resource.bulk_store.batches`), so an interruption leaves all lines of a step or none.
 
     :param client_id: the author of resources whose lines do not name one.
     """
     progress = ImportProgress()
     numbered = enumerate(lines, start=1)
     now = datetime.now(UTC)
-    while step := list(islice(numbered, LINES_AT_ONCE)):
+    for step in bulk_store.batches(numbered, lambda line: len(line[1]), LINES_AT_ONCE):
         progress = _import_step(connection, project_key, step, client_id, now, progress)
         yield progress
 
@@ -180,11 +198,21 @@ def _import_step(
 ) -> ImportProgress:
     refused: list[RefusedLine] = []
     wanted: dict[UUID, tuple[int, ResourceRow]] = {}
-    blank = present = 0
+    read = present = 0
+    since_count, is_whole = before.since_count, before.is_whole
     for number, line in step:
         if not line.strip():
-            blank += 1
             continue
+        counted = _count_of(line)
+        is_whole = counted is not None
+        if counted is not None:
+            if counted != since_count:
+                reason = f"The export had {counted} resources, and {since_count} lines came before this one."
+                refused.append(RefusedLine(number, reason))
+            since_count = 0
+            continue
+        read += 1
+        since_count += 1
         try:
             resource = _read(number, line, client_id, now)
         except _LineRefused as refusal:
@@ -207,12 +235,31 @@ def _import_step(
             refused.append(RefusedLine(number, _conflict_of(resource)))
     return replace(
         before,
-        read=before.read + len(step) - blank,
+        read=before.read + read,
         imported=before.imported + len(inserted),
         present=before.present + present,
         refused=before.refused + len(refused),
         newly_refused=tuple(sorted(refused, key=lambda line: line.number)),
+        since_count=since_count,
+        is_whole=is_whole,
     )
+
+
+_COUNT = re.compile(rb'\s*\{\s*"%b"\s*:\s*(\d{1,18})\s*\}\s*' % _EXPORTED.encode())
+
+
+def _count_of(line: bytes) -> int | None:
+    """The number in the last line of an export; None for any other line."""
+    match = _COUNT.fullmatch(line)
+    return None if match is None else int(match.group(1))
+
+
+def lines_of(source: BinaryIO) -> Generator[bytes]:
+    """The lines of a file. Of one that is longer than :data:`LONGEST_LINE` only the beginning is read into memory."""
+    while line := source.readline(LONGEST_LINE + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = source.readline(64 * 1024)
 
 
 def _conflict_of(resource: ResourceRow) -> str:

@@ -59,10 +59,16 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
 @click.pass_obj
 @errors_in_one_line
 def export(settings: Settings, project_key: str, output: TextIO) -> None:
-    """Write the project's resources as lines of JSON, ordered by id, in the state of one moment."""
+    """Write the project's resources as lines of JSON, ordered by id, in the state of one moment.
+
+    The last line counts the others: import refuses it if some are missing.
+    """
     with open_connection(settings, limited=False) as connection:
+        count = 0
         for line in _with_progress("Exporting", transfer.export_lines(connection, project_key)):
             output.write(line + "\n")
+            count += 1
+        output.write(transfer.last_line(count) + "\n")
 
 
 @click.command("import")
@@ -79,7 +85,7 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
     progress = transfer.ImportProgress()
     with open_connection(settings, limited=False) as connection:
         shown = 0
-        for progress in transfer.import_lines(connection, project_key, source, _AUTHOR):
+        for progress in transfer.import_lines(connection, project_key, transfer.lines_of(source), _AUTHOR):
             for line in progress.newly_refused:
                 click.echo(f"line {line.number}: {line.reason}", err=True)
             if progress.read - shown >= _SHOWN_EVERY:
@@ -87,6 +93,8 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
                 click.echo(f"{progress.read} lines read", err=True)
         if progress.imported >= _TIDIED_FROM:
             bulk_store.tidy(connection)
+    if not progress.is_whole:
+        click.echo("No last line says how many lines there should be: an export that lacks it was cut short.", err=True)
     click.echo(
         f"{progress.read} lines: {progress.imported} imported, {progress.present} already there,"
         f" {progress.refused} refused.",

@@ -1,8 +1,9 @@
 """The SQL on many resources at once: bulk loading, import and export. Values that come in are valid already."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple
-from typing import LiteralString
+from operator import itemgetter
+from typing import LiteralString, TypeVar
 from uuid import UUID
 
 from app import errors
@@ -46,19 +47,28 @@ _EXISTING_IDS: LiteralString = """
 
 _TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
 
+_BYTES: LiteralString = """octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0)
+        + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)"""
+"""PostgreSQL knows the bytes of a stored text without reading it."""
+
+_SIZES: LiteralString = f"""
+    SELECT r.id, {_BYTES}
+    FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
+
 _EXPORT: LiteralString = f"""
     SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
         r.created_by, r.last_modified_by,
         r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
-    FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
+    FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s) ORDER BY r.id"""
+
+BATCH_BYTES = 4 * 1024 * 1024
+"""Bytes of the resources that are exported or imported together, or a single one that has more."""
 
 
 _COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
 
-_WEIGHT: LiteralString = """
-    SELECT count(*), coalesce(sum(
-        octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0)
-        + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)), 0)
+_WEIGHT: LiteralString = f"""
+    SELECT count(*), coalesce(sum({_BYTES}), 0)
     FROM resource r WHERE r.project_key = %(project_key)s"""
 
 _DELETE_SOME: LiteralString = """
@@ -182,11 +192,38 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
 
 
 def export(connection: Connection, project_key: str) -> Generator[ResourceRow]:
-    """Stream all resources of a project, in the order of their ids, as they were at one moment."""
+    """Stream all resources of a project, in the order of their ids, as they were at one moment.
+
+    One cursor reads their sizes, and the documents are read batch by batch, so that memory does not grow with them.
+    """
     with connection.transaction(), connection.cursor(name="export") as cursor:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         cursor.itersize = 1000
-        for row in cursor.execute(_EXPORT, {"project_key": project_key}):
-            yield ResourceRow(*row)
+        sizes: Iterator[tuple[UUID, int]] = iter(cursor.execute(_SIZES, {"project_key": project_key}))
+        for batch in batches(sizes, itemgetter(1), 1000):
+            ids = [resource_id for resource_id, _ in batch]
+            for row in connection.execute(_EXPORT, {"project_key": project_key, "ids": ids}):
+                yield ResourceRow(*row)
+
+
+Item = TypeVar("Item")
+
+
+def batches(items: Iterable[Item], size: Callable[[Item], int], at_most: int) -> Generator[list[Item]]:
+    """Divide items into batches of at most :data:`BATCH_BYTES`, in which an item may have more if it is alone.
+
+    :param at_most: items of a batch.
+    """
+    batch: list[Item] = []
+    total = 0
+    for item in items:
+        if batch and (len(batch) == at_most or total + size(item) > BATCH_BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += size(item)
+    if batch:
+        yield batch
 
 
 def count(connection: Connection, project_key: str) -> int:

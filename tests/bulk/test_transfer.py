@@ -1,5 +1,6 @@
 """seed, export and import: an export can be imported unchanged, and refused lines are reported by number."""
 
+import io
 import json
 import os
 import subprocess
@@ -10,12 +11,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from app.bulk import seed
+from app.bulk import seed, transfer
 from app.bulk.transfer import LINES_AT_ONCE, VERSION_AT_MOST
 from app.cli import main
 from app.resource.model import RESOURCE_BYTES_AT_MOST
 from tests.support.api import EXAMPLE, Api
 from tests.support.server import NOT_MEASURED
+
+NO_LAST_LINE = "No last line says how many lines there should be: an export that lacks it was cut short."
 
 
 @pytest.fixture
@@ -49,7 +52,8 @@ def export(run: Any, project: str) -> str:
 def test_an_export_has_a_line_for_each_resource_as_the_api_returns_it(
     run: Any, api: Api, varied: list[dict[str, Any]]
 ) -> None:
-    lines = [json.loads(line) for line in export(run, api.project).split("\n") if line]
+    *lines, last = [json.loads(line) for line in export(run, api.project).split("\n") if line]
+    assert last == {"exportedResources": 4}
     staged = lines[-1].pop("staged")
     assert lines == varied
     assert staged == {"objectTypeProperty": {"arrayOfIntExample": [7]}, "someProperty": "soon"}
@@ -73,8 +77,30 @@ def test_an_import_can_be_repeated(run: Any, api: Api, tmp_path: Path) -> None:
     target = f"{api.project}-copy"
     first = run("import", "--project", target, "--input", str(file))
     second = run("import", "--project", target, "--input", str(file))
-    assert first.stderr == "5 lines: 5 imported, 0 already there, 0 refused.\n"
-    assert second.stderr == "5 lines: 0 imported, 5 already there, 0 refused.\n"
+    assert first.stderr == f"{NO_LAST_LINE}\n5 lines: 5 imported, 0 already there, 0 refused.\n"
+    assert second.stderr == f"{NO_LAST_LINE}\n5 lines: 0 imported, 5 already there, 0 refused.\n"
+
+
+@pytest.mark.usefixtures("varied")
+def test_an_export_that_was_cut_is_noticed(run: Any, api: Api) -> None:
+    exported = export(run, api.project)
+    lines = exported.splitlines(keepends=True)
+    cut = run("import", "--project", f"{api.project}-end", stdin="".join(lines[:-1]))
+    assert cut.stderr == f"{NO_LAST_LINE}\n4 lines: 4 imported, 0 already there, 0 refused.\n"
+    lost = run("import", "--project", f"{api.project}-middle", stdin="".join(lines[:1] + lines[2:]))
+    assert lost.exit_code == 1
+    assert lost.stderr.splitlines() == [
+        "line 4: The export had 4 resources, and 3 lines came before this one.",
+        "3 lines: 3 imported, 0 already there, 1 refused.",
+    ]
+    both = run("import", "--project", f"{api.project}-end", stdin=exported + "\n" + exported)
+    assert both.stderr == "8 lines: 0 imported, 8 already there, 0 refused.\n"
+
+
+def test_of_a_line_that_is_too_long_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "LONGEST_LINE", 1000)
+    source = io.BytesIO(b"a" * 1000 + b"\n" + b"b" * 5_000_000 + b"\nc\n" + b"d" * 200_000)
+    assert [len(line) for line in transfer.lines_of(source)] == [1001, 1001, 2, 1001]
 
 
 def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) -> None:
@@ -92,9 +118,10 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
     ]
     result = run("import", "--project", api.project, stdin="\n".join(lines))
     assert result.exit_code == 1
-    reported = result.stderr.splitlines()
-    assert reported[-1] == "9 lines: 2 imported, 0 already there, 7 refused."
-    assert [line.split(":")[0] for line in reported[:-1]] == [f"line {number}" for number in range(2, 9)]
+    *reported, note, summary = result.stderr.splitlines()
+    assert note == NO_LAST_LINE
+    assert summary == "9 lines: 2 imported, 0 already there, 7 refused."
+    assert [line.split(":")[0] for line in reported] == [f"line {number}" for number in range(2, 9)]
     assert "line 1, column 2" in reported[0]
     assert "objectTypeProperty -> arrayOfIntExample -> 1" in reported[1]
     for field in ("'id'", "'version'", "'key'"):
@@ -151,6 +178,7 @@ def test_the_largest_resource_that_a_write_leaves_can_be_imported(run: Any, api:
     assert result.stderr.splitlines() == [
         f"line 2: The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged"
         " projection together.",
+        NO_LAST_LINE,
         "2 lines: 1 imported, 0 already there, 1 refused.",
     ]
 
@@ -196,11 +224,9 @@ def test_a_project_key_is_checked(run: Any, command: str) -> None:
     assert "'a/b' is no project key" in result.stderr
 
 
-FEW, MANY = 2_100, 4_200
-"""Numbers of resources; both are more than twice what is read or written at once."""
-
-TEXT = "dog" * 2_000
-"""Makes each resource 6 kB large, so MANY have 12 MiB more than FEW. Without blanks it has no words to be indexed."""
+SIZES = {"small": (2_100, 4_200, 2_000), "large": (12, 36, 500_000)}
+"""Two numbers of resources, both more than twice what is read or written at once, and how often their text repeats
+three letters. Without blanks it has no words to be indexed. The larger number has 12 and 36 MB more."""
 
 PEAK_AT_MOST_MIB = 143
 """150 MB, for any number of resources."""
@@ -229,15 +255,18 @@ def peak_mib(database_url: str, *arguments: str) -> float:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_does_not_grow_with_the_number_of_resources(database_url: str, project: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_does_not_grow_with_the_resources(database_url: str, project: str, tmp_path: Path, size: str) -> None:
     peaks: dict[str, list[float]] = {"import": [], "export": []}
-    for count in (FEW, MANY):
+    *counts, repeats = SIZES[size]
+    for count in counts:
         file = tmp_path / f"{count}.ndjson"
-        file.write_text("".join(f'{{"objectTypeProperty":{{}},"someProperty":"{n} {TEXT}"}}\n' for n in range(count)))
+        text = "dog" * repeats
+        file.write_text("".join(f'{{"objectTypeProperty":{{}},"someProperty":"{n} {text}"}}\n' for n in range(count)))
         name = ("--project", f"{project}-{count}")
         peaks["import"].append(peak_mib(database_url, "import", *name, "--input", str(file)))
         peaks["export"].append(peak_mib(database_url, "export", *name, "--output", str(tmp_path / "out")))
-        assert len((tmp_path / "out").read_bytes().splitlines()) == count
+        assert len((tmp_path / "out").read_bytes().splitlines()) == count + 1
     for command, (few, many) in peaks.items():
         assert many - few < GROWTH_AT_MOST_MIB, (command, few, many)
         assert many < PEAK_AT_MOST_MIB, (command, few, many)

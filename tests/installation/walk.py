@@ -29,7 +29,7 @@ def walk(installation: Installation, folder: Path, ready: Callable[[], None] = l
         assert all(line.startswith("applied") for line in migrations)
         installation.done(folder, "seed", "--project", "demo", "--count", "12", **variables)
         exported = installation.done(folder, "export", "--project", "demo", **variables)
-        assert len(exported.splitlines()) == 12
+        assert len(exported.splitlines()) == 12 + 1
     with installation.serving(folder, **variables) as service:
         assert json.loads(service.printed_command())["total"] == 12
     assert [path.name for path in folder.iterdir() if path != temporary] == [".data"]

@@ -11,5 +11,5 @@ SELECT
     r.staged_object_type,
     r.staged_some_property
 FROM resource r
-WHERE r.project_key = %(project_key)s
+WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)
 ORDER BY r.id
