@@ -5,6 +5,7 @@ A secret may also be in a file, which the variable with the ending ``_FILE`` nam
 A test compares the table in ``docs/reference.md`` with these fields.
 """
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -268,6 +269,11 @@ class Settings:
     def slow(self) -> int:
         """The connections of each process that slow reads may hold at once."""
         return self.slow_connections or max(1, self.connections // 8)
+
+    @property
+    def longest_request_s(self) -> int:
+        """Seconds until a request is answered: its wait for a connection, its longest statement, and one more."""
+        return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
 
     @property
     def base_url(self) -> str:

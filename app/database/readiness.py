@@ -34,7 +34,8 @@ Faults = Mapping[str, str]
 class Health:
     """What a check has found.
 
-    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool`` or a further check.
+    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or a further
+        check.
     :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``, ``read_only``.
     """
 
@@ -55,11 +56,15 @@ class Readiness:
     def __init__(self, database: Database, further: Mapping[str, Check]) -> None:
         self._database = database
         self._further = further
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Whether this process will soon accept no requests. It answers those that come."""
         self._running: Future[Health] | None = None
         self._lock = Lock()
 
     def health(self) -> Health:
         """Whether this process can serve requests at the moment. Sets the metrics ``ready`` and ``warning`` too."""
+        if self.is_stopping():
+            return Health({"stopping": "The service is stopping."})
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:

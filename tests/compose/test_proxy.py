@@ -111,7 +111,7 @@ def test_the_proxy_has_metrics_of_its_connections(stack: Stack) -> None:
             connection.request("GET", "/health/live")
             connection.getresponse().read()
         during = samples()
-    assert during['sample_resource_proxy_connections{state="waiting"}'] >= 20
+    assert during["sample_resource_proxy_connections"] >= 20
     assert during["sample_resource_proxy_connections_max"] == 1024
     assert samples()["sample_resource_proxy_connections_total"] > during["sample_resource_proxy_connections_total"]
 
@@ -192,9 +192,11 @@ def send_many(stack: Stack, method: str, address: str, tokens: Callable[[], str]
                     f"{method} /health/live HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {address}\r\n"
                     f"Authorization: Bearer {tokens()}\r\nContent-Length: 0\r\n\r\n".encode()
                 )
-            connection.shutdown(socket.SHUT_WR)
-            with connection.makefile("rb") as answers:
-                return Counter(int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answers.read()))
+            received, statuses = b"", list[bytes]()
+            while len(statuses) < 250 and (some := connection.recv(65_536)):
+                received += some
+                statuses = re.findall(rb"HTTP/1\.1 (\d{3}) ", received)
+        return Counter(int(status) for status in statuses)
 
     with ThreadPoolExecutor(8) as threads:
         return sum((done.result() for done in [threads.submit(work) for _ in range(8)]), Counter[int]())
