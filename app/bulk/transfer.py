@@ -17,7 +17,7 @@ from uuid import UUID
 from marshmallow import ValidationError
 
 from app import errors
-from app.database.connection import Connection
+from app.database.connection import Connection, unlimited
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, ResourceRow, is_id, raise_if_too_large
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
@@ -52,8 +52,9 @@ LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
     """The project's resources ordered by id, each as a line without a line end."""
-    for stored in bulk_store.export(connection, project_key):
-        yield _line(stored)
+    with unlimited(connection):
+        for stored in bulk_store.export(connection, project_key):
+            yield _line(stored)
 
 
 def _line(stored: ResourceRow) -> str:
@@ -197,7 +198,7 @@ def _import_step(
         else:
             wanted[resource.id] = (number, resource)
     resources = [resource for _, resource in wanted.values()]
-    with connection.transaction():
+    with unlimited(connection):
         inserted = bulk_store.insert_many(connection, project_key, resources)
         missing = [resource.id for resource in resources if resource.id not in inserted]
         existing = bulk_store.existing_ids(connection, project_key, missing) if missing else set[UUID]()

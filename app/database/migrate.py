@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import UndefinedTable
 
-from app.database.connection import Connection
+from app.database.connection import NO_LIMITS, Connection
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
@@ -105,6 +105,7 @@ def upgrade(url: str) -> list[str]:
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
+        lock.execute(NO_LIMITS)  # else the account's would end the wait for others, and this session while it waits
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         applied = applied_migrations(lock)
         if _FORMER_SCHEMA in applied:
@@ -125,6 +126,7 @@ def _apply(url: str, missing: list[str]) -> None:
         connection.execute(_CREATE_TABLE)
         for name in missing:
             with connection.transaction():
+                connection.execute(NO_LIMITS)
                 connection.execute((FOLDER / f"{name}.sql").read_bytes())
                 connection.execute(_NOTE, {"id": name})
 

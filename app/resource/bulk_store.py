@@ -1,9 +1,12 @@
 """The SQL on many resources at once: bulk loading, import and export. Values that come in are valid already."""
 
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple
 from typing import LiteralString
 from uuid import UUID
+
+from psycopg.errors import LockNotAvailable, QueryCanceled
 
 from app import errors
 from app.database.connection import Connection
@@ -165,11 +168,13 @@ def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
 def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects, after many rows were loaded; requests go on meanwhile.
 
-    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by.
+    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by. That is
+    awaited where a time limit of the account ends VACUUM, which cannot be in a transaction that lifts the limit.
 
     :param connection: in autocommit mode.
     """
-    connection.execute(_TIDY)
+    with suppress(QueryCanceled, LockNotAvailable):
+        connection.execute(_TIDY)
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
