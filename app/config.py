@@ -135,7 +135,7 @@ class Settings:
         "POOL_SIZE",
         integer(1, 1024),
         None,
-        "database connections of each process; default: THREADS",
+        "database connections of each process for requests, besides one of its own; default: THREADS",
     )
     slow_connections: int | None = setting(
         "SLOW_CONNECTIONS",
@@ -342,6 +342,11 @@ class Settings:
     def connections(self) -> int:
         """Maximum number of connections in the pool of one process."""
         return self.pool_size or self.threads
+
+    @property
+    def connections_at_most(self) -> int:
+        """Connections of one process: its pool, and its own, by which it learns of keys and revocations."""
+        return self.connections + 1
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

@@ -217,8 +217,10 @@ def post_worker_init(worker: Any) -> None:
     if "tracing" in extensions:
         extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
-        extensions["database"].open_ahead()
+        # First the connection by which tokens are verified: without it the others are of no use. Where the account's
+        # limit leaves too few, a pool does with one less.
         extensions["authorization_server"].load_ahead()
+        extensions["database"].open_ahead()
     if "readiness" in extensions:
         extensions["readiness"].is_stopping = stopping.has_begun
     if "extension" in extensions:
