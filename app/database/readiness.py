@@ -24,6 +24,9 @@ from app.telemetry.metrics import metrics
 
 ANSWERED_WITHIN_S = 0.5
 
+_PROBES = "/health/ready"
+"""In whose name probes ask for a connection: no project can have it, and requests for tokens have another."""
+
 _log = logging.getLogger("app.database")
 
 Faults = Mapping[str, str]
@@ -108,7 +111,7 @@ class Readiness:
 
     def _check_database(self) -> Health:
         try:
-            with self._database.connection() as connection:
+            with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection)
                 if missing:
                     fault = f"The database lacks {len(missing)} of {len(migration_ids())} migrations."
