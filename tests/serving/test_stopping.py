@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.client import HTTPException
 
 import psutil
@@ -42,6 +42,41 @@ def test_a_reload_is_no_stop(start_gunicorn: StartGunicorn, database_url: str) -
 
     wait_until(is_replaced, 30, lambda: "the worker after the reload")
     assert seen == {200}
+
+
+def test_a_master_whose_place_another_has_taken_fails_no_readiness(
+    start_gunicorn: StartGunicorn, database_url: str
+) -> None:
+    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url)
+    workers = server.workers
+    server.process.send_signal(signal.SIGUSR2)
+    with ExitStack() as stack:
+
+        def serves(master: psutil.Process) -> bool:
+            with suppress(psutil.Error):
+                return bool(master.children())
+            return False
+
+        def successors() -> list[psutil.Process]:
+            return [each for each in server.workers if each not in workers and serves(each)]
+
+        wait_until(lambda: bool(successors()), 30, lambda: "the second master")
+        (successor,) = successors()
+        stack.callback(successor.wait, 20)
+        stack.callback(successor.kill)
+        for worker in successor.children():
+            stack.callback(worker.kill)
+        # Its worker listens as well, when it answers once the old workers are held.
+        for worker in workers:
+            worker.suspend()
+        wait_until(lambda: get(server.port, "/health/ready")[0] == 200, 30, lambda: "the second master")
+        for worker in workers:
+            worker.resume()
+        server.process.send_signal(signal.SIGTERM)
+        seen = set[int]()
+        while server.process.poll() is None:
+            seen.add(get(server.port, "/health/ready")[0])
+        assert seen <= {200}
 
 
 @pytest.mark.parametrize(
