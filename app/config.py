@@ -5,6 +5,7 @@ A secret may also be in a file, which the variable with the ending ``_FILE`` nam
 A test compares the table in ``docs/reference.md`` with these fields.
 """
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -137,7 +138,7 @@ class Settings:
         "POOL_SIZE",
         integer(1, 1024),
         None,
-        "database connections of each process; default: THREADS",
+        "database connections of each process for requests, besides one of its own; default: THREADS",
     )
     slow_connections: int | None = setting(
         "SLOW_CONNECTIONS",
@@ -279,6 +280,11 @@ class Settings:
         return self.slow_connections or max(1, self.connections // 8)
 
     @property
+    def longest_request_s(self) -> int:
+        """Seconds until a request is answered: its wait for a connection, its longest statement, and one more."""
+        return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
+
+    @property
     def base_url(self) -> str:
         """``PUBLIC_URL``, else the address that gunicorn listens on as a URL; without a slash at its end."""
         if self.public_url is not None:
@@ -352,6 +358,11 @@ class Settings:
     def connections(self) -> int:
         """Maximum number of connections in the pool of one process."""
         return self.pool_size or self.threads
+
+    @property
+    def connections_at_most(self) -> int:
+        """Connections of one process: its pool, and its own, by which it learns of keys and revocations."""
+        return self.connections + 1
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

@@ -13,7 +13,7 @@ from typing import LiteralString
 
 from psycopg import IsolationLevel
 
-from app.database.connection import Connection
+from app.database.connection import NO_LIMITS, Connection, unlimited
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
 from app.resource import array_check
 from app.resource.searching import dictionary
@@ -50,7 +50,8 @@ _MISSING_WORDS: LiteralString = f"""
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
     """The projects that have resources, with their numbers as they are kept, in the order of their keys."""
-    return connection.execute(_KEPT_COUNTS).fetchall()
+    with unlimited(connection):
+        return connection.execute(_KEPT_COUNTS).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,12 @@ class Finding:
 def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
     """Check all projects, one after the other; requests go on meanwhile.
 
-    :param connection: in autocommit mode and without a statement timeout.
+    :param connection: in autocommit mode.
     :param repair: whether to correct what differs; the finding is what was there before.
     """
-    for (project_key,) in connection.execute(_PROJECTS).fetchall():
+    with unlimited(connection):
+        projects = connection.execute(_PROJECTS).fetchall()
+    for (project_key,) in projects:
         yield _check(connection, project_key, repair=repair)
 
 
@@ -94,11 +97,14 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
         resources, kept = row or (0, None)
         if repair and kept is not None and kept != resources:
             connection.execute(_CORRECT, {**of_project, "difference": resources - kept})
-    row = connection.execute(_MISSING_WORDS, of_project).fetchone()
+    with unlimited(connection):
+        row = connection.execute(_MISSING_WORDS, of_project).fetchone()
     missing_words = row[0] if row else 0
     if repair and missing_words:
-        dictionary.add_words_of_all(connection, project_key)
-    wrong_arrays = array_check.count_wrong_arrays(connection, project_key)
+        with unlimited(connection):
+            dictionary.add_words_of_all(connection, project_key)
+    with unlimited(connection):
+        wrong_arrays = array_check.count_wrong_arrays(connection, project_key)
     if repair and wrong_arrays:
         array_check.repair_arrays(connection, project_key)
     return Finding(project_key, resources, None if kept is None else int(kept), missing_words, wrong_arrays)
@@ -109,6 +115,7 @@ def _one_snapshot(connection: Connection) -> Generator[None]:
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     try:
         with connection.transaction():
+            connection.execute(NO_LIMITS)
             yield
     finally:
         connection.isolation_level = None

@@ -19,7 +19,7 @@ from uuid import UUID
 from marshmallow import ValidationError
 
 from app import errors
-from app.database.connection import Connection
+from app.database.connection import Connection, unlimited
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, ResourceRow, is_id, raise_if_too_large
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
@@ -55,7 +55,7 @@ LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
     """The project's resources ordered by id, each as a line without a line end; :func:`last_line` has to follow."""
-    for stored in bulk_store.export(connection, project_key):
+    for stored in bulk_store.export(connection, project_key, limited=False):
         yield _line(stored)
 
 
@@ -223,7 +223,7 @@ def _import_step(
         else:
             wanted[resource.id] = (number, resource)
     resources = [resource for _, resource in wanted.values()]
-    with connection.transaction():
+    with unlimited(connection):
         inserted = bulk_store.insert_many(connection, project_key, resources)
         missing = [resource.id for resource in resources if resource.id not in inserted]
         existing = bulk_store.existing_ids(connection, project_key, missing) if missing else set[UUID]()

@@ -11,6 +11,7 @@ from app.bulk import seed as made_up
 from app.bulk import transfer
 from app.cli.common import ProjectKeyParameter, errors_in_one_line, open_connection
 from app.config import Settings
+from app.database.connection import unlimited
 from app.resource import bulk_store
 
 Item = TypeVar("Item")
@@ -44,7 +45,8 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
                 # Not left to COPY: where tables are distributed, its error has no SQLSTATE that says so.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, number)
-            bulk_store.copy_in(connection, project_key, _with_progress("Seeding", resources, count))
+            with unlimited(connection):
+                bulk_store.copy_in(connection, project_key, _with_progress("Seeding", resources, count))
             if count >= _TIDIED_FROM:
                 bulk_store.tidy(connection)
         except psycopg.errors.UniqueViolation:

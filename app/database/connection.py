@@ -4,7 +4,9 @@ Commands import this module and not :mod:`app.database.pooled_connection`, which
 """
 
 import math
-from typing import Any
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.abc import RV, PQGen
@@ -55,6 +57,24 @@ class LimitedConnection(Connection):
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
         """Wait as psycopg does."""
         return super().wait(gen, interval, limit_s)
+
+
+NO_LIMITS: LiteralString = """
+    SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true),
+        set_config('idle_in_transaction_session_timeout', '0', true)"""
+"""Until the end of the transaction, the time limits of the session do not apply."""
+
+
+@contextmanager
+def unlimited(connection: Connection) -> Generator[None]:
+    """A transaction of a command, which may take as long as it takes.
+
+    Behind a pooler the time limits are those of the account, so they apply to commands too, which ask for none. A
+    setting of the transaction reaches no other client of the pooler.
+    """
+    with connection.transaction():
+        connection.execute(NO_LIMITS)
+        yield
 
 
 def check_conninfo(variable: str, url: str) -> None:

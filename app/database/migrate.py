@@ -16,7 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import LockNotAvailable, UndefinedTable
 
-from app.database.connection import Connection
+from app.database.connection import NO_LIMITS, Connection
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
@@ -122,6 +122,7 @@ def upgrade(url: str) -> list[str]:
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
+        lock.execute(NO_LIMITS)  # else the account's would end the wait for others, and this session while it waits
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         applied = applied_migrations(lock)
         if _FORMER_SCHEMA in applied:
@@ -153,6 +154,7 @@ def _apply_one(connection: Connection, name: str) -> None:
         where = ""
         try:
             with connection.transaction():
+                connection.execute(NO_LIMITS)
                 for line, statement in statements((FOLDER / f"{name}.sql").read_text()):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
                     connection.execute(statement.encode())

@@ -24,6 +24,9 @@ from app.telemetry.metrics import metrics
 
 ANSWERED_WITHIN_S = 0.5
 
+_PROBES = "/health/ready"
+"""In whose name probes ask for a connection: no project can have it, and requests for tokens have another."""
+
 _log = logging.getLogger("app.database")
 
 Faults = Mapping[str, str]
@@ -34,7 +37,8 @@ Faults = Mapping[str, str]
 class Health:
     """What a check has found.
 
-    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool`` or a further check.
+    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or a further
+        check.
     :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``, ``read_only``.
     """
 
@@ -55,11 +59,15 @@ class Readiness:
     def __init__(self, database: Database, further: Mapping[str, Check]) -> None:
         self._database = database
         self._further = further
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Whether this process will soon accept no requests. It answers those that come."""
         self._running: Future[Health] | None = None
         self._lock = Lock()
 
     def health(self) -> Health:
         """Whether this process can serve requests at the moment. Sets the metrics ``ready`` and ``warning`` too."""
+        if self.is_stopping():
+            return Health({"stopping": "The service is stopping."})
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
@@ -103,7 +111,7 @@ class Readiness:
 
     def _check_database(self) -> Health:
         try:
-            with self._database.connection() as connection:
+            with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection)
                 if missing:
                     fault = f"The database lacks {len(missing)} of {len(migration_ids())} migrations."

@@ -1,6 +1,7 @@
 """Lists, existence checks and searches read from a replica of the database, if there is one.
 
-Reads by id and key use the primary, so that a client reads its own writes; a replica lags behind by some moments.
+Reads by id and key use the primary, so that a client reads its own writes. How far a replica lags behind is neither
+measured nor bounded here.
 
 If the replica is away, the primary answers in its place, without the client noticing. The primary has to be able to
 carry that load; otherwise the service would need both servers to be up. The primary does not take over for a replica
@@ -39,7 +40,7 @@ _PROBE: LiteralString = "SELECT FROM resource WHERE project_key = '' LIMIT 0"
 
 
 class ReadingDatabase:
-    """The database for reads whose result may lag behind by some moments.
+    """The database for reads whose result may lag behind.
 
     :param replica: None if all reads use the primary.
     """

@@ -5,7 +5,7 @@ Writes of the service keep both alike. They can differ after SQL that has change
 
 from typing import LiteralString
 
-from app.database.connection import Connection
+from app.database.connection import Connection, unlimited
 from app.query.fields import Stage, ValueArray
 from app.query.sql_text import literal
 from app.resource.array_values import ARRAYS
@@ -65,5 +65,7 @@ def repair_arrays(connection: Connection, project_key: str) -> None:
 
     :param connection: in autocommit mode, so that no row is locked for long.
     """
-    while connection.execute(_REPAIR, {"project_key": project_key}).rowcount:
-        pass
+    repaired = 1
+    while repaired:
+        with unlimited(connection):
+            repaired = connection.execute(_REPAIR, {"project_key": project_key}).rowcount

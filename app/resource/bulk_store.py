@@ -1,13 +1,16 @@
 """The SQL on many resources at once: bulk loading, import and export. Values that come in are valid already."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple
 from operator import itemgetter
 from typing import LiteralString, TypeVar
 from uuid import UUID
 
+from psycopg.errors import LockNotAvailable, QueryCanceled
+
 from app import errors
-from app.database.connection import Connection
+from app.database.connection import NO_LIMITS, Connection
 from app.query.fields import Stage
 from app.query.sql_text import Parameters, placeholder, utc_time
 from app.resource.array_values import array_columns, columns_of
@@ -178,11 +181,13 @@ def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
 def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects, after many rows were loaded; requests go on meanwhile.
 
-    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by.
+    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by. That is
+    awaited where a time limit of the account ends VACUUM, which cannot be in a transaction that lifts the limit.
 
     :param connection: in autocommit mode.
     """
-    connection.execute(_TIDY)
+    with suppress(QueryCanceled, LockNotAvailable):
+        connection.execute(_TIDY)
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
@@ -191,13 +196,17 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
     return {row[0] for row in rows}
 
 
-def export(connection: Connection, project_key: str) -> Generator[ResourceRow]:
+def export(connection: Connection, project_key: str, *, limited: bool = True) -> Generator[ResourceRow]:
     """Stream all resources of a project, in the order of their ids, as they were at one moment.
 
     One cursor reads their sizes, and the documents are read batch by batch, so that memory does not grow with them.
+
+    :param limited: whether the time limits of the session apply.
     """
     with connection.transaction(), connection.cursor(name="export") as cursor:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        if not limited:
+            connection.execute(NO_LIMITS)
         cursor.itersize = 1000
         sizes: Iterator[tuple[UUID, int]] = iter(cursor.execute(_SIZES, {"project_key": project_key}))
         for batch in batches(sizes, itemgetter(1), 1000):

@@ -38,6 +38,9 @@ DATABASE = "sample_resource"
 
 _SUPERUSER = "postgres"
 
+_TOLD_EVERY_S = 60.0
+"""Between two lines in the log that the server is not ready yet."""
+
 _SERVER_SETTINGS: dict[str, str] = {
     # PostgreSQL's I/O workers gain nothing on few cores: statements of two scans took 2.5 times as long with them.
     "io_method": "sync",
@@ -62,16 +65,12 @@ class EmbeddedPostgres:
 
     :param data_dir: made if it does not exist; the data in it are kept.
     :param settings: further server settings, such as ``{"fsync": "off"}`` for a test.
-    :param start_timeout_s: longest wait for the server, which may have to recover from a crash first.
     """
 
-    def __init__(
-        self, data_dir: Path, settings: Mapping[str, str] | None = None, *, start_timeout_s: float = 300.0
-    ) -> None:
+    def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
         self.data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
-        self._start_timeout_s = start_timeout_s
         self._lock: int | None = None
         self._folder: DataFolder | None = None
         self._sockets: Path | None = None
@@ -148,8 +147,10 @@ class EmbeddedPostgres:
             _stop_in_order(process)
             self.process = None
         if folder is not None and self._lock is not None:
-            with contextlib.suppress(OSError):
+            try:
                 stop_leftovers(folder, folder.cluster)
+            except (OSError, EmbeddedError) as error:
+                logger.error("%s", error)  # the next start looks again
         if self._sockets is not None and not keep_sockets:
             remove_socket_folder(self._sockets)
             self._sockets = None
@@ -263,7 +264,8 @@ class EmbeddedPostgres:
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT)
         launched()
-        deadline = time.monotonic() + self._start_timeout_s
+        # Without limit: it may have to recover from a crash first, which would begin anew.
+        told_at = time.monotonic()
         pause_s = 0.01
         while True:
             time.sleep(pause_s)
@@ -274,10 +276,9 @@ class EmbeddedPostgres:
                 )
             if _is_ready(folder, process.pid):
                 return
-            if time.monotonic() > deadline:
-                raise EmbeddedError(
-                    f"PostgreSQL is not ready after {self._start_timeout_s:g} s:\n{folder.log_tail(began)}"
-                )
+            if time.monotonic() > told_at + _TOLD_EVERY_S:
+                told_at = time.monotonic()
+                logger.warning("PostgreSQL is not ready yet:\n%s", folder.log_tail(began))
 
     def _spawn(
         self,

@@ -17,8 +17,8 @@ _SETTINGS = Path(__file__).with_name("supervised_settings.py")
 _FIRST_ANSWER_S = 60.0
 """Longest wait for gunicorn's first answer."""
 
-_GRACE_S = 12.0
-"""Longest wait for requests in flight: more than gunicorn's ``graceful_timeout``, which ends them before."""
+_AFTER_GRACE_S = 4.0
+"""Longest wait for gunicorn after its ``graceful_timeout``, which ends requests in flight."""
 
 _ORPHANS_S = 2.0
 """Longest wait for the workers of a gunicorn that was killed. Nobody else can have their port before they end."""
@@ -116,7 +116,7 @@ class GunicornProcess:
             connection.close()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
-        """Stop gunicorn after requests in flight, or after 12 s.
+        """Stop gunicorn after requests in flight.
 
         :param hurry: asked again and again; once it is true, gunicorn is killed.
         """
@@ -125,7 +125,7 @@ class GunicornProcess:
             return
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-            deadline = time.monotonic() + _GRACE_S
+            deadline = time.monotonic() + self._settings.longest_request_s + _AFTER_GRACE_S
             while process.poll() is None and time.monotonic() < deadline and not hurry():
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)

@@ -21,7 +21,7 @@ monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
-from app.serving import ServeError, ports, private_ports  # noqa: E402 -- after the patch
+from app.serving import ServeError, ports, private_ports, stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
@@ -83,9 +83,8 @@ preload_app = True
 # balancer closes first: a server that does may close while a request is on its way. An idle connection costs 30 KiB.
 keepalive = 75
 
-# Seconds for requests in flight when the service stops: more than the longest statement by default (4 s), and less
-# than the 10 s after which Docker kills.
-graceful_timeout = 8
+# Seconds for requests in flight when the service stops. Before that, readiness fails (app/serving/stopping.py).
+graceful_timeout = _settings.longest_request_s
 
 # Seconds after which a worker is replaced if its main loop has not reported to the master. It does not limit requests:
 # the database's statement timeout does.
@@ -194,14 +193,20 @@ def post_fork(_server: Any, worker: Any) -> None:
         metrics.take_over(worker.predecessor)
 
 
-def when_ready(_server: Any) -> None:
+def when_ready(server: Any) -> None:
+    """Get ready for requests, and for a stop."""
+    begin_to_serve(server)
+    stopping.fail_readiness_first(server)
+
+
+def begin_to_serve(server: Any) -> None:
     """Say in the log what an extension warns of; exclude from garbage collection what is loaded, which is never freed.
 
     Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
     that the workers share with the master. Nothing is collected before: loading leaves three thousand objects of
     garbage, and to find them takes 60 ms of the start.
     """
-    extension = getattr(_server.app.wsgi(), "extensions", {}).get("extension")
+    extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
     if extension is not None and extension.warning is not None:
         logging.getLogger("app.serving").warning(extension.warning)
     gc.freeze()
@@ -213,8 +218,12 @@ def post_worker_init(worker: Any) -> None:
     if "tracing" in extensions:
         extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
-        extensions["database"].open_ahead()
+        # First the connection by which tokens are verified: without it the others are of no use. Where the account's
+        # limit leaves too few, a pool does with one less.
         extensions["authorization_server"].load_ahead()
+        extensions["database"].open_ahead()
+    if "readiness" in extensions:
+        extensions["readiness"].is_stopping = stopping.has_begun
     if "extension" in extensions:
         extensions["extension"].start()
     # As in the master: what the worker made at its start is used until its end.

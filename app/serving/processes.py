@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from app.serving import EmbeddedError
+
 PROC = Path("/proc")
 """Where Linux shows processes. macOS has no such folder; ``ps`` answers there."""
 
@@ -67,6 +69,8 @@ def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int]
 
     A shell may be in the folder too, so the name of the program is compared as well. The search runs as that user,
     since root in a container may not be allowed to inspect the processes of others.
+
+    :raises EmbeddedError: if the search fails. That nothing was found would not mean that nothing runs.
     """
     if not (PROC / "self/cwd").exists():
         return None
@@ -81,6 +85,11 @@ def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int]
         true
     """
     found = run_as(user, ["/bin/sh", "-c", script, str(folder)])
+    if found.returncode != 0:
+        raise EmbeddedError(
+            f"Nobody can tell whether a PostgreSQL still runs in {folder}, since processes cannot be listed:"
+            f" {found.stderr.strip() or f'exit code {found.returncode}'}"
+        )
     return [int(line) for line in found.stdout.split()]
 
 

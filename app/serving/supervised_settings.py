@@ -23,7 +23,7 @@ def on_starting(server: Any) -> None:
     gunicorn_settings.prepare_to_listen(server)
 
 
-def when_ready(_server: Any) -> None:
-    """As without the supervisor; from here on there is garbage to collect."""
-    gunicorn_settings.when_ready(_server)
+def when_ready(server: Any) -> None:
+    """As without the supervisor, but a stop begins at once; from here on there is garbage to collect."""
+    gunicorn_settings.begin_to_serve(server)
     gc.enable()

@@ -57,8 +57,8 @@ class _Supervisor:
         self._gunicorn = GunicornProcess(settings, application)
         self._postgres: EmbeddedPostgres | None = None
         if settings.database_url is None:
-            # The pools of all workers, and some connections for people and maintenance.
-            connections = max(100, settings.workers * settings.connections + 20)
+            # Those of all workers, and some connections for people and maintenance.
+            connections = max(100, settings.workers * settings.connections_at_most + 20)
             self._postgres = EmbeddedPostgres(settings.data_dir, {"max_connections": str(connections)})
         self._signals = 0
         self._may_raise = False

@@ -189,15 +189,12 @@ def test_a_stopping_service_finishes_the_requests_in_flight(stack: Stack) -> Non
         assert holder.stdout.readline().strip() == created["id"]
         update = threads.submit(stack.update, created["id"], 1)
         time.sleep(0.3)
-        began = time.monotonic()
         stack.run("stop", "app")
-        stopped_in_s = time.monotonic() - began
         answer = update.result()
         holder.communicate()
     assert (answer.status, answer.json["version"]) == (200, 2)
     assert answer.seconds > 1, "the update did not wait, so nothing was in flight"
-    assert stack.inspect("app")["State"]["ExitCode"] == 0
-    assert stopped_in_s < 8
+    assert stack.inspect("app")["State"]["ExitCode"] == 0, "it was killed after stop_grace_period"
 
     stack.send("GET", created["id"]).assert_unavailable()
     stack.run("start", "app")

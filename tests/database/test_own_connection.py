@@ -1,16 +1,24 @@
 """The connection for what the service itself has to know, and how long connections of the pool live."""
 
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 
 import psutil
 import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from app.config import Settings
-from app.database import pool
+from app.database import migrate, pool
 from app.database.connection import Connection, connect
 from app.database.pool import Database
+from app.identity import issued_tokens, signing_keys
+from app.serving.embedded import EmbeddedPostgres
+from app.serving.supervisor import _Supervisor
+from tests.conftest import NOT_DURABLE
+from tests.support.gunicorn_server import StartGunicorn
 from tests.support.waiting import wait_until
 
 
@@ -63,6 +71,32 @@ def test_a_single_connection_does_not_wait_for_ever_for_a_server_that_is_silent(
         finally:
             server.resume()
         assert silent.closed
+
+
+def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
+    data_dir: Path, start_gunicorn: StartGunicorn
+) -> None:
+    """Without it no token can be verified, and most requests would be 503."""
+    with EmbeddedPostgres(data_dir, NOT_DURABLE) as server:
+        url = server.conninfo()
+        migrate.upgrade(url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            signing_keys.ensure_signing_key(connection)
+            token = issued_tokens.issue_token(connection, Settings().issuer, "t", ("view_test:p",), 3600)
+        with psycopg.connect(server.conninfo(superuser=True), autocommit=True) as superuser:
+            account = sql.Identifier(str(conninfo_to_dict(url)["user"]))
+            superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 4").format(account))
+        service = start_gunicorn("wsgi:app", DATABASE_URL=url, POOL_SIZE="4", TOKEN_ISSUER=Settings().issuer)
+        assert [service.get("/p/resource", token) for _ in range(20)] == [200] * 20
+        assert service.get("/health/ready") == 200
+        service.stop()
+
+
+def test_it_counts_among_the_connections_of_a_process() -> None:
+    assert Settings(pool_size=8).connections_at_most == 9
+    supervisor = _Supervisor(Settings(workers=20, pool_size=8), lambda _: "", "app:create_app()")
+    assert supervisor._postgres is not None
+    assert supervisor._postgres._settings["max_connections"] == "200"
 
 
 @pytest.mark.parametrize(("hosts", "lifetime_s"), [(1, 3600.0), (3, 300.0)])

@@ -206,11 +206,16 @@ def test_the_limit_of_connections_is_that_of_the_proxy() -> None:
     assert int(limit) == int(processes) * int(connections) // 2
 
 
-def test_the_bodies_in_the_proxy_leave_room_in_the_memory_of_its_container() -> None:
+def test_the_bodies_and_heads_in_the_proxy_leave_room_in_the_memory_of_its_container() -> None:
     proxy = COMPOSE["services"]["proxy"]
     (size,) = re.findall(r"^/tmp:size=(\d+)m,", proxy["tmpfs"][0])
     (limit,) = re.findall(r"^(\d+)m$", proxy["mem_limit"])
+    (count, kilobytes) = re.findall(r"large_client_header_buffers (\d+) (\d+)k;", NGINX)[0]
+    (processes,) = re.findall(r"^worker_processes (\d+);", NGINX, re.MULTILINE)
+    (connections,) = re.findall(r"worker_connections (\d+);", NGINX)
+    heads = int(processes) * int(connections) * int(count) * int(kilobytes) // 1024
     assert int(size) * 2 <= int(limit)
+    assert heads * 4 <= int(limit)
 
 
 @pytest.mark.parametrize(

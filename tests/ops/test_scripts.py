@@ -46,12 +46,19 @@ def test_documented_commands_run_the_stack_with_both_versions_of_compose(
 
 
 ENGINE = """#!/bin/sh
-# Keeps in files which containers are there, and which image has which name. Fails at the command that $FAILS matches.
+# Keeps in files which containers are there, which image has which name, and what the proxy uses. Fails at the command
+# that $FAILS matches.
 echo "$@" >> calls
 case "$*" in $FAILS) echo "this fails" >&2; exit 1 ;; esac
 case "$*" in
 "compose ps -q app" | "compose ps -aq app") cat containers ;;
+"compose ps -q proxy") echo proxy ;;
+"exec proxy cat /etc/nginx/nginx.conf") cat mounted ;;
+"exec proxy sh /etc/nginx/use "*) echo "$5" > used ;;
+"compose config --hash proxy") echo "proxy the-hash" ;;
+*config-hash*proxy) cat hash ;;
 "inspect --format {{.Image}} old") echo running-image ;;
+"inspect --format {{.Image}} new") echo new-image ;;
 "tag sample-resource:"*) cat "tag-${2#sample-resource:}" > "tag-${3#sample-resource:}" ;;
 "tag "*) echo "$2" > "tag-${3#sample-resource:}" ;;
 "compose build app") echo built-image > tag-local ;;
@@ -65,14 +72,25 @@ esac
 class Deployment:
     """A run of ``ops/deploy`` beside an engine that runs one instance, and what is there afterwards."""
 
-    def __init__(self, folder: Path, *arguments: str, fails: str = "nothing", running: str = "old\n") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        fails: str = "nothing",
+        running: str = "old\n",
+        mounted: str | None = None,
+        proxy_hash: str = "the-hash",
+    ) -> None:
         (folder / "docker").write_text(ENGINE.replace("$FAILS", fails))
         (folder / "docker").chmod(0o755)
         program(folder, "sleep", ":")
         (folder / "containers").write_text(running)
         (folder / "tag-previous").write_text("previous-image\n")
         (folder / "calls").touch()
-        (folder / "ops").mkdir()
+        (folder / "used").write_text("app\n")
+        (folder / "hash").write_text(proxy_hash)
+        shutil.copytree(ROOT / "ops/proxy", folder / "ops/proxy")
+        (folder / "mounted").write_text((ROOT / "ops/proxy/nginx.conf").read_text() if mounted is None else mounted)
         shutil.copy(ROOT / "ops/deploy", folder / "ops")
         environment = {"PATH": f"{folder}:{os.defpath}"}
         self.done = subprocess.run(
@@ -80,6 +98,7 @@ class Deployment:
         )
         self.calls = (folder / "calls").read_text().splitlines()
         self.containers = (folder / "containers").read_text().split()
+        self.used = (folder / "used").read_text().strip()
         tags = folder.glob("tag-*")
         self.images = {path.name.removeprefix("tag-"): path.read_text().strip() for path in tags}
 
@@ -92,22 +111,62 @@ def test_a_deployment_replaces_the_old_instance_when_the_new_one_is_ready(tmp_pa
     calls = deployment.calls
     migrated, started = calls.index("compose run --rm --no-deps -T migrate"), calls.index("stop old")
     assert migrated < calls.index("compose up -d --no-deps --no-recreate --scale app=2 --wait app") < started
+    # The proxy sends nothing to the new instance before that is ready, and nothing to the old one when it is stopped.
+    order = [call for call in calls if "nginx/use" in call or call.startswith(("exec new", "stop")) or "scale" in call]
+    assert [call.removeprefix("exec proxy sh /etc/nginx/") for call in order if "exec new" not in call] == [
+        "use old",
+        "compose up -d --no-deps --no-recreate --scale app=2 --wait app",
+        "use new",
+        "stop old",
+        "use app",
+    ]
+    assert max(n for n, call in enumerate(order) if "exec new" in call) < order.index(
+        "exec proxy sh /etc/nginx/use new"
+    )
+    (said,) = deployment.done.stdout.splitlines()
+    assert said == (
+        "deployed: container new with the image new-image has taken the place of old. "
+        "The proxy goes on, with ops/proxy/nginx.conf as it is now."
+    )
     assert [call for call in calls if call.startswith("compose up") and "--no-deps" not in call] == []
 
 
 @pytest.mark.parametrize(
-    "fails", ['"compose build app"', '"compose run"*', '*"--scale app=2"*', '"exec new "*'], ids=str.lower
+    "fails",
+    [
+        '"compose build app"',
+        '"compose run"*',
+        '"exec proxy sh"*old',
+        '*"--scale app=2"*',
+        '"exec new "*',
+        '"exec proxy sh"*new',
+    ],
+    ids=str.lower,
 )
 def test_a_deployment_that_fails_leaves_what_ran(tmp_path: Path, fails: str) -> None:
     deployment = Deployment(tmp_path, fails=fails)
     assert deployment.done.returncode == 1
     assert deployment.containers == ["old"]
     assert deployment.images == {"local": "running-image", "previous": "previous-image"}
+    assert deployment.used == "app"
     assert not [call for call in deployment.calls if call.startswith(("stop", "rm old"))]
     assert "this fails" in deployment.done.stderr
     assert deployment.done.stderr.endswith(
         "nothing was deployed, and the instance that ran goes on. The reason stands above.\n"
     )
+
+
+def test_a_proxy_with_other_files_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path, mounted="as it was when the proxy was started")
+    assert deployment.done.returncode == 1
+    assert "docker compose up -d --no-deps --force-recreate proxy" in deployment.done.stderr
+    assert (deployment.containers, deployment.images) == (["old"], {"previous": "previous-image"})
+
+
+def test_a_deployment_says_that_settings_of_the_proxy_wait(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path, proxy_hash="another-hash")
+    assert deployment.done.returncode == 0
+    assert deployment.done.stdout.endswith("docker compose up -d --no-deps proxy\n")
 
 
 def test_the_way_back_builds_nothing_and_migrates_nothing(tmp_path: Path) -> None:
@@ -174,6 +233,7 @@ def test_the_proxy_waits_as_long_as_the_service_may_take(
         env={"PATH": f"{tmp_path}:{os.defpath}", **environment},
         check=True,
     )
+    assert (folder / "instances").read_text() == "server app:8000 resolve;\n"
     written = (folder / "proxy.conf").read_text()
     assert f"proxy_read_timeout {waited};" in written
     assert f"proxy_send_timeout {waited};" in written

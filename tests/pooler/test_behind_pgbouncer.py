@@ -65,11 +65,11 @@ def version() -> tuple[int, ...]:
 
 @contextmanager
 def pgbouncer(server_url: str, **overrides: str) -> Generator[str]:
-    """Run PgBouncer with ``ops/pgbouncer.ini`` in front of a server, and yield the URL of the same database."""
+    """Run PgBouncer with ``ops/pooler/pgbouncer.ini`` in front of a server, and yield the URL of the same database."""
     server = conninfo_to_dict(server_url)
     port = free_port()
     config = ConfigParser(comment_prefixes=(";",), interpolation=None)
-    config.read(ROOT / "ops" / "pgbouncer.ini")
+    config.read(ROOT / "ops/pooler/pgbouncer.ini")
     config["databases"] = {"*": f"host={server['host']} port={server['port']}"}
     with open_folder() as folder:
         overrides = {
@@ -116,19 +116,30 @@ def wait_until_connectable(url: str, process: subprocess.Popen[bytes]) -> None:
             return
 
 
-@pytest.fixture(scope="module")
-def limited_url(cluster: EmbeddedPostgres) -> str:
-    """A migrated database with the time limits that docs/operations.md recommends for its account."""
+TIGHT = {"statement_timeout": "1s", "lock_timeout": "300ms", "idle_in_transaction_session_timeout": "1s"}
+"""Limits that all work on many resources exceeds."""
+
+
+def limited_database(cluster: EmbeddedPostgres, limits: dict[str, str]) -> str:
+    """A new database with time limits of its account, before anything is in it."""
     url = cluster.create_database(f"pooled_{uuid4().hex[:8]}")
-    migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        signing_keys.ensure_signing_key(connection)
-        for name, value in LIMITS.items():
+        for name, value in limits.items():
             connection.execute(
                 sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {} SET {} = {}").format(
                     sql.Identifier(connection.info.dbname), sql.Identifier(name), value
                 )
             )
+    return url
+
+
+@pytest.fixture(scope="module")
+def limited_url(cluster: EmbeddedPostgres) -> str:
+    """A database with the time limits that docs/operations.md recommends for its account, which is then migrated."""
+    url = limited_database(cluster, LIMITS)
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        signing_keys.ensure_signing_key(connection)
     return url
 
 
@@ -229,6 +240,55 @@ def test_seed_export_and_import_work_behind_pgbouncer(pooled_settings: Settings,
     assert same
 
 
+def at(settings: Settings, url: str) -> Settings:
+    """The settings for another database of the same server, by the same pooler."""
+    name = conninfo_to_dict(url)["dbname"]
+    return replace(settings, database_url=f"{str(settings.database_url).rpartition(' dbname=')[0]} dbname={name}")
+
+
+def test_commands_on_many_resources_do_not_end_at_the_limits_of_the_account(
+    cluster: EmbeddedPostgres, pooled_settings: Settings, project: str
+) -> None:
+    settings = at(pooled_settings, limited_database(cluster, TIGHT))
+    for arguments in (
+        ("db", "upgrade"),
+        ("seed", "--project", project, "--count", "30000"),
+        ("db", "check"),
+        ("db", "check", "--repair"),
+    ):
+        done = command(settings, *arguments)
+        assert done.exit_code == 0, (arguments, done.output)
+    environment = os.environ | {"DATABASE_URL": str(settings.database_url), "DATABASE_POOLER": "transaction"}
+    export = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "export", "--project", project],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert export.stdout is not None
+    first = export.stdout.readline()
+    time.sleep(3)  # longer than the limit, with a transaction open
+    rest = export.stdout.read()  # communicate() would lose what readline() has read ahead
+    _, said = export.communicate()
+    assert export.returncode == 0, said.decode()
+    assert (first + rest).count(b"\n") == 30_000
+
+
+def test_a_migration_and_a_wait_for_one_do_not_end_at_the_limits_of_the_account(
+    cluster: EmbeddedPostgres, pooled_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = at(pooled_settings, limited_database(cluster, TIGHT))
+    (tmp_path / "0001.slow.sql").write_text("SELECT pg_sleep(2);\nSELECT pg_sleep(2);\n")
+    monkeypatch.setattr(migrate, "FOLDER", tmp_path)
+    migrate.migration_ids.cache_clear()
+    try:
+        applied = send_concurrently(2, lambda _: migrate.upgrade(str(settings.database_url)))
+    finally:
+        migrate.migration_ids.cache_clear()
+    assert sorted(applied) == [[], ["0001.slow"]]
+
+
 def test_client_and_key_commands_work_behind_pgbouncer(pooled_settings: Settings, pooled: Flask) -> None:
     for _ in range(7):
         assert command(pooled_settings, "client", "create", "--name", "x", "--scope", "view_test:p").exit_code == 0
@@ -241,8 +301,7 @@ def test_a_second_upgrade_behind_pgbouncer_applies_nothing(
     cluster: EmbeddedPostgres, pooled_settings: Settings
 ) -> None:
     empty = cluster.create_database(f"empty_{uuid4().hex[:8]}")
-    url = str(pooled_settings.database_url).rpartition(" dbname=")[0] + f" dbname={conninfo_to_dict(empty)['dbname']}"
-    settings = replace(pooled_settings, database_url=url)
+    settings = at(pooled_settings, empty)
     # An upgrade needs two sessions: one holds the advisory lock, the other applies migrations.
     results = [command(settings, "db", "upgrade") for _ in range(2)]
     assert [result.exit_code for result in results] == [0, 0]
@@ -295,14 +354,14 @@ def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path
 
 
 FEATURES = (
-    "create_or_update",
-    "get",
-    "list",
-    "overwrite",
+    "create_or_overwrite",
+    "preconditions",
     "races",
+    "reads",
+    "search",
     "sorted_list",
     "staged",
-    "update",
+    "values",
 )
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -18,7 +19,7 @@ from psycopg.errors import DiskFull, ReadOnlySqlTransaction
 from werkzeug.test import TestResponse
 
 from app.config import Settings
-from app.database import failures, migrate
+from app.database import admission, failures, migrate
 from app.database.migrate import migration_ids
 from app.database.readiness import ANSWERED_WITHIN_S
 from app.identity import signing_keys
@@ -119,6 +120,27 @@ def test_readiness_is_200_while_only_some_projects_wait(settings: Settings) -> N
             stop.set()
             for thread in busy:
                 thread.join()
+
+
+def test_readiness_does_not_wait_behind_requests_for_tokens(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They use the database for no project."""
+    monkeypatch.setattr(admission, "QUEUE_LENGTH", 1)
+    with open_app(replace(settings, pool_size=2)) as app:
+        database = app.extensions["database"]
+
+        def ask_for_a_token() -> None:
+            with database.connection():
+                pass
+
+        with database.connection():
+            waiting = Thread(target=ask_for_a_token)
+            waiting.start()
+            wait_until(lambda: database._admission.stats()["requests_waiting"] == 1)
+            answer, _ = ready(app)
+        waiting.join()
+    assert answer.status_code == 200, answer.get_json()
 
 
 def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
