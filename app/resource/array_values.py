@@ -68,7 +68,9 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
     for part in _parts(distinct):
         distinct[part] = sorted(distinct[part])
     if len(distinct) > _PART:
+        time.sleep(0)
         distinct.sort()  # merges the parts
+        time.sleep(0)
     return distinct
 
 

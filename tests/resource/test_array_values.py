@@ -41,7 +41,7 @@ def test_a_large_array_is_made_in_parts_between_which_others_run(monkeypatch: py
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
     few, many = list(range(100)), list(range(30_000))
-    for items, count in ((few, 0), (many, 6)):  # three between four parts, for sorting and for writing
+    for items, count in ((few, 0), (many, 8)):  # between four parts that are sorted, merged, and written
         pauses.clear()
         items.reverse()
         columns = array_columns(ObjectType.of({"arrayOfIntExample": items}))
