@@ -4,7 +4,8 @@ The worker makes the values from what it has checked, which takes some microseco
 document apart.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, LiteralString
 
 from app.query.fields import OBJECT_TYPE, Stage, ValueArray
@@ -49,18 +50,27 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
 """The columns of each field of ObjectType."""
 
 
-# Each writer gets at least one value. Of a large array it makes part by part, as it may run in a thread beside other
-# requests: a single call of Python's library for all values would stop them for a tenth of a second.
+# Each writer gets at least one value. Of a large array it makes part by part, and lets other requests go on between two
+# parts: a single call of Python's library for all values would stop them for a tenth of a second.
 
 _PART = 8_192
 
 
+def _parts(values: Sequence[Any]) -> Iterator[slice]:
+    for begin in range(0, len(values), _PART):
+        if begin:
+            time.sleep(0)  # gevent runs other greenlets
+        yield slice(begin, begin + _PART)
+
+
 def _distinct(values: Sequence[Any]) -> list[Any]:
     distinct = list(set(values))
-    for begin in range(0, len(distinct), _PART):
-        distinct[begin : begin + _PART] = sorted(distinct[begin : begin + _PART])
+    for part in _parts(distinct):
+        distinct[part] = sorted(distinct[part])
     if len(distinct) > _PART:
+        time.sleep(0)
         distinct.sort()  # merges the parts
+        time.sleep(0)
     return distinct
 
 
@@ -71,8 +81,7 @@ def _integers(values: Sequence[int | float]) -> str:
 
 def _numbers(values: Sequence[int | float]) -> str:
     distinct = _distinct(values)
-    parts = [repr(distinct[begin : begin + _PART])[1:-1] for begin in range(0, len(distinct), _PART)]
-    return f"{{{', '.join(parts)}}}"
+    return f"{{{', '.join([repr(distinct[part])[1:-1] for part in _parts(distinct)])}}}"
 
 
 def _texts(values: Sequence[str]) -> str:

@@ -4,6 +4,7 @@
 """
 
 import random
+import time
 from typing import Any
 from uuid import uuid4
 
@@ -34,6 +35,20 @@ AT = "2030-01-01T00:00:00.000Z"
 
 integers, numbers = st.sampled_from([*INTEGERS, -0.0]), st.sampled_from([*NUMBERS, -0.0])
 anything = object_types({INT64: integers, INT32: integers, NUMBER: numbers, DOUBLE: numbers, TEXT: texts}, at_most=3)
+
+
+def test_a_large_array_is_made_in_parts_between_which_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    few, many = list(range(100)), list(range(30_000))
+    for items, count in ((few, 0), (many, 8)):  # between four parts that are sorted, merged, and written
+        pauses.clear()
+        items.reverse()
+        columns = array_columns(ObjectType.of({"arrayOfIntExample": items}))
+        assert f"{{{', '.join(map(str, sorted(items)))}}}" in columns.values()
+        assert pauses == [0] * count
+    texts_of = array_columns(ObjectType.of({"arrayOfStringExample": [f"{item:05}" for item in many]})).values()
+    assert '{"' + '","'.join(f"{item:05}" for item in sorted(many)) + '"}' in texts_of
 
 
 def made(object_type: dict[str, Any], staged: dict[str, Any] | None = None, key: str | None = None) -> ResourceRow:
