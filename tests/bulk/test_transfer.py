@@ -165,6 +165,7 @@ def test_the_youngest_resource_without_a_key_is_so_in_a_copy_too(run: Any, api: 
 
 def test_the_mark_of_an_export_of_0_2_0_is_ignored(run: Any, api: Api) -> None:
     lines = [f'{{"unnamed": true, "key": "key-{number}", "objectTypeProperty": {{}}}}' for number in range(2)]
+    lines.append('{"exportedResources": 2}')
     result = run("import", "--project", api.project, stdin="\n".join(lines))
     assert result.stderr.splitlines() == ["2 lines: 2 imported, 0 already there, 0 refused."]
     assert "unnamed" not in export(run, api.project)

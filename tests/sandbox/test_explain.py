@@ -28,7 +28,7 @@ def where(text: str) -> str:
     ("condition", "indexes"),
     [
         ("version > 3", ["resource_version"]),
-        ('key = "a" and version = 1', ["resource_key_unique", "resource_version"]),
+        ('key = "a" and version = 1', ["resource_key", "resource_version"]),
         ('id = "x" or createdAt < "2030-01-01"', ["resource_pkey", "resource_created_at"]),
         ('arrayOfStringExample contains any ("a")', ["resource_object"]),
         ("arrayOfIntExample > 3", [None]),
@@ -69,7 +69,7 @@ def test_the_tree_is_what_was_parsed(throwaway: Project) -> None:
 
 def test_a_search_is_explained_too(throwaway: Project) -> None:
     found = explained(throwaway, "searchResources", "text.en=dog&staged=true&filter=" + quote('key:"a"'))
-    assert [each["index"] for each in found["conditions"]] == ["resource_staged_words", "resource_key_unique"]
+    assert [each["index"] for each in found["conditions"]] == ["resource_staged_words", "resource_key"]
 
 
 @pytest.mark.parametrize(

@@ -398,7 +398,7 @@ class _Walk:
         with self.step("bulk.tidy"):
             bulk_store.tidy(self.connection)
         with self.step("bulk.export"):
-            assert list(bulk_store.export(self.connection, "bulk")) == [copied, inserted]
+            assert list(bulk_store.export(self.connection, "bulk", limited=False)) == [copied, inserted]
 
     # Operation
 
