@@ -1,6 +1,6 @@
 """The WSGI application: here the parts of the service are made and joined, and nowhere else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.extensions import extension_of, settled
 from app.http import request_log
-from app.http.cors import install_cors
+from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
 from app.http.hangups import client_is_gone
 from app.http.hosts import HostCheck
@@ -102,12 +102,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
         request_log.finish,  # counts and logs the answer, also one that a hook or an error made
+        *cors_hooks(app, settings),  # lets pages of other origins read it, whoever made it
     )
-    install_cors(app, settings)  # before the hooks below, of which Flask calls the last one first after a view
-    for hook in before_the_view:
-        app.before_request(_with_request(hook))
-    for hook in reversed(after_the_view):  # Flask calls the last one first
-        app.after_request(_with_request(hook))
+    _install(app, before_the_view, after_the_view)
 
     request_log.announce_labels(extension)
     install_routes(app, settings)
@@ -142,10 +139,26 @@ _Hook = Callable[[Request], Any]
 _AfterHook = Callable[[Request, Response], Response]
 
 
-def _with_request(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook of ours as one of Flask's, which is called without the request."""
+def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Sequence[_AfterHook]) -> None:
+    """Have Flask call the hooks with the request, in this order, by two functions: each that it calls takes time."""
     proxy: Any = request
-    return lambda *answer: hook(proxy._get_current_object(), *answer)
+
+    def before() -> Any:
+        current = proxy._get_current_object()
+        for hook in before_the_view:
+            answer = hook(current)
+            if answer is not None:
+                return answer
+        return None
+
+    def after(answer: Response) -> Response:
+        current = proxy._get_current_object()
+        for hook in after_the_view:
+            answer = hook(current, answer)
+        return answer
+
+    app.before_request(before)
+    app.after_request(after)
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:
