@@ -22,7 +22,6 @@ from sample_resource_client.models import (
     DoSomeThingAction,
     Error,
     FlatResourcePage,
-    ListResourcesSortedExpandItem,
     ListResourcesSortedVarName,
     ObjectType,
     ProjectionPage,
@@ -97,7 +96,7 @@ def read_lists(client: AuthenticatedClient, pet: Resource) -> None:
         where=["arrayOfStringExample contains any :words", "key = :key"],
         var_name=ListResourcesSortedVarName.from_dict({"var.words": ["dog", "cat"], "var.key": ["python-pet"]}),
         sort=["createdAt desc", "id"],
-        expand=[ListResourcesSortedExpandItem.CREATEDBY],
+        expand=["createdBy"],
         with_total=True,
     )
     found = of(ResourcePage, page)
