@@ -304,7 +304,7 @@ equal(await page.locator("mark").innerText(), ">");
 equal(await expression.getAttribute("aria-invalid"), "true");
 await checkAccessibility(page, "playground, fault");
 await expression.fill('key = "walk" and version >= 1');
-await page.getByText("index resource_key_unique").waitFor();
+await page.getByText("index resource_key").waitFor();
 await page.getByText("index resource_version").waitFor();
 await page.getByRole("button", { name: "Run it" }).click();
 await page.getByRole("heading", { name: "1 found" }).waitFor();
