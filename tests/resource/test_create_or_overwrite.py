@@ -56,7 +56,7 @@ def test_a_write_without_a_name_is_overtaken_by_what_it_has_waited_for(
     for number, overtake in enumerate(("DELETE FROM resource", "UPDATE resource SET key = 'a-key', version = 2")):
         made = api.create({})
         target, parameters = YoungestWithoutKey(), {"project_key": api.project, "id": made["id"]}
-        with psycopg.connect(database_url) as other, ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1) as thread, psycopg.connect(database_url) as other:
             statement = f"{overtake} WHERE project_key = %(project_key)s AND id = %(id)s"
             other.execute(statement.encode(), parameters)
             waits = thread.submit(lock, connection, api.project, target)
