@@ -299,7 +299,7 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
     needed = " or ".join(f"{scope}:{realm}" for scope in scopes)
     has = " ".join(sorted(granted))
-    has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has many others."
+    has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has others, too many to list."
     description = f"The access token needs {needed} for the project '{realm}'. {has if granted else 'It has none.'}"
     challenge = (
         f'Bearer realm="{realm}", error="insufficient_scope", '

@@ -1,6 +1,7 @@
 -- An order is one index, read forwards or backwards: absent values are above all others, and ties are in the order of ids in
 -- the same direction. So an update writes into five indexes less. On a large table build the two by hand beforehand, with
 -- CREATE INDEX CONCURRENTLY.
+-- Until processes of the release before end, their lists in the order of key, version and someProperty are slow.
 -- depends: 0007.created_as_only_once
 
 SET LOCAL lock_timeout = '2s';

@@ -165,9 +165,9 @@ class ImportProgress:
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""
     since_count: int = 0
-    """Lines after the last one that counts, or from the first one on."""
-    is_whole: bool = False
-    """Whether the last line was that of an export."""
+    """Lines since the last count, or since the beginning."""
+    ends_with_count: bool = False
+    """Whether the last line that was read is a count."""
 
 
 def import_lines(
@@ -199,14 +199,15 @@ def _import_step(
     refused: list[RefusedLine] = []
     wanted: dict[UUID, tuple[int, ResourceRow]] = {}
     read = present = 0
-    since_count, is_whole = before.since_count, before.is_whole
+    since_count, ends_with_count = before.since_count, before.ends_with_count
     for number, line in step:
         if not line.strip():
             continue
         counted = _count_of(line)
-        is_whole = counted is not None
+        ends_with_count = counted is not None
         if counted is not None:
             if counted != since_count:
+                read += 1
                 reason = f"The export had {counted} resources, and {since_count} lines came before this one."
                 refused.append(RefusedLine(number, reason))
             since_count = 0
@@ -241,7 +242,7 @@ def _import_step(
         refused=before.refused + len(refused),
         newly_refused=tuple(sorted(refused, key=lambda line: line.number)),
         since_count=since_count,
-        is_whole=is_whole,
+        ends_with_count=ends_with_count,
     )
 
 

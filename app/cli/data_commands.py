@@ -95,8 +95,12 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
                 click.echo(f"{progress.read} lines read", err=True)
         if progress.imported >= _TIDIED_FROM:
             bulk_store.tidy(connection)
-    if not progress.is_whole:
-        click.echo("No last line says how many lines there should be: an export that lacks it was cut short.", err=True)
+    if progress.read and not progress.ends_with_count:
+        click.echo(
+            "No last line says how many lines there should be. An export that lacks it was cut short, unless it is one"
+            " of 0.2.0 or earlier.",
+            err=True,
+        )
     click.echo(
         f"{progress.read} lines: {progress.imported} imported, {progress.present} already there,"
         f" {progress.refused} refused.",

@@ -65,7 +65,10 @@ class Readiness:
         self._lock = Lock()
 
     def health(self) -> Health:
-        """Whether this process can serve requests at the moment. Sets the metrics ``ready`` and ``warning`` too."""
+        """Whether this process can serve requests at the moment.
+
+        Sets the metrics ``ready`` and ``warning`` too, unless the process is stopping.
+        """
         if self.is_stopping():
             return Health({"stopping": "The service is stopping."})
         try:

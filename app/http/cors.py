@@ -13,7 +13,7 @@ from flask_cors import CORS
 from app.config import Settings
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
-"""Everything of the resource API, its errors too, and the token endpoint; nothing of the sandbox."""
+"""The resource API, with the errors of its endpoints, and the token endpoint; nothing of the sandbox."""
 
 _EXPOSED = ("ETag", "Location", "Retry-After", "X-Correlation-ID")
 

@@ -87,7 +87,7 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
     if token is None:
         raise errors.token_missing(realm, "This endpoint requires an access token.")
     if not hmac.compare_digest(token.encode(), expected.encode()):
-        raise errors.token_refused(realm, "it is another than the one that is set")
+        raise errors.token_refused(realm, "it is not the configured token")
 
 
 def _bearer_token(header: str) -> str | None:

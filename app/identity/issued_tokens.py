@@ -72,7 +72,7 @@ def issue_token(
 
 
 def revoke_token(connection: Connection, token_id: str, expires_at: float) -> None:
-    """Revoke a token by its ``jti``, and delete up to 1,000 revocations of tokens that have expired.
+    """Revoke a token by its ``jti``, and delete up to 1,000 revocations of tokens that expired an hour ago.
 
     :param expires_at: when the token expires, in seconds since the epoch.
     """

@@ -3,7 +3,8 @@
 Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
 of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
 known long before it signs. The snapshot has the revocations of the last two minutes. Older ones are looked up, by
-one statement for each token that the process sees for the first time, or again after :data:`LOOKED_UP_AGAIN_AFTER_S`.
+one statement for each token that the process sees for the first time, or for the first time in more than
+:data:`LOOKED_UP_AGAIN_AFTER_S`.
 So neither costs more if there are many revocations.
 
 If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
@@ -34,7 +35,7 @@ REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
 """Counted from before the statement was sent, and a little less than the 5 seconds that are promised."""
 LOOKED_UP_AGAIN_AFTER_S = RECENT_S - 60.0
-"""The minute is for revocations that are committed late, and for clocks of databases that differ."""
+"""A minute less than the snapshot covers, for revocations that are committed late, and for clocks that differ."""
 _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
 """A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""

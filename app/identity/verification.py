@@ -84,7 +84,7 @@ class TrustedIssuer(Protocol):
         ...
 
     def known_key(self, kid: str | None) -> Key | None:
-        """The public key with this id, if the process has it already; else None.
+        """The public key with this id among the current ones, which are renewed if they are old; else None.
 
         :raises ApiError: 503 if the keys are not available.
         """
@@ -232,7 +232,7 @@ class TokenVerifier:
         :raises InvalidToken: if no issuer has it.
         :raises ApiError: 503 if the keys are not available.
         """
-        # First what the process knows, so that a key of one issuer is not searched for at another.
+        # First the current keys of all, so that a key of one issuer is not searched for at another.
         for issuer in self._issuers:
             key = issuer.known_key(kid)
             if key is not None:

@@ -79,14 +79,13 @@ def read_contained_object(text: str) -> str:
         raise ValidationError(f"A JSON object is expected. {error}") from None
     if not isinstance(value, dict):
         raise ValidationError("A JSON object is expected.")
-    members = cast("dict[str, Any]", value)
-    if members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict):
-        members = members[WRAPPER]
     try:
-        return encode(as_stored(members))
+        members: dict[str, Any] = as_stored(value)
     except ValidationError as error:
         refused = [message.reason for _, message in messages_with_paths(error.messages)]
         raise ValidationError("; ".join(refused)) from None
+    is_wrapped = members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict)
+    return encode(members[WRAPPER] if is_wrapped else members)
 
 
 # Lists

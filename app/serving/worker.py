@@ -267,7 +267,7 @@ class BoundedRequest(Request):
 
 
 class RecordedRequest(BoundedRequest):
-    """It with its headers as they were sent: gunicorn itself keeps their names in capital letters.
+    """A :class:`BoundedRequest` that keeps its header lines as they were sent; gunicorn keeps names in capital letters.
 
     Only for an extension that notes connections.
     """

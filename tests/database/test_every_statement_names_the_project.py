@@ -64,12 +64,7 @@ def test_every_statement_names_the_project(walked: Walked) -> None:
     for statement in walked.statements:
         text = statement.text
         tables = [table for table in TABLE.findall(text) if table in PROJECT_TABLES]
-        if (
-            text in (OF_NO_PROJECT, SNAPSHOT, NO_LIMITS)
-            or LOADED.match(text)
-            or LOCKED.fullmatch(text)
-            or TIDIED.match(text)
-        ):
+        if text in OF_NO_TABLE or LOADED.match(text) or LOCKED.fullmatch(text) or TIDIED.match(text):
             continue
         if not tables:
             assert TABLE.search(text), f"a statement on no table that is known here: {text}"

@@ -223,3 +223,9 @@ def test_no_other_answer_of_the_service_has_it(api: Api, sandbox: Service) -> No
     assert elsewhere.text == api.get("//elsewhere/resource", headers=headers).text
     assert "clause" not in elsewhere.text
     assert "clause" not in api.get("?limt=1").text
+
+
+def test_a_clause_leaves_the_description_of_an_error_as_it_is() -> None:
+    error = with_clauses(errors.token_refused("p", "it has expired"), None)
+    assert error.faults[0].extra["clause"] == "A-3"
+    assert error.payload()["error_description"] == "The access token is not valid: it has expired."

@@ -68,8 +68,8 @@ class _Served(IntEnum):
 
     NOT = 0
     RANGE = 1
-    """It has the resources side by side that the condition holds for, and these may be most of a project. A read stops
-    when it has as many as it counts; but if there is another condition, none of them may fulfil that one."""
+    """What matches is one stretch of the index, possibly most of a project. Alone that is cheap, since the read stops
+    at its limit. Beside another condition the whole stretch may be read in vain."""
     VALUES = 2
     """It finds the resources that have given values."""
 

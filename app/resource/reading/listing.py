@@ -91,7 +91,7 @@ def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
 
 
 BY_ID = Term("r.id")
-"""The order without ``sort``, and the last term of every order."""
+"""The order without ``sort``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def _raise_if_too_many(search: Search) -> None:
         raise ValidationError(
             f"filter, filter.query and filter.facets have {in_all} values and ranges together, {TERMS_AT_MOST} are"
             " accepted.",
-            "filter",
+            "filter" if search.filters else "filter.query" if search.query_filters else "filter.facets",
         )
     facets, terms = len(search.facets), _terms_of((*search.query_filters, *search.facet_filters))
     if facets * terms > REPEATED_TERMS_AT_MOST:

@@ -37,8 +37,8 @@ _WHICH: dict[type[Target], LiteralString] = {
     ByKey: "r.key = %(key)s",
     YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The resource that a target means. The last one names the whole order of the index of keys, since PostgreSQL does not
-conclude that all keys are equal if they are NULL."""
+"""The resource that a target means. ``r.key DESC`` looks idle beside ``r.key IS NULL``; without it PostgreSQL does not
+see that the index of keys has this order."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""

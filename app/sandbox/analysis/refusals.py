@@ -167,4 +167,5 @@ def with_clauses(error: ApiError, operation: str | None) -> ApiError:
         ],
         error.headers,
         error.status,
+        error.description,
     )
