@@ -63,7 +63,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
 def export(settings: Settings, project_key: str, output: TextIO) -> None:
     """Write the project's resources as lines of JSON, ordered by id, in the state of one moment.
 
-    The last line counts the others: import refuses it if some are missing.
+    The last line counts the others: import refuses it if some are missing before it, and says if there is none.
     """
     with open_connection(settings, limited=False) as connection:
         count = 0

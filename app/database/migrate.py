@@ -14,7 +14,7 @@ from typing import LiteralString
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import LockNotAvailable, UndefinedTable
+from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
 
 from app.database.connection import NO_LIMITS, Connection
 
@@ -35,6 +35,10 @@ LOCK_ATTEMPTS = 30
 
 _PAUSE_S = 2.0
 """Between two attempts, so that the requests that waited behind the migration are answered."""
+
+_INVALID_INDEXES: LiteralString = """
+SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname"""
 
 _LOCK_ID = 0x5265736F75726365
 """"Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
@@ -141,8 +145,22 @@ def _apply(url: str, missing: list[str]) -> None:
     # Without prepared statements, which a pooler may not support.
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
         connection.execute(_CREATE_TABLE)
+        _raise_if_index_invalid(connection)
         for name in missing:
             _apply_one(connection, name)
+
+
+def _raise_if_index_invalid(connection: Connection) -> None:
+    """Refuse to migrate beside an index that was built by hand and not to its end: CREATE ... IF NOT EXISTS takes it.
+
+    :raises MigrationFailed: if there is one.
+    """
+    invalid = [name for (name,) in connection.execute(_INVALID_INDEXES)]
+    if invalid:
+        raise MigrationFailed(
+            f"The index {invalid[0]} is invalid: CREATE INDEX CONCURRENTLY has failed, or is still under way. Nothing"
+            f" is applied. Wait for it, or 'DROP INDEX {invalid[0]}' and build it again."
+        )
 
 
 def _apply_one(connection: Connection, name: str) -> None:
@@ -160,7 +178,7 @@ def _apply_one(connection: Connection, name: str) -> None:
                     connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})
             return
-        except LockNotAvailable:
+        except (LockNotAvailable, DeadlockDetected):  # a deadlock is with writers, whose locks it needs
             _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
             if attempt == LOCK_ATTEMPTS:
                 raise MigrationFailed(

@@ -130,6 +130,43 @@ def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
     assert pauses == 3
 
 
+def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
+    cluster: EmbeddedPostgres, project: str, folder: Path
+) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    (folder / "9999.by_hand.sql").write_text("CREATE INDEX IF NOT EXISTS by_hand ON resource (project_key);\n")
+    migrate.migration_ids.cache_clear()
+    concurrently = "CREATE INDEX CONCURRENTLY by_hand ON resource (project_key)"
+    with psycopg.connect(url, autocommit=True) as operator:
+        with psycopg.connect(url) as writer:
+            writer.execute("LOCK TABLE resource IN ROW EXCLUSIVE MODE")
+            operator.execute("SET lock_timeout = '50ms'")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                operator.execute(concurrently)
+        with pytest.raises(MigrationFailed, match="The index by_hand is invalid"):
+            migrate.upgrade(url)
+        operator.execute("DROP INDEX by_hand; SET lock_timeout = 0")
+        operator.execute(concurrently)
+    assert migrate.upgrade(url) == ["9999.by_hand"]
+
+
+def test_a_deadlock_with_a_writer_is_tried_again(
+    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = cluster.create_database(project)
+    migrate.upgrade(url)
+    raising = "DO $$ BEGIN RAISE EXCEPTION 'as PostgreSQL does' USING ERRCODE = 'deadlock_detected'; END $$;\n"
+    (folder / "9999.deadlock.sql").write_text(raising)
+    migrate.migration_ids.cache_clear()
+
+    def pause(_seconds: float) -> None:
+        (folder / "9999.deadlock.sql").write_text("SELECT 1;\n")
+
+    monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=pause))
+    assert migrate.upgrade(url) == ["9999.deadlock"]
+
+
 def test_a_migration_gives_up_when_it_never_gets_the_lock(
     cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

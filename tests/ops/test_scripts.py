@@ -233,7 +233,7 @@ def test_the_proxy_waits_as_long_as_the_service_may_take(
         env={"PATH": f"{tmp_path}:{os.defpath}", **environment},
         check=True,
     )
-    assert (folder / "instances").read_text() == "server app:8000 resolve;\n"
+    assert (folder / "instances").read_text() == "server app:8000 max_fails=0 resolve;\n"
     written = (folder / "proxy.conf").read_text()
     assert f"proxy_read_timeout {waited};" in written
     assert f"proxy_send_timeout {waited};" in written
