@@ -69,7 +69,7 @@ def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
     planted.wrap(
         errors,
         "insufficient_scope",
-        lambda method, realm, scopes: method(realm, [f"{each}:p" for each in scopes]),
+        lambda method, realm, scopes, granted: method(realm, [f"{each}:p" for each in scopes], granted),
     )
 
 
