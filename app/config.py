@@ -321,11 +321,9 @@ class Settings:
         return listed(self.trusted_hosts)
 
     @property
-    def allowed_origins(self) -> tuple[str, ...] | None:
-        """The origins in ``CORS_ORIGINS``; empty if they are all allowed, None if none is."""
-        if self.cors_origins == NO_ORIGIN:
-            return None
-        return () if self.cors_origins == ANY_ORIGIN else listed(self.cors_origins)
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins in ``CORS_ORIGINS``: ``*`` alone if all are allowed, nothing if none is."""
+        return () if self.cors_origins == NO_ORIGIN else listed(self.cors_origins)
 
     @property
     def outside_issuer(self) -> OutsideIssuerSettings | None:

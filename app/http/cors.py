@@ -11,6 +11,7 @@ from flask import Flask, Request, Response
 from flask_cors import CORS
 
 from app.config import Settings
+from app.setting_values import ANY_ORIGIN
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
 """The resource API, with the errors of its endpoints, and the token endpoint; nothing of the sandbox."""
@@ -27,15 +28,16 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Hook, ...]:
     The hook of flask-cors takes 40 µs, a tenth of a read, so it is called for browsers only, which send ``Origin``.
     """
     origins = settings.allowed_origins
-    if origins is None:
+    if not origins:
         return ()
+    any_will_do = origins == (ANY_ORIGIN,)
     # Patterns, since the extension takes a text with brackets, as those of IPv6 addresses, for a regular expression.
     patterns = [re.compile(re.escape(origin) + r"\Z") for origin in origins]
     CORS(
         app,
         resources=_PATHS,
-        origins=patterns or "*",
-        send_wildcard=not patterns,
+        origins=ANY_ORIGIN if any_will_do else patterns,
+        send_wildcard=any_will_do,
         always_send=False,
         expose_headers=_EXPOSED,
         max_age=600,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, LiteralString
 
 from app.query.fields import OBJECT_TYPE, Stage, ValueArray
-from app.resource.object_type import ObjectType
+from app.resource.object_type import PART, ObjectType
 
 
 def array_columns(object_type: ObjectType | None, stage: Stage = Stage.CURRENT) -> dict[LiteralString, str | None]:
@@ -53,21 +53,19 @@ ARRAYS: Mapping[LiteralString, tuple[ValueArray, ...]] = {
 # Each writer gets at least one value. Of a large array it makes part by part, and lets other requests go on between two
 # parts: a single call of Python's library for all values would stop them for a tenth of a second.
 
-_PART = 8_192
-
 
 def _parts(values: Sequence[Any]) -> Iterator[slice]:
-    for begin in range(0, len(values), _PART):
+    for begin in range(0, len(values), PART):
         if begin:
             time.sleep(0)  # gevent runs other greenlets
-        yield slice(begin, begin + _PART)
+        yield slice(begin, begin + PART)
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
     distinct = list(set(values))
     for part in _parts(distinct):
         distinct[part] = sorted(distinct[part])
-    if len(distinct) > _PART:
+    if len(distinct) > PART:
         time.sleep(0)
         distinct.sort()  # merges the parts
         time.sleep(0)
