@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from app.extension import Extension
 
 
-COMMANDS: Mapping[str, str] = {"report": "app.sandbox.commands"}
-"""Its commands, and the module of each."""
+COMMANDS: Mapping[str, str] = {"report": "app.sandbox.commands", "sandbox": "app.sandbox.kept"}
+"""Its commands, and the module of each. None takes the service's settings: they run beside an application's tests."""
 
 
 def local_tables() -> Sequence[str]:

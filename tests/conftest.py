@@ -18,13 +18,13 @@ import psycopg
 import pytest
 from flask import Flask
 from hypothesis import is_hypothesis_test
-from sample_resource_testkit.local_service import fast_place
 
 from app import create_app
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
+from app.sandbox.kept import fast_place
 from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api

@@ -51,6 +51,8 @@ class _LazyGroup(click.Group):
 @click.pass_context
 def main(context: click.Context) -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
+    if context.invoked_subcommand in extensions.COMMANDS:
+        return
     try:
         context.obj = extensions.settled(Settings.from_environment())
     except InvalidSetting as error:

@@ -16,20 +16,18 @@ export { withProject } from "./with-project.js";
 /** @typedef {import("./types.js").Report} Report */
 
 /**
- * A server whose sandbox is on: the one that `SAMPLE_RESOURCE_URL` names, with `SANDBOX_TOKEN` if it has a token; else the
- * installed command `sample-resource`; else the image, by `docker`. What is started is started once for all workers of a
- * test run, and stops with the process of the test runner, with its data removed.
+ * A server whose sandbox is on: the one that `SAMPLE_RESOURCE_URL` names, with `SANDBOX_TOKEN` if it has a token; else one
+ * that the installed command `sample-resource` starts, once for all workers of a test run. It stops with the process of the
+ * test runner, and its data are removed.
  * @param {object} [options]
- * @param {string} [options.image] by default `SAMPLE_RESOURCE_IMAGE`, else `sample-resource:all-in-one`
  * @param {string} [options.run] that projects count for; by default `SAMPLE_RESOURCE_RUN`, else one of this test run
  * @returns {Promise<SandboxServer>}
  * @throws {import("./server.js").SandboxError} if there is none
  */
-export async function startServer({ image, run = runName() } = {}) {
-  const { SAMPLE_RESOURCE_URL, SANDBOX_TOKEN = "", SAMPLE_RESOURCE_IMAGE } = process.env;
+export async function startServer({ run = runName() } = {}) {
+  const { SAMPLE_RESOURCE_URL, SANDBOX_TOKEN = "" } = process.env;
   if (SAMPLE_RESOURCE_URL) return new SandboxServer(SAMPLE_RESOURCE_URL, { token: SANDBOX_TOKEN, run });
-  const { url, token = "" } = await shared(image || SAMPLE_RESOURCE_IMAGE || "sample-resource:all-in-one");
-  return new SandboxServer(url, { token, run });
+  return new SandboxServer(await shared(), { run });
 }
 
 /**

@@ -1,27 +1,20 @@
 // One server for all processes of a test run, which ends with the run, however that ends.
 //
-// Test runners start workers: processes that come and go while the runner lives. So the run is the process of the runner,
-// and whoever needs the server first starts a keeper: a process that makes the folder of the run, starts the service, and
-// stops it when the process of the runner is gone. It looks for that itself, so it needs no signal and no hook of a runner.
+// Test runners start workers: processes that come and go while the runner lives. So the run is the process of the runner.
+// Whoever needs the server first starts `sample-resource sandbox`, which makes the folder of the run, and stops the service
+// when the process of the runner is gone.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 
 import { SandboxError } from "./server.js";
 
-const KEEPER = fileURLToPath(new URL("./keeper.js", import.meta.url));
-
-/** In the folder: `{"url": ..., "token": ...}` when the service is ready, `{"error": ...}` if it does not start. */
-export const STATE = "state.json";
-
-/** An image may have to be downloaded first. */
-const STARTED_WITHIN_MS = 600_000;
+const STARTED_WITHIN_MS = 400_000;
 
 /** The process of the test runner: the parent of a worker process, else this process, which all its threads share. */
 function runner() {
@@ -35,7 +28,7 @@ function runner() {
  * began at another time.
  * @param {number} pid
  */
-export function began(pid) {
+function began(pid) {
   if (existsSync("/proc/self/stat")) {
     try {
       const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -73,42 +66,77 @@ export function runName() {
 }
 
 /**
- * The server of this run; whoever asks first starts it.
- * @param {string} image that is started if the command is not installed
- * @returns {Promise<{ url: string, token?: string }>}
+ * The URL of the server of this run; whoever asks first starts it.
+ * @returns {Promise<string>}
  * @throws {SandboxError} if it does not start
  */
-export async function shared(image) {
-  const { pid, time, id } = identity();
+export async function shared() {
+  const { pid, id } = identity();
   const folder = join(tmpdir(), `sample-resource-testkit-js-${id}`);
-  // Several may come here; the keeper that makes the folder is the one, and the others end.
-  if (!existsSync(folder)) keep(folder, pid, time, image);
-  for (let waited = 0; !existsSync(join(folder, STATE)); waited += 20) {
-    if (waited > STARTED_WITHIN_MS) throw new SandboxError(`the server does not start: see ${folder}`);
+  const file = join(folder, "state.json");
+  // Several may start it; the one that makes the folder serves the run, and the others end.
+  if (!existsSync(folder)) await start(pid, folder);
+  for (let waited = 0; !existsSync(file); waited += 20) {
+    if (!existsSync(folder) || waited > STARTED_WITHIN_MS) {
+      throw new SandboxError(`the server of this run has ended, or takes too long to start: ${folder}`);
+    }
     await pause(20);
   }
   // The folder for temporary files is everybody's.
   if (lstatSync(folder).uid !== process.getuid?.()) throw new SandboxError(`${folder} belongs to another user`);
-  const state = JSON.parse(readFileSync(join(folder, STATE), "utf8"));
+  const state = JSON.parse(readFileSync(file, "utf8"));
   if (state.error) throw new SandboxError(state.error);
-  return state;
+  return state.url;
 }
 
 /**
+ * Start the service, and wait until its folder is there.
+ * @param {number} pid of the runner
  * @param {string} folder
- * @param {number} pid
- * @param {string} time
- * @param {string} image
+ * @returns {Promise<void>}
  */
-function keep(folder, pid, time, image) {
+function start(pid, folder) {
+  const command = found("sample-resource");
+  if (!command) {
+    throw new SandboxError(
+      "there is no server: install the command sample-resource (pip install 'sample-resource-testkit[server]'), or name a" +
+        " server in SAMPLE_RESOURCE_URL, such as a container with SANDBOX=on (its SANDBOX_TOKEN is read from the environment)",
+    );
+  }
   const env = { ...process.env };
-  // They are for the process of the tests: a debugger, hooks, coverage.
-  for (const name of ["NODE_OPTIONS", "NODE_V8_COVERAGE", "NODE_TEST_CONTEXT", "NODE_CHANNEL_FD"]) delete env[name];
-  const started = spawn(process.execPath, [KEEPER, folder, String(pid), time, image], {
-    detached: true,
-    env,
-    stdio: "ignore",
+  // It is for the process of the tests.
+  delete env.NODE_CHANNEL_FD;
+  const options = ["sandbox", "--until", String(pid), "--folder", folder];
+  const started = spawn(command, options, { detached: true, env, stdio: ["ignore", "ignore", "pipe"] });
+  let told = "";
+  started.stderr.setEncoding("utf8").on("data", (text) => (told += text));
+  return new Promise((resolve, reject) => {
+    const look = setInterval(() => existsSync(folder) && end(resolve), 20);
+    /** @param {() => void} how */
+    function end(how) {
+      clearInterval(look);
+      started.unref();
+      started.stderr.destroy();
+      how();
+    }
+    const fail = () => end(() => reject(new SandboxError(`${command} does not start: ${told}`)));
+    started.on("error", (error) => ((told = error.message), fail()));
+    started.on("close", () => existsSync(folder) || fail());
   });
-  started.on("error", () => {});
-  started.unref();
+}
+
+/**
+ * The path of a program; undefined if it is not installed.
+ * @param {string} name
+ */
+function found(name) {
+  const candidates = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder || ".", name));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }

@@ -92,22 +92,6 @@ def test_testcontainers_in_javascript(image: str, project_folder: Path) -> None:
     assert "# pass 1\n" in run(command, project_folder, TESTCONTAINERS_RYUK_DISABLED="true")
 
 
-def test_the_npm_package_starts_the_image_where_nothing_is_installed(image: str, project_folder: Path) -> None:
-    program = """
-        import { createProject } from "sample-resource-testkit";
-        const project = await createProject({ resources: 2 });
-        const headers = { Authorization: `Bearer ${project.token}` };
-        console.log((await (await fetch(`${project.url}/resource`, { headers })).json()).count);
-    """
-    (project_folder / "it.mjs").write_text(program)
-    folder = project_folder / "bin"
-    folder.mkdir()
-    (folder / "docker").symlink_to(shutil.which("docker") or "")
-    found = run([NODE, "it.mjs"], project_folder, PATH=str(folder), SAMPLE_RESOURCE_URL="", SAMPLE_RESOURCE_IMAGE=image)
-    assert found == "2\n"
-    wait_until(lambda: not docker("ps", "--quiet", "--filter", "label=sample-resource-testkit"), 120)
-
-
 @pytest.fixture
 def composed(image: str) -> Iterator[SandboxServer]:
     """What ``docker-compose.sandbox.yml`` starts."""

@@ -311,7 +311,7 @@ def test_without_a_server_it_says_what_to_install(examples: Path, tmp_path: Path
         check=False,
     )
     assert ran.returncode == 1
-    assert "SandboxError: there is no server: name one in SAMPLE_RESOURCE_URL, or install" in ran.stderr
+    assert "SandboxError: there is no server: install the command sample-resource" in ran.stderr
     assert "pip install 'sample-resource-testkit[server]'" in ran.stderr
 
 

@@ -33,7 +33,7 @@ FILE = re.compile(r"(?<![\w/.:@{}<>$~*-])([\w-]+\.(?:py|sql|lark|md|cfg|toml))(?
 MODULE = re.compile(r"(?<![\w/.])app(?:\.[a-z_]+)+")
 
 ELSEWHERE = {
-    *("tests/a.py", "tests/b.py", "tests/test_it.py", "keeper_without_service.py"),  # made up by tests
+    *("tests/a.py", "tests/b.py", "tests/test_it.py"),  # made up by tests
     *("mmap_dict.py", "multiprocess.py", "psycopg.sql", "boolean.py"),  # of libraries
     *(".github/workflows/client.yml", ".github/workflows/client-any.yml", "data.sql"),  # of users
     "app.migrations",  # the name that the wheel gives to migrations/

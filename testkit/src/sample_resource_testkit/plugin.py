@@ -5,7 +5,6 @@ asks for one of them. All projects of a session of pytest are one run, on which 
 """
 
 import argparse
-import contextlib
 import os
 import re
 import secrets
@@ -13,11 +12,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
-from sample_resource_testkit import keeper, local_service
+from sample_resource_testkit import local_service
 from sample_resource_testkit.gate import Gate, names_counted, percentage, report_file
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
@@ -31,7 +30,6 @@ TOKEN_VARIABLE = "SANDBOX_TOKEN"  # noqa: S105 -- the name of a variable
 """That server's SANDBOX_TOKEN, if it has one."""
 
 _FOLDER = pytest.StashKey[Path]()
-_LOCK = pytest.StashKey[IO[str]]()
 _WORKER_INPUT = "sample_resource_folder"
 _PROJECT = pytest.StashKey[SandboxProject]()
 _RUN = pytest.StashKey[str]()
@@ -125,9 +123,9 @@ class _Judge:
         if url:
             return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""))
         folder = self._config.stash.get(_FOLDER, None)
-        if folder is None or not (folder / keeper.STATE).exists():
+        if folder is None or not (folder / local_service.STATE).exists():
             return None
-        return SandboxServer(local_service.started(folder))
+        return SandboxServer(local_service.started(folder, os.getpid()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -145,31 +143,19 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist folder and name of the run, so that all workers use one server and one run."""
-    with contextlib.suppress(SandboxError):  # a test that asks for the server is told
-        node.workerinput[_WORKER_INPUT] = str(run_folder(node.config))
+    folder, pid = run_folder(node.config)
+    node.workerinput[_WORKER_INPUT] = (str(folder), pid)
     node.workerinput[_RUN_INPUT] = run_name(node.config)
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the lock, for which the keeper waits; without a keeper remove the folder."""
-    lock = config.stash.get(_LOCK, None)
-    if lock is None:
-        return
-    folder = config.stash[_FOLDER]
-    local_service.release(folder, lock)
-
-
-def run_folder(config: pytest.Config) -> Path:
-    """The folder of this run: made, and locked as long as this process lives, unless pytest-xdist named one.
-
-    :raises SandboxError: where the service cannot run.
-    """
+def run_folder(config: pytest.Config) -> tuple[Path, int]:
+    """The folder of this run, and the process that the service ends with: those of the controller of pytest-xdist."""
     given = getattr(config, "workerinput", {}).get(_WORKER_INPUT)
     if given is not None:
-        return Path(given)
+        return Path(given[0]), given[1]
     if _FOLDER not in config.stash:
-        config.stash[_FOLDER], config.stash[_LOCK] = local_service.make_folder()
-    return config.stash[_FOLDER]
+        config.stash[_FOLDER] = local_service.new_folder()
+    return config.stash[_FOLDER], os.getpid()
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +168,7 @@ def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
     if url:
         return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""), run)
     try:
-        return SandboxServer(local_service.started(run_folder(request.config)), run=run)
+        return SandboxServer(local_service.started(*run_folder(request.config)), run=run)
     except SandboxError as error:
         pytest.fail(str(error), pytrace=False)
 

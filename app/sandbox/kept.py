@@ -1,0 +1,175 @@
+"""The command ``sandbox``: a service for a run of tests, which ends with the process that runs them.
+
+The packages for pytest and for Node.js start it. It watches the process itself, so it needs no signal, and the service
+ends also after a ``kill -9``.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+_READY_WITHIN_S = 120.0
+_STOP_WITHIN_S = 30.0
+
+_TRIES = 3
+"""Another process may take the port that was free, before the service listens on it."""
+
+_PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SSL_CERT_FILE")
+"""Variables that the service gets, beside LC_... and those of coverage. The DATABASE_URL of an application's tests is
+none of them."""
+
+_MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
+
+
+@click.command()
+@click.option(
+    "--until",
+    "pid",
+    type=click.IntRange(1),
+    required=True,
+    metavar="PID",
+    help="The process that the service ends with.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FOLDER",
+    help="A folder that is not there yet: it gets state.json, and is removed at the end.",
+)
+def sandbox(pid: int, folder: Path) -> None:
+    """Run a service with SANDBOX=on until another process has ended.
+
+    The service has a free port of 127.0.0.1 and an empty PostgreSQL of its own, and no setting of this environment.
+    FOLDER/state.json has {"url": ...} when it is ready, or {"error": ...} if it does not start. If FOLDER is there
+    already, nothing is started: another command serves this run.
+    """
+    try:
+        ended = _ended(pid)
+    except OSError as error:
+        raise click.ClickException(f"process {pid} cannot be watched: {error.strerror}") from None
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return
+    # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
+    folder.chmod(0o711)
+    # The tests of an interrupted run still use the service in what they do at their end.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+    data = Path(tempfile.mkdtemp(prefix="sample-resource-sandbox-", dir=fast_place()))
+    data.chmod(0o711)
+    service: subprocess.Popen[bytes] | None = None
+    try:
+        service, state = _start(folder, data)
+        partial = folder / "state.json.part"
+        partial.write_text(json.dumps(state))
+        partial.rename(folder / "state.json")
+        select.select([ended], [], [])
+    finally:
+        if service is not None:
+            _stop(service)
+        for each in (data, folder):
+            shutil.rmtree(each, ignore_errors=True)
+
+
+COMMANDS = (sandbox,)
+
+
+def _end(*_: object) -> None:
+    sys.exit()
+
+
+def _ended(pid: int) -> int:
+    """A file descriptor that can be read as soon as a process has ended, even if nothing waits for it.
+
+    :raises OSError: if there is no such process.
+    """
+    if sys.platform == "linux":
+        return os.pidfd_open(pid)
+    queue = select.kqueue()
+    event = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD | select.KQ_EV_ONESHOT, select.KQ_NOTE_EXIT)
+    queue.control([event], 0)
+    return os.dup(queue.fileno())
+
+
+def _start(folder: Path, data: Path) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
+    """Start the service: the process, and what ``state.json`` says. Without a process it could not be started."""
+    log = folder / "service.log"
+    for _ in range(_TRIES):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with log.open("wb") as output:
+            service = subprocess.Popen(  # noqa: S603 -- this program, as its caller named it
+                [sys.argv[0], "serve"],
+                cwd=folder,
+                env=_environment(data, port),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        if _is_ready(service, port):
+            return service, {"url": f"http://127.0.0.1:{port}"}
+        _stop(service)
+    return None, {"error": f"sample-resource does not start:\n{log.read_text(errors='replace')[-4000:]}"}
+
+
+def _environment(data: Path, port: int) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _PASSED_ON or name.startswith(("LC_", "COV_", "COVERAGE_"))
+    }
+    settings = {"SANDBOX": "on", "BIND": "127.0.0.1", "PORT": str(port), "WORKERS": "1", "DATA_DIR": str(data / "data")}
+    return {**kept, **settings}
+
+
+def _is_ready(service: subprocess.Popen[bytes], port: int) -> bool:
+    """Wait until the service answers; False if it ends, or takes too long."""
+    deadline = time.monotonic() + _READY_WITHIN_S
+    while service.poll() is None and time.monotonic() < deadline:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/health/ready")
+            if connection.getresponse().status == 200:
+                return True
+        time.sleep(0.01)
+    return False
+
+
+def _stop(service: subprocess.Popen[bytes]) -> None:
+    """Stop the service, and wait for its end."""
+    if service.poll() is None:
+        service.send_signal(signal.SIGTERM)
+    try:
+        service.wait(_STOP_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        service.kill()
+        service.wait()
+
+
+def fast_place(room_gib: int = 2) -> str | None:
+    """The folder of Linux that lies in memory, if there is room; else None, which is the folder for temporary files.
+
+    A new database is made of a thousand files, each of which PostgreSQL waits for until it is on the disk.
+
+    :param room_gib: the room; a database of tests needs some hundred MiB, and containers often have 64 MiB there.
+    """
+    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
+        return None
+    return _MEMORY if shutil.disk_usage(_MEMORY).free >= room_gib << 30 else None

@@ -1,7 +1,0 @@
-export type Running = {
-    state: {
-        url: string;
-        token?: string;
-    };
-    stop: () => Promise<void>;
-};

@@ -1,0 +1,59 @@
+"""``sample-resource sandbox``: a service that ends with another process."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import wait_until
+
+COMMAND = Path(sys.executable).with_name("sample-resource")
+
+
+def started(folder: Path, pid: int, **variables: str) -> subprocess.Popen[bytes]:
+    command = [str(COMMAND), "sandbox", "--until", str(pid), "--folder", str(folder)]
+    return subprocess.Popen(command, env={**os.environ, **variables}, stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def tests_of_a_client() -> subprocess.Popen[bytes]:
+    """A process that ends when its input does."""
+    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+
+
+def test_it_serves_a_sandbox_until_the_process_has_ended(
+    tests_of_a_client: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    folder, pid = tmp_path / "run", tests_of_a_client.pid
+    # What an application's tests have in their environment is not for this service.
+    service = started(folder, pid, DATABASE_URL="mysql://application", PORT="none", SANDBOX_TOKEN="short")
+    wait_until((folder / "state.json").exists, 120)
+    state = json.loads((folder / "state.json").read_text())
+    with urllib.request.urlopen(f"{state['url']}/sandbox/projects") as answer:
+        assert json.load(answer)["results"] == []
+    second = started(folder, pid)
+    assert second.wait() == 0  # the run has one
+    assert folder.exists()
+    assert service.poll() is None
+    tests_of_a_client.kill()  # and it is not waited for until the service has ended
+    assert service.wait() == 0
+    assert not folder.exists()
+    tests_of_a_client.wait()
+    for each in (service, second, tests_of_a_client):
+        for stream in filter(None, (each.stdin, each.stderr)):
+            stream.close()
+
+
+def test_a_process_that_is_not_there_is_told(tests_of_a_client: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    tests_of_a_client.communicate()
+    service = started(tmp_path / "run", tests_of_a_client.pid)
+    _, told = service.communicate()
+    assert (service.returncode, told) == (
+        1,
+        f"Error: process {tests_of_a_client.pid} cannot be watched: No such process\n".encode(),
+    )
+    assert not (tmp_path / "run").exists()
