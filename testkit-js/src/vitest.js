@@ -19,7 +19,8 @@ export function projectFixture(options) {
     const project = await createProject(options);
     await use(project);
     const error = task.result?.errors?.[0];
-    if (error) error.message += `\n\n${await project.told().catch(String)}`;
-    await project.remove();
+    if (!error) return await project.remove();
+    error.message += `\n\n${await project.told().catch(String)}`;
+    await project.remove().catch(() => {}); // the test's own error is the one to read
   };
 }

@@ -30,10 +30,11 @@ export function withProject(...given) {
     try {
       await test(project, ...rest);
     } catch (error) {
-      throw await withRequests(error, project);
-    } finally {
-      await project.remove();
+      const told = await withRequests(error, project);
+      await project.remove().catch(() => {}); // the test's own error is the one to read
+      throw told;
     }
+    await project.remove();
   };
 }
 

@@ -132,6 +132,18 @@ test("a failure says what the client sent, also if it is no error", async () => 
   await assert.rejects(failing("text"), (error) => /^text\n\nrequests to/.test(error.message) && error.cause === "text");
 });
 
+test("a project that cannot be removed does not replace what a test threw", async () => {
+  const failing = withProject(async (project) => {
+    project.remove = () => Promise.reject(new Error("the server has gone"));
+    throw new Error("expected");
+  });
+  await assert.rejects(failing(), /^Error: expected\n/);
+  const broken = withProject(async (project) => {
+    project.remove = () => Promise.reject(new Error("the server has gone"));
+  });
+  await assert.rejects(broken(), /the server has gone/);
+});
+
 test("the fixture of vitest does the same", async () => {
   const task = { result: { errors: [] } };
   let used;
