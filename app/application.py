@@ -13,7 +13,7 @@ from app.database.connection import check_conninfo
 from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
-from app.extensions import extension_of, settled
+from app.extension import package_of, settled
 from app.http import request_log
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
@@ -22,6 +22,7 @@ from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
+from app.resource.world import ONE_WORLD
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
 
@@ -65,9 +66,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
     read_url = settings.database_read_url
     replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
-    extension = extension_of(settings, database)
+    package = package_of(settings)
+    extension = package.extension(settings, database)
     database.around_writes = extension.writing
-    worlds = extension.worlds
+    worlds = extension.worlds or ONE_WORLD
     authorization_server = AuthorizationServer(settings, database, worlds)
     app.extensions |= {
         "database": database,
@@ -75,6 +77,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         "readiness": Readiness(
             database,
             {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},
+            package.migrations,
         ),
         "authorization_server": authorization_server,
         "worlds": worlds,

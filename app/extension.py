@@ -1,18 +1,32 @@
 """What may be added to the service from outside of it: the one seam. Each member adds nothing unless it is overridden.
 
-``app/extensions.py`` knows which extension there is. Everything below :mod:`app.application` knows this class alone.
+The service has one extension, the sandbox, in a distribution of its own. It is found by the entry point
+``sample_resource.extension``, which names a subclass of :class:`ExtensionPackage`. Nothing else here knows of it.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from flask import Flask, Request, Response
+from app.config import InvalidSetting, Settings
 
-from app.database.admission import Lane
-from app.database.connection import Connection
-from app.resource.world import ONE_WORLD, Worlds
+if TYPE_CHECKING:  # the process that supervises the service imports this module, and stays small
+    from flask import Flask, Request, Response
+
+    from app.database.admission import Lane
+    from app.database.connection import Connection
+    from app.database.pool import Database
+    from app.resource.world import Worlds
+
+_ENTRY_POINTS = "sample_resource.extension"
+
+_SWITCH = "SANDBOX"
+
+_DISTRIBUTION = "sample-resource-sandbox"
 
 
 class NotedConnections(Protocol):
@@ -55,7 +69,8 @@ class DocumentPage:
 class Extension:
     """An extension of one application."""
 
-    worlds: Worlds = ONE_WORLD
+    worlds: "Worlds | None" = None
+    """Clock and ids of each project; None: those of the real world."""
     connections: NotedConnections | None = None
     warning: str | None = None
     """What those who start the service have to know."""
@@ -67,19 +82,19 @@ class Extension:
     counted: Mapping[str, tuple[str, str, Sequence[str]]] = {}
     """Its counters by name: what they count, the name of their label, and the values of it."""
 
-    def before(self, request: Request) -> Response | None:  # noqa: ARG002 -- for those that override it
+    def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
         """Called behind the gate, before the view; an answer ends the request."""
         return None
 
-    def after(self, request: Request, answer: Response) -> Response:  # noqa: ARG002 -- likewise
+    def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- likewise
         """Called with each answer."""
         return answer
 
-    def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:  # noqa: ARG002 -- likewise
+    def writing(self, project: str, lane: "Lane") -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
         """A connection for writes to a project that needs care; None for any other."""
         return None
 
-    def install(self, app: Flask) -> None:
+    def install(self, app: "Flask") -> None:
         """Register its routes, behind all others."""
 
     def start(self) -> None:
@@ -87,3 +102,66 @@ class Extension:
 
     def stop(self) -> None:
         """End that."""
+
+
+class ExtensionPackage:
+    """What an installed package adds to the service, before there is an application."""
+
+    commands: Mapping[str, str] = {}
+    """Its commands, and the module of each, which has them in its ``COMMANDS``. None takes the service's settings: they
+    run beside an application's tests."""
+    distributed_tables: Sequence[str] = ()
+    """Its tables whose keys contain ``project_key``, which Citus distributes as those of the service."""
+    local_tables: Sequence[str] = ()
+    """Its tables that stay on one machine."""
+    migrations: Sequence[Path] = ()
+    """Folders with the migrations that make its tables."""
+
+    def settled(self, settings: Settings) -> Settings:
+        """The settings as the extension needs them.
+
+        :raises InvalidSetting: for those that it cannot have.
+        """
+        return settings
+
+    def banner(self, settings: Settings) -> tuple[list[str], list[str]]:  # noqa: ARG002 -- for those that override it
+        """What ``serve`` prints: among the addresses, and as warnings."""
+        return [], []
+
+    def extension(self, settings: Settings, database: "Database") -> Extension:  # noqa: ARG002 -- likewise
+        """The extension of an application.
+
+        :raises InvalidSetting: for settings that it cannot have.
+        """
+        return Extension()
+
+
+@cache
+def installed_package() -> ExtensionPackage:
+    """The package that is installed, or one that adds nothing."""
+    found = entry_points(group=_ENTRY_POINTS)
+    return next((each.load()() for each in found), ExtensionPackage())
+
+
+def package_of(settings: Settings) -> ExtensionPackage:
+    """The package if these settings switch it on, else one that adds nothing.
+
+    :raises InvalidSetting: if it is not installed.
+    """
+    switch = settings.environment.get(_SWITCH) or "off"
+    if switch not in ("off", "on"):
+        raise InvalidSetting(_SWITCH, switch, "is neither off nor on")
+    if switch == "off":
+        return ExtensionPackage()
+    package = installed_package()
+    if type(package) is ExtensionPackage:
+        raise InvalidSetting(_SWITCH, switch, f"needs a package of its own: pip install {_DISTRIBUTION}")
+    return package
+
+
+def settled(settings: Settings) -> Settings:
+    """The settings as the extension needs them.
+
+    :raises InvalidSetting: for those that it cannot have, or if it is not installed.
+    """
+    return package_of(settings).settled(settings)

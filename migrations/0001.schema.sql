@@ -5,7 +5,6 @@
 -- columns and indexes are computed again then. They are PL/pgSQL because that plans them once a session: SQL functions are
 -- planned by each statement, which made up half of the price of a write. Each has a COST near the truth: with the default
 -- of 100 the planner would rather compute 29 stems of each word of a project than ask the index that has them.
--- depends:
 
 SET LOCAL lock_timeout = '10s';
 SET LOCAL statement_timeout = '1min';
@@ -153,8 +152,9 @@ CREATE TABLE resource (
     some_property              text COLLATE "C",
     staged_object_type         text COLLATE "C",
     staged_some_property       text COLLATE "C",
-    -- Marks the resource that PUT and PATCH mean if their body has neither id nor key.
-    unnamed                    boolean NOT NULL DEFAULT false,
+    -- PUT without id and key creates a resource if the project has none without a key. Of those that race to do so only
+    -- one may, so each marks what it creates, and an index refuses a second mark. Nothing else reads it.
+    created_as_only            boolean NOT NULL DEFAULT false,
     -- The distinct values of each array, sorted, NULL if there are none: a facet counts them without taking the document
     -- apart. A column each, since a column can be added while writers run.
     array_of_int               bigint[],
@@ -183,7 +183,7 @@ CREATE TABLE resource (
     CONSTRAINT resource_staged_some_property CHECK (staged_object_type IS NOT NULL OR staged_some_property IS NULL)
 );
 
-CREATE UNIQUE INDEX resource_unnamed_unique ON resource (project_key) WHERE unnamed;
+CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key) WHERE created_as_only AND key IS NULL;
 
 -- With statistics of project_key the planner takes a project that is younger than they are for one of a single row, and
 -- reads all of it by any of the indexes. Without, it takes every project for one of many.
@@ -199,22 +199,14 @@ CREATE INDEX resource_words ON resource USING gin (project_key, words) WITH (gin
 CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_words)
     WITH (gin_pending_list_limit = 256) WHERE staged_object_type IS NOT NULL;
 
--- Sorting, ties always by id ascending. Ids are time-ordered, so one index serves both directions of a time. Many
--- resources have the same version, so each direction has an index. Absent values are last either way: a list first reads
--- those that are there, then from the index of those that are not.
+-- An order is one index, read forwards or backwards: absent values are above all others, and ties are in the order of ids in
+-- the same direction. Ids are time-ordered.
 CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
 CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
 CREATE INDEX resource_version ON resource (project_key, version, id);
-CREATE INDEX resource_version_descending ON resource (project_key, version DESC, id);
-CREATE INDEX resource_without_key ON resource (project_key, id) WHERE key IS NULL;
-CREATE INDEX resource_without_some_property ON resource (project_key, id) WHERE some_property IS NULL;
--- An entry of a B-tree holds 2704 bytes at most and someProperty has no limit: of long ones it holds the beginning.
-CREATE INDEX resource_some_property ON resource (project_key, some_property, id)
-    WHERE octet_length(some_property) <= 2000;
-CREATE INDEX resource_some_property_descending ON resource (project_key, some_property DESC, id)
-    WHERE octet_length(some_property) <= 2000;
-CREATE INDEX resource_some_property_long ON resource (project_key, "left"(some_property, 400))
-    WHERE octet_length(some_property) > 2000;
+CREATE INDEX resource_key ON resource (project_key, key, id);
+-- An entry of a B-tree has at most 2704 bytes, and someProperty has no limit.
+CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(some_property, 400), id);
 
 
 -- The dictionary of each project's words
@@ -362,110 +354,3 @@ CREATE TABLE removed_client (
     id         text COLLATE "C" PRIMARY KEY,
     removed_at timestamptz(3) NOT NULL
 );
-
-
--- The sandbox: throwaway projects of those who test clients, and what is known of them
---
--- Projects, copies and the ids made so far are durable. The journal and the counts are UNLOGGED: they are written with
--- every request, and a crash of the server may empty them. On a distributed PostgreSQL the list of projects is a
--- reference table, as that of clients is; the other tables are distributed by project_key, beside resource.
-
--- Copies of all resources of a project, under a name.
-CREATE TABLE resource_copy (
-    project_key                text COLLATE "C" NOT NULL,
-    name                       text COLLATE "C" NOT NULL,
-    id                         uuid NOT NULL,
-    version                    bigint NOT NULL,
-    key                        text COLLATE "C",
-    created_at                 timestamptz(3) NOT NULL,
-    last_modified_at           timestamptz(3) NOT NULL,
-    created_by                 text COLLATE "C" NOT NULL,
-    last_modified_by           text COLLATE "C" NOT NULL,
-    object_type                text COLLATE "C" NOT NULL,
-    some_property              text COLLATE "C",
-    staged_object_type         text COLLATE "C",
-    staged_some_property       text COLLATE "C",
-    unnamed                    boolean NOT NULL,
-    array_of_int               bigint[],
-    array_of_unique_int        bigint[],
-    array_of_twonumbers        numeric[],
-    array_of_float             numeric[],
-    array_of_number            numeric[],
-    array_of_string            text[] COLLATE "C",
-    object_integer             bigint[],
-    object_int32               bigint[],
-    staged_array_of_int        bigint[],
-    staged_array_of_unique_int bigint[],
-    staged_array_of_twonumbers numeric[],
-    staged_array_of_float      numeric[],
-    staged_array_of_number     numeric[],
-    staged_array_of_string     text[] COLLATE "C",
-    staged_object_integer      bigint[],
-    staged_object_int32        bigint[],
-    CONSTRAINT resource_copy_pkey PRIMARY KEY (project_key, name, id)
-);
-
-CREATE TABLE sandbox_project (
-    project_key      text COLLATE "C" PRIMARY KEY,
-    client_id        text COLLATE "C" NOT NULL UNIQUE,
-    created_at       timestamptz(3) NOT NULL,
-    expires_at       timestamptz(3) NOT NULL,
-    -- While the project is being removed, no request reaches it any more.
-    is_removed       boolean NOT NULL DEFAULT false,
-    -- JSON: what PUT .../clock and PUT .../ids were sent, and when; the initial ones return with a reset.
-    clock            text NOT NULL,
-    ids              text NOT NULL,
-    initial_clock    text NOT NULL,
-    initial_ids      text NOT NULL,
-    -- JSON: the rules, and a number that grows whenever they change.
-    rules            text NOT NULL DEFAULT '[]',
-    rules_generation bigint NOT NULL DEFAULT 0,
-    -- A token is accepted if it was issued in this epoch.
-    token_epoch      bigint NOT NULL DEFAULT 0,
-    -- JSON: the named snapshots, with the number of ids that had been made.
-    snapshots        text NOT NULL DEFAULT '{}'
-);
-CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
-
--- How many ids a seed has made. Durable, since an id that is made twice is refused.
-CREATE TABLE sandbox_ids (
-    project_key text COLLATE "C" PRIMARY KEY,
-    made        bigint NOT NULL
-) WITH (fillfactor = 50);
-
--- How often each rule has matched and acted, and the times of the requests that a limit has let through last.
-CREATE UNLOGGED TABLE sandbox_rule_count (
-    project_key text COLLATE "C" NOT NULL,
-    generation  bigint NOT NULL,
-    rule        int NOT NULL,
-    matched     bigint NOT NULL,
-    acted       bigint NOT NULL,
-    passed      double precision[] NOT NULL DEFAULT '{}',
-    -- Of the last request: whether the rule acted on it, and when the limit lets the next one through.
-    acts        boolean NOT NULL DEFAULT false,
-    free_at     double precision,
-    PRIMARY KEY (project_key, generation, rule)
-) WITH (fillfactor = 50);
-
--- How many requests a project has had.
-CREATE UNLOGGED TABLE sandbox_request_count (
-    project_key text COLLATE "C" PRIMARY KEY,
-    requests    bigint NOT NULL
-) WITH (fillfactor = 50);
-
--- The last requests of each project, in the order of their answers. Workers write them some moments later, so the number
--- of a request is not stored: it follows from the number of all requests and from how many are newer. entry is a JSON
--- text; status, operation_id and method are what lists are narrowed by.
-CREATE UNLOGGED TABLE sandbox_request (
-    project_key  text COLLATE "C" NOT NULL,
-    -- In microseconds since 1970; place tells apart what ended at the same time.
-    ended_us     bigint NOT NULL,
-    place        bigint NOT NULL,
-    status       int,
-    operation_id text COLLATE "C",
-    method       text COLLATE "C" NOT NULL,
-    entry        text NOT NULL,
-    PRIMARY KEY (project_key, ended_us, place)
--- Compressing an entry takes longer than writing it, and most are deleted soon.
-) WITH (toast_tuple_target = 8160);
-ALTER TABLE sandbox_request ALTER COLUMN entry SET STORAGE EXTERNAL;

@@ -23,9 +23,9 @@ from app import create_app
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
+from app.extension import installed_package
 from app.identity import issued_tokens, signing_keys
 from app.sandbox.kept import fast_place
-from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 from tests.support.built import built as built
@@ -114,12 +114,13 @@ def database_url(cluster: EmbeddedPostgres) -> str:
     With ``TEST_CLUSTER`` it is distributed.
     """
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
-    migrate.upgrade(url)
+    extension = installed_package()
+    migrate.upgrade(url, extension.migrations)
     with psycopg.connect(url, autocommit=True) as connection:
         if on_cluster():
             # One process distributes; the others wait for it.
             connection.execute("SELECT pg_advisory_lock(7)")
-            for _ in distribute.distribute(connection, shards=8, others=LOCAL_TABLES):
+            for _ in distribute.distribute(connection, 8, extension.distributed_tables, extension.local_tables):
                 pass
         signing_keys.ensure_signing_key(connection)
     return url

@@ -14,8 +14,8 @@ from importlib import import_module
 
 import click
 
-from app import extensions
 from app.config import InvalidSetting, Settings, file_variable
+from app.extension import installed_package, settled
 
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
@@ -28,7 +28,6 @@ _COMMANDS: Mapping[str, str] = {
     "revoke-token": "app.cli.identity_commands",
     "seed": "app.cli.data_commands",
     "token": "app.cli.identity_commands",
-    **extensions.COMMANDS,
 }
 """The modules of the other commands. Each has them in its ``COMMANDS``."""
 
@@ -37,12 +36,14 @@ class _LazyGroup(click.Group):
     """The commands of this module, and those elsewhere, which are imported on demand as click's documentation shows."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *_COMMANDS])
+        return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module = import_module(_COMMANDS[cmd_name])
+        found = super().get_command(ctx, cmd_name)
+        name = None if found else _COMMANDS.get(cmd_name) or installed_package().commands.get(cmd_name)
+        if name is None:
+            return found
+        module = import_module(name)
         return next(command for command in module.COMMANDS if command.name == cmd_name)
 
 
@@ -51,10 +52,10 @@ class _LazyGroup(click.Group):
 @click.pass_context
 def main(context: click.Context) -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
-    if context.invoked_subcommand in extensions.COMMANDS:
+    if context.invoked_subcommand not in ("serve", *_COMMANDS):  # a command of an extension
         return
     try:
-        context.obj = extensions.settled(Settings.from_environment())
+        context.obj = settled(Settings.from_environment())
     except InvalidSetting as error:
         click.echo(f"error: {error}", err=True)  # as gunicorn without this command says it
         context.exit(1)

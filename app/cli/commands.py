@@ -15,7 +15,7 @@ from app.bulk import consistency
 from app.cli.common import database_url, errors_in_one_line, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
-from app.extensions import local_tables
+from app.extension import installed_package, package_of
 
 
 @click.group()
@@ -29,7 +29,7 @@ def db() -> None:
 def upgrade(settings: Settings) -> None:
     """Apply the migrations that are missing."""
     with database_url(settings) as url:
-        applied = migrate.upgrade(url)
+        applied = migrate.upgrade(url, package_of(settings).migrations)
     for name in applied:
         click.echo(f"applied  {name}")
     if not applied:
@@ -42,7 +42,7 @@ def upgrade(settings: Settings) -> None:
 def status(settings: Settings) -> None:
     """List the migrations; exit with 1 if one is missing."""
     with database_url(settings) as url:
-        migrations = migrate.status(url)
+        migrations = migrate.status(url, package_of(settings).migrations)
     for migration in migrations:
         click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
     if not all(migration.applied for migration in migrations):
@@ -99,9 +99,10 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
     """
+    package = installed_package()
     with open_connection(settings, limited=False) as connection:
         try:
-            for step in distribute.distribute(connection, shards, local_tables()):
+            for step in distribute.distribute(connection, shards, package.distributed_tables, package.local_tables):
                 click.echo(f"{step.name}  {step.done}")
         except distribute.CannotDistribute as error:
             raise click.ClickException(str(error)) from None

@@ -2,11 +2,11 @@
 
 import click
 
-from app import extensions
 from app.cli.common import database_url, errors_in_one_line
 from app.config import Settings
 from app.database import migrate
 from app.database.connection import connect
+from app.extension import package_of
 from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
@@ -42,7 +42,8 @@ def prepare(url: str, settings: Settings) -> str:
     :raises UnsupportedServer: if the server is too old.
     :raises KeyUnreadable: if the signing key is encrypted and the encryption key in the settings does not fit.
     """
-    migrate.upgrade(url)
+    package = package_of(settings)
+    migrate.upgrade(url, package.migrations)
     with connect(url, settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
         signing_keys.ensure_signing_key(connection, encryption)
@@ -62,7 +63,7 @@ def prepare(url: str, settings: Settings) -> str:
                 connection, settings.issuer, client_id, DEMO_SCOPES, TOKEN_LIFETIME_S, encryption
             )
             how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
-    addresses, warnings = extensions.banner(settings)
+    addresses, warnings = package.banner(settings)
     return "\n".join(
         (
             f"Serving        {settings.base_url}",

@@ -5,7 +5,7 @@ Tables of the service itself become reference tables, which Citus copies to all 
 therefore finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
 """
 
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -19,7 +19,6 @@ DISTRIBUTED = (
     "word",
     "unindexed_text",
     "resource_count",
-    "resource_copy",
 )
 """Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
 
@@ -28,12 +27,9 @@ REFERENCE = (
     "signing_key",
     "revoked_token",
     "removed_client",
-    "_yoyo_migration",
+    "migration",
 )
 """Tables of the service, and the list of applied migrations, which each machine is asked for by readiness probes."""
-
-LOCAL = ("_yoyo_log", "_yoyo_version", "yoyo_lock")
-"""Tables that only the migrations use; they stay on the coordinator alone."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
 """Extensions that the migrations create and that each worker needs too."""
@@ -120,7 +116,9 @@ class _Placement:
     """The same for tables whose rows are on the same machines."""
 
 
-def distribute(connection: Connection, shards: int, others: Collection[str] = ()) -> Generator[Step]:
+def distribute(
+    connection: Connection, shards: int, more: Sequence[str] = (), others: Collection[str] = ()
+) -> Generator[Step]:
     """Distribute the tables that are not distributed yet, one by one.
 
     It is safe to repeat, and to resume after an interruption. Writes to a table wait while its rows are copied.
@@ -128,13 +126,14 @@ def distribute(connection: Connection, shards: int, others: Collection[str] = ()
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: into how many parts the tables of projects are split.
+    :param more: further tables of projects.
     :param others: further tables, which stay as they are.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or
         if one is distributed in another way already.
     """
     _raise_if_not_prepared(connection)
     tables = service_tables(connection)
-    unknown = tables - {*DISTRIBUTED, *REFERENCE, *LOCAL, *others}
+    unknown = tables - {*DISTRIBUTED, *REFERENCE, *more, *others}
     if unknown:
         raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
@@ -151,7 +150,7 @@ def distribute(connection: Connection, shards: int, others: Collection[str] = ()
             _truncate_local_copy(connection, table)
             yield Step(table, "was a reference table already")
     first = DISTRIBUTED[0]
-    for table in (table for table in DISTRIBUTED if table in tables):
+    for table in (table for table in (*DISTRIBUTED, *more) if table in tables):
         if table not in placements:
             _distribute_table(connection, table, None if table == first else first, shards)
             _truncate_local_copy(connection, table)

@@ -1,12 +1,14 @@
 """The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
 
+An extension has files of its own in another folder. Their names begin with its name, and they follow the service's.
+
 The lock is PostgreSQL's advisory lock of a transaction: it ends with its connection, and it works through a pooler in
 transaction mode.
 """
 
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +29,6 @@ FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that has everything that the statements use."""
 
-_FORMER_SCHEMA = "0001.resource"
-"""The first migration of versions before 0.2.0, whose tables are others."""
-
 LOCK_ATTEMPTS = 30
 """How often a migration asks for a lock. Each time it waits as long as its file says, and requests wait behind it."""
 
@@ -47,16 +46,16 @@ _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 _IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
-# The table and its columns are those of yoyo, which applied the migrations of versions before 0.3.0.
-_APPLIED: LiteralString = "SELECT migration_id FROM _yoyo_migration"
+# Versions before 0.3.0 noted their migrations there, whose tables are others.
+_HAS_FORMER_SCHEMA: LiteralString = "SELECT to_regclass('_yoyo_migration') IS NOT NULL"
+
+_APPLIED: LiteralString = "SELECT id FROM migration"
 
 _CREATE_TABLE: LiteralString = """
-CREATE TABLE IF NOT EXISTS _yoyo_migration (
-    migration_hash varchar(64) PRIMARY KEY, migration_id varchar(255), applied_at_utc timestamp)"""
+CREATE TABLE IF NOT EXISTS migration (
+    id text COLLATE "C" PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now())"""
 
-_NOTE: LiteralString = """
-INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc)
-VALUES (encode(sha256(convert_to(%(id)s, 'UTF8')), 'hex'), %(id)s, now() AT TIME ZONE 'UTC')"""
+_NOTE: LiteralString = "INSERT INTO migration (id) VALUES (%(id)s)"
 
 
 _log = logging.getLogger("app.database")
@@ -79,13 +78,15 @@ class MigrationStatus:
 
 
 @cache
-def migration_ids() -> frozenset[str]:
-    """The migrations that this version of the service needs.
+def migration_files(more: Sequence[Path] = ()) -> Mapping[str, Path]:
+    """The migrations that this version of the service needs, by their ids, in the order in which they are applied.
 
     A database may have more: those of a newer version do not break this one.
+
+    :param more: folders of extensions.
     """
-    names = (path.name.removesuffix(".sql") for path in FOLDER.glob("*.sql"))
-    return frozenset(name for name in names if not name.endswith(".rollback"))
+    found = [path for folder in (FOLDER, *more) for path in sorted(folder.glob("*.sql"))]
+    return {path.name.removesuffix(".sql"): path for path in found}
 
 
 def applied_migrations(connection: Connection) -> frozenset[str]:
@@ -100,26 +101,28 @@ def applied_migrations(connection: Connection) -> frozenset[str]:
         return frozenset()
 
 
-def missing_migrations(connection: Connection) -> frozenset[str]:
-    """The migrations that this version of the service needs and the database lacks."""
-    return migration_ids() - applied_migrations(connection)
+def missing_migrations(connection: Connection, more: Sequence[Path] = ()) -> list[str]:
+    """The migrations that this version of the service needs and the database lacks, in order."""
+    applied = applied_migrations(connection)
+    return [name for name in migration_files(tuple(more)) if name not in applied]
 
 
-def status(url: str) -> list[MigrationStatus]:
-    """All migrations in the order in which they are applied, which is that of their names."""
+def status(url: str, more: Sequence[Path] = ()) -> list[MigrationStatus]:
+    """All migrations in the order in which they are applied."""
     with psycopg.connect(_without_load_balancing(url)) as connection:
         applied = applied_migrations(connection)
-    return [MigrationStatus(name, name in applied) for name in sorted(migration_ids())]
+    return [MigrationStatus(name, name in applied) for name in migration_files(tuple(more))]
 
 
-def upgrade(url: str) -> list[str]:
+def upgrade(url: str, more: Sequence[Path] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
     migration runs in a transaction of its own, so one that fails leaves no trace.
 
+    :param more: folders of extensions.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database has not the encoding
-        UTF8 or was made by a version before 0.2.0, or if migrations are missing and the server is a worker of a Citus
+        UTF8 or was made by a version before 0.3.0, or if migrations are missing and the server is a worker of a Citus
         cluster; it changes nothing.
     :raises MigrationFailed: if a statement fails, or gets no lock in :data:`LOCK_ATTEMPTS`.
     """
@@ -128,26 +131,26 @@ def upgrade(url: str) -> list[str]:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
         lock.execute(NO_LIMITS)  # else the account's would end the wait for others, and this session while it waits
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
-        applied = applied_migrations(lock)
-        if _FORMER_SCHEMA in applied:
+        if lock.execute(_HAS_FORMER_SCHEMA).fetchone() == (True,):
             raise UnsupportedServer(
-                "The database was made by a version before 0.2.0. Export its projects with that version"
-                " ('sample-resource export'), and import them into a new database."
+                "The database was made by a version before 0.3.0, whose tables are others. Export its projects with"
+                " that version ('sample-resource export'), and import them into a new database."
             )
-        missing = sorted(migration_ids() - applied)
+        missing = missing_migrations(lock, more)
         if missing:
             _raise_if_worker(lock)
-            _apply(url, missing)
+            files = migration_files(tuple(more))
+            _apply(url, {name: files[name] for name in missing})
         return missing
 
 
-def _apply(url: str, missing: list[str]) -> None:
+def _apply(url: str, missing: Mapping[str, Path]) -> None:
     # Without prepared statements, which a pooler may not support.
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
         connection.execute(_CREATE_TABLE)
         _raise_if_index_invalid(connection)
-        for name in missing:
-            _apply_one(connection, name)
+        for name, path in missing.items():
+            _apply_one(connection, name, path)
 
 
 def _raise_if_index_invalid(connection: Connection) -> None:
@@ -163,7 +166,7 @@ def _raise_if_index_invalid(connection: Connection) -> None:
         )
 
 
-def _apply_one(connection: Connection, name: str) -> None:
+def _apply_one(connection: Connection, name: str, path: Path) -> None:
     """Apply a migration in a transaction. While others hold a lock that it needs, it is tried again after a pause.
 
     :raises MigrationFailed: see :func:`upgrade`.
@@ -173,7 +176,7 @@ def _apply_one(connection: Connection, name: str) -> None:
         try:
             with connection.transaction():
                 connection.execute(NO_LIMITS)
-                for line, statement in statements((FOLDER / f"{name}.sql").read_text()):
+                for line, statement in statements(path.read_text()):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
                     connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})

@@ -7,9 +7,10 @@ stays ready while only some projects wait.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock, Thread
 from typing import LiteralString
 
@@ -18,7 +19,7 @@ import psycopg
 from app import errors
 from app.database.connection import Connection
 from app.database.failures import disk_fault, read_only_fault
-from app.database.migrate import migration_ids, missing_migrations
+from app.database.migrate import migration_files, missing_migrations
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
 
@@ -54,10 +55,12 @@ class Readiness:
     """Checks a database for readiness probes.
 
     :param further: checks of what the database contains, by their names; made if it has all migrations.
+    :param migrations: folders of extensions.
     """
 
-    def __init__(self, database: Database, further: Mapping[str, Check]) -> None:
+    def __init__(self, database: Database, further: Mapping[str, Check], migrations: Sequence[Path] = ()) -> None:
         self._database = database
+        self._migrations = tuple(migrations)
         self._further = further
         self.is_stopping: Callable[[], bool] = lambda: False
         """Whether this process will soon accept no requests. It answers those that come."""
@@ -115,9 +118,9 @@ class Readiness:
     def _check_database(self) -> Health:
         try:
             with self._database.connection(_PROBES) as connection:
-                missing = missing_migrations(connection)
+                missing = missing_migrations(connection, self._migrations)
                 if missing:
-                    fault = f"The database lacks {len(missing)} of {len(migration_ids())} migrations."
+                    fault = f"The database lacks {len(missing)} of {len(migration_files(self._migrations))} migrations."
                     return Health({"migrations": fault})
                 return Health(_results(self._further, connection), _results(_WARNINGS, connection))
         except errors.ApiError as error:

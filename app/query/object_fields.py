@@ -2,7 +2,7 @@
 
 What knows a field by its name follows from this table: body schemas, columns, the statements of writes and facets, the
 parameters of lists, the languages of ``where`` and of filters, the document, its example, and made-up resources. A new
-field is a row here, and a migration that adds its columns to ``resource`` and ``resource_copy``.
+field is a row here, and a migration that adds its columns to ``resource``.
 """
 
 from collections.abc import Callable, Mapping

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
-from app import errors
 from app.database.connection import NO_LIMITS, Connection
 from app.query.fields import Stage
 from app.query.sql_text import Parameters, placeholder, utc_time
@@ -29,16 +28,16 @@ _ARRAY_COLUMNS: list[LiteralString] = [column for stage in Stage for column in c
 _ARRAYS: LiteralString = ", ".join(_ARRAY_COLUMNS)
 """The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
 
-_STORED: LiteralString = f"{_COLUMNS}, {_ARRAYS}"
+STORED: LiteralString = f"{_COLUMNS}, {_ARRAYS}"
 """All columns but that of the project, those that PostgreSQL makes, and the mark ``created_as_only``.
 
-Who loads or restores a resource has not decided a race, so it does not set the mark.
+Who loads or restores resources has not decided a race, so it does not set the mark.
 """
 
-_COPY: LiteralString = f"COPY resource (project_key, {_STORED}) FROM STDIN"
+_COPY: LiteralString = f"COPY resource (project_key, {STORED}) FROM STDIN"
 
 _INSERT: LiteralString = f"""
-    INSERT INTO resource AS r (project_key, {_STORED})
+    INSERT INTO resource AS r (project_key, {STORED})
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
         %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
@@ -87,39 +86,6 @@ _DELETE_TEXTS: LiteralString = "DELETE FROM unindexed_text u WHERE u.project_key
 
 _DELETE_COUNTS: LiteralString = "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s"
 
-_SAVE_COPY: LiteralString = f"""
-    INSERT INTO resource_copy (project_key, name, {_STORED})
-    SELECT %(project_key)s, %(name)s, {_STORED}
-    FROM resource r WHERE r.project_key = %(project_key)s"""
-
-# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
-# is never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
-_DELETE_DIFFERENT: LiteralString = f"""
-    DELETE FROM resource r
-    WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
-        SELECT d.id FROM (
-            SELECT {_STORED} FROM resource r WHERE r.project_key = %(project_key)s
-            EXCEPT
-            SELECT {_STORED} FROM resource_copy c
-            WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
-
-_MISSING: LiteralString = """
-    SELECT c.id FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
-    EXCEPT
-    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s"""
-
-_RESTORE: LiteralString = f"""
-    INSERT INTO resource (project_key, {_STORED})
-    SELECT %(project_key)s, {_STORED}
-    FROM resource_copy c
-    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
-    ON CONFLICT DO NOTHING"""
-
-_DELETE_COPY: LiteralString = """
-    DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s"""
-
-_DELETE_COPIES: LiteralString = "DELETE FROM resource_copy c WHERE c.project_key = %(project_key)s"
-
 
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     """Load many resources by COPY, in one transaction.
@@ -131,13 +97,10 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
         dictionary.add_words_of_all(connection, project_key)
 
 
-_AT_ONCE = 500
+AT_ONCE = 500
 """Resources that one statement of a request writes, so that it ends within the time limit of statements."""
 
 _DELETED_AT_ONCE = 5_000
-
-_ROUNDS_AT_MOST = 20
-"""How often a copy is restored anew because somebody has taken a key of it. The keys that a round has freed stay so."""
 
 
 def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> None:
@@ -145,8 +108,8 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[
 
     :raises UniqueViolation: if an id or a key is in use.
     """
-    for begin in range(0, len(resources), _AT_ONCE):
-        part = resources[begin : begin + _AT_ONCE]
+    for begin in range(0, len(resources), AT_ONCE):
+        part = resources[begin : begin + AT_ONCE]
         _copy(connection, project_key, part)
         dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
@@ -258,36 +221,9 @@ def delete_in_parts(connection: Connection, project_key: str) -> None:
 
 
 def delete_all(connection: Connection, project_key: str) -> None:
-    """Delete all resources of a project with their copies, and its part of the dictionary.
+    """Delete all resources of a project, and its part of the dictionary.
 
     Every process has to hear of it (:func:`app.resource.writing.store.forget_words`).
     """
-    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_COPIES, _DELETE_WORDS, _DELETE_TEXTS):
+    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_WORDS, _DELETE_TEXTS):
         connection.execute(statement, {"project_key": project_key})
-
-
-def save_copy(connection: Connection, project_key: str, name: str) -> None:
-    """Keep a copy of all resources of a project under a name, in place of an earlier one; within a transaction."""
-    connection.execute(_DELETE_COPY, {"project_key": project_key, "name": name})
-    connection.execute(_SAVE_COPY, {"project_key": project_key, "name": name})
-
-
-def restore_copy(connection: Connection, project_key: str, name: str) -> None:
-    """Make the resources of a project what they were when the copy was made; within a transaction.
-
-    A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
-    A resource that somebody else creates meanwhile with the key of one of the copy is deleted.
-
-    :raises ApiError: 503 if others take such keys again and again; then the transaction has to be rolled back.
-    """
-    parameters = {"project_key": project_key, "name": name}
-    for _ in range(_ROUNDS_AT_MOST):
-        connection.execute(_DELETE_DIFFERENT, parameters)
-        missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
-        for begin in range(0, len(missing), _AT_ONCE):
-            part = missing[begin : begin + _AT_ONCE]
-            if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
-                break  # one has lost its key since the look
-        else:
-            return
-    raise errors.over_capacity(f"The project '{project_key}' is being written by others.")

@@ -1,10 +1,13 @@
 """The sandbox as an extension of the service: its parts, joined."""
 
+import logging
+import sys
 import threading
 from contextlib import AbstractContextManager
 
 import psycopg
 from flask import Flask, Request, Response, g, has_request_context
+from gunicorn.arbiter import Arbiter
 
 from app import errors
 from app.config import Settings
@@ -24,6 +27,7 @@ from app.sandbox.journal.journal import Shelf
 from app.sandbox.journal.redaction import Secrets
 from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
+from app.sandbox.projects.sole import SoleInstance
 from app.sandbox.projects.world import SandboxWorlds
 from app.sandbox.rules.rules import KINDS as ORDER_KINDS
 from app.sandbox.settings import SandboxSettings
@@ -34,6 +38,8 @@ _REMOVAL_INTERVAL_S = 20.0
 """Between two looks for projects whose time is over."""
 
 _ORDERS = "sandbox_orders"
+
+_log = logging.getLogger("app.sandbox")
 
 
 class Sandbox(Extension):
@@ -58,6 +64,7 @@ class Sandbox(Extension):
         self.worlds = SandboxWorlds(self.projects.registry)
         self._hooks: Hooks | None = None
         self._stopped = threading.Event()
+        self._sole = SoleInstance(settings.database_url or "", settings)
 
     def _make_observer(self, project_key: str, client_id: str) -> Observer:
         journal = self.shelf.begin(Secrets(*self._secrets))
@@ -99,17 +106,25 @@ class Sandbox(Extension):
         routes.install(app, self.parts)
 
     def start(self) -> None:
-        """Begin to remove projects whose time is over."""
+        """Take the sandbox of the database, and begin to remove projects whose time is over.
+
+        :raises SystemExit: if another instance has it; gunicorn then ends the service.
+        """
+        if not self._sole.take():
+            _log.error("another instance has the sandbox of this database: stop it, or name another DATABASE_URL")
+            sys.exit(Arbiter.WORKER_BOOT_ERROR)
         keep_running("sandbox-removal", self._remove_expired)
 
     def stop(self) -> None:
         """End all waits."""
         self._stopped.set()
         self._connections.stop()
+        self._sole.release()
 
     def _remove_expired(self) -> None:
         while not self._stopped.wait(_REMOVAL_INTERVAL_S):
             try:
+                self._sole.keep()
                 self.projects.remove_expired()
             except (errors.ApiError, psycopg.Error):
                 continue  # the database is away; the next look may find it

@@ -19,13 +19,13 @@ from gevent import monkey
 # needs as it is: it forks, handles signals, and waits for them in a queue.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
-from app import extensions  # noqa: E402 -- after the patch
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
+from app.extension import settled  # noqa: E402 -- after the patch
 from app.serving import ServeError, ports, private_ports, stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
-    _settings = extensions.settled(Settings.from_environment())
+    _settings = settled(Settings.from_environment())
 except InvalidSetting as invalid:
     # Any other exception would be shown by gunicorn with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")

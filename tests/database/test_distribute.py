@@ -17,7 +17,6 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
-from app.sandbox.settings import LOCAL_TABLES
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 
@@ -164,12 +163,12 @@ def test_repeating_it_only_frees_what_an_interrupted_run_has_left(url: str, citu
     code, output = run(url)
     assert code == 0
     # Truncating the others would have every statement on them wait.
-    assert calls(citus) == [*before, "truncate _yoyo_migration", "truncate word"]
+    assert calls(citus) == [*before, "truncate migration", "truncate word"]
     assert "resource  was distributed by project_key already" in output.splitlines()
 
 
 def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
-    for step in distribute.distribute(citus, 32, LOCAL_TABLES):
+    for step in distribute.distribute(citus, 32):
         if step.name == distribute.REFERENCE[1]:
             break
     before = calls(citus)
@@ -219,7 +218,7 @@ def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres,
     assert "sample-resource db upgrade" in output
     migrate.upgrade(empty_url)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        connection.execute("DELETE FROM _yoyo_migration WHERE migration_id = '0001.schema'")
+        connection.execute("DELETE FROM migration WHERE id = '0001.schema'")
     assert "lacks 1 migrations" in run(empty_url)[1]
 
 
@@ -263,7 +262,7 @@ def test_a_table_on_other_machines_than_the_resource_is_refused(url: str, citus:
 def test_every_table_is_in_one_of_the_lists(citus: Connection) -> None:
     """Whoever adds a table has to decide how it is distributed."""
     tables = distribute.service_tables(citus)
-    listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE, *distribute.LOCAL, *LOCAL_TABLES)
+    listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE)
     assert len(listed) == len(set(listed))
     assert tables <= set(listed)
     assert {*distribute.REFERENCE, distribute.DISTRIBUTED[0]} <= tables
@@ -275,7 +274,7 @@ def test_tables_with_projects_are_those_that_are_distributed(citus: Connection) 
         " WHERE table_schema = 'public' AND column_name = 'project_key'"
     ).fetchall()
     # Tables can be colocated only if the type and the collation of the column are the same.
-    found = [row for row in rows if row[0] not in (*distribute.REFERENCE, *LOCAL_TABLES)]
+    found = [row for row in rows if row[0] not in distribute.REFERENCE]
     assert sorted(found) == [(table, "NO", "text", "C") for table in sorted(tables_of_projects(citus))]
 
 

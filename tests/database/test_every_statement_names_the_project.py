@@ -10,16 +10,16 @@ from flask import Flask
 
 from app.database import distribute
 from app.database.connection import NO_LIMITS
-from app.sandbox.settings import LOCAL_TABLES
+from app.extension import installed_package
 from tests.support import sandbox_walk
 from tests.support.endpoints import endpoints_of_a_project
 from tests.support.walk import Walked
 
-IDENTITY_TABLES = {*distribute.REFERENCE, *LOCAL_TABLES}
-SERVICE_TABLES = IDENTITY_TABLES | {"_yoyo_migration", "pg_stat_archiver"}
+IDENTITY_TABLES = {*distribute.REFERENCE, *installed_package().local_tables}
+SERVICE_TABLES = IDENTITY_TABLES | {"migration", "pg_stat_archiver"}
 """They belong to the service and not to a project."""
 
-PROJECT_TABLES = {*distribute.DISTRIBUTED}
+PROJECT_TABLES = {*distribute.DISTRIBUTED, *installed_package().distributed_tables}
 
 PROJECTS = {"walk", "nameless", "large", "bulk", sandbox_walk.PROJECT, sandbox_walk.COPY}
 """The projects of the walk."""

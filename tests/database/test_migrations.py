@@ -16,25 +16,23 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from app.cli import main
 from app.database import migrate
 from app.database.migrate import MigrationFailed, UnsupportedServer
+from app.extension import installed_package
 from app.serving.embedded import EmbeddedPostgres
 
-FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql") if not path.name.endswith(".rollback.sql"))
+FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql"))
+FOLDERS = (migrate.FOLDER, *installed_package().migrations)
 
 
-def test_files_are_numbered_without_gaps_and_each_depends_on_the_one_before() -> None:
-    assert [int(name.split(".")[0]) for name in FILES] == list(range(1, len(FILES) + 1))
-    previous = ""
-    for name in FILES:
-        text = (migrate.FOLDER / name).read_text()
-        found = re.search(r"^-- depends:(.*)$", text, re.MULTILINE)
-        assert found, name
-        assert found.group(1).strip() == previous
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_files_are_numbered_without_gaps_and_none_waits_without_limit(folder: Path) -> None:
+    names = sorted(path.name for path in folder.glob("*.sql"))
+    assert [int(re.sub("^[a-z]+[.]", "", name).split(".")[0]) for name in names] == list(range(1, len(names) + 1))
+    for name in names:
+        text = (folder / name).read_text()
         seconds = re.search(r"^SET LOCAL lock_timeout = '(\d+)s';$", text, re.MULTILINE)
         assert seconds, f"{name} may wait for a lock without limit"
-        assert int(seconds[1]) <= 2 or not previous, f"requests wait behind {name} for {seconds[1]} s"
+        assert int(seconds[1]) <= 2 or name == names[0], f"requests wait behind {name} for {seconds[1]} s"
         assert "statement_timeout" in text, f"{name} may run without limit"
-        assert (migrate.FOLDER / name.replace(".sql", ".rollback.sql")).exists()
-        previous = name.removesuffix(".sql")
 
 
 def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedPostgres, project: str) -> None:
@@ -51,9 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in FILES:
         shutil.copy(migrate.FOLDER / name, tmp_path)
     monkeypatch.setattr(migrate, "FOLDER", tmp_path)
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
     yield tmp_path
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -113,7 +111,7 @@ def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
     url = cluster.create_database(project)
     migrate.upgrade(url)
     (folder / "9999.waits.sql").write_text(WAITING)
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
     pauses = 0
     with psycopg.connect(url) as export, psycopg.connect(url, autocommit=True) as request:
         export.execute("SELECT FROM resource")
@@ -136,7 +134,7 @@ def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
     url = cluster.create_database(project)
     migrate.upgrade(url)
     (folder / "9999.by_hand.sql").write_text("CREATE INDEX IF NOT EXISTS by_hand ON resource (project_key);\n")
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
     concurrently = "CREATE INDEX CONCURRENTLY by_hand ON resource (project_key)"
     with psycopg.connect(url, autocommit=True) as operator:
         with psycopg.connect(url) as writer:
@@ -158,7 +156,7 @@ def test_a_deadlock_with_a_writer_is_tried_again(
     migrate.upgrade(url)
     raising = "DO $$ BEGIN RAISE EXCEPTION 'as PostgreSQL does' USING ERRCODE = 'deadlock_detected'; END $$;\n"
     (folder / "9999.deadlock.sql").write_text(raising)
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
 
     def pause(_seconds: float) -> None:
         (folder / "9999.deadlock.sql").write_text("SELECT 1;\n")
@@ -173,7 +171,7 @@ def test_a_migration_gives_up_when_it_never_gets_the_lock(
     url = cluster.create_database(project)
     migrate.upgrade(url)
     (folder / "9999.waits.sql").write_text(WAITING)
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
     monkeypatch.setattr(migrate, "LOCK_ATTEMPTS", 2)
     monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=lambda _: None))
     with psycopg.connect(url) as export:
@@ -207,28 +205,27 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     migrate.raise_if_unsupported(150_000, "UTF8")
 
 
-def test_a_database_of_a_version_before_0_2_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
+def test_a_database_of_a_version_before_0_3_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
     url = cluster.create_database(project)
-    migrate.upgrade(url)
     with psycopg.connect(url) as connection:
-        connection.execute("DELETE FROM _yoyo_migration WHERE migration_id <> '0001.schema'")
-        connection.execute("UPDATE _yoyo_migration SET migration_id = '0001.resource'")
-    with pytest.raises(UnsupportedServer, match=r"before 0\.2\.0\. Export its projects with that version"):
+        connection.execute("CREATE TABLE _yoyo_migration (migration_id text)")
+    refused = r"before 0\.3\.0, whose tables are others\. Export its projects with that version"
+    with pytest.raises(UnsupportedServer, match=refused):
         migrate.upgrade(url)
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT migration_id FROM _yoyo_migration").fetchall() == [("0001.resource",)]
+        assert connection.execute("SELECT to_regclass('migration'), to_regclass('resource')").fetchone() == (None, None)
 
 
-def test_a_rollback_leaves_nothing(cluster: EmbeddedPostgres, project: str) -> None:
+def test_the_migrations_of_an_extension_follow_those_of_the_service(
+    cluster: EmbeddedPostgres, project: str, tmp_path: Path
+) -> None:
+    (tmp_path / "another.0001.schema.sql").write_text("CREATE TABLE of_another (a int);")
     url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with psycopg.connect(url) as connection:
-        for path in sorted(migrate.FOLDER.glob("*.rollback.sql"), reverse=True):
-            connection.execute(path.read_bytes())
-        left = connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname !~ 'yoyo'"
-        ).fetchall()
-        assert left == []
+    ids = [name.removesuffix(".sql") for name in FILES]
+    assert migrate.upgrade(url) == ids
+    assert [each.id for each in migrate.status(url, [tmp_path]) if not each.applied] == ["another.0001.schema"]
+    assert migrate.upgrade(url, [tmp_path]) == ["another.0001.schema"]
+    assert migrate.upgrade(url) == []  # it is off again
 
 
 def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: EmbeddedPostgres, project: str) -> None:
@@ -247,7 +244,7 @@ def test_a_worker_of_a_cluster_is_not_migrated(cluster: EmbeddedPostgres, projec
     with pytest.raises(UnsupportedServer, match=r"a worker of a Citus cluster\. Name the coordinator first"):
         migrate.upgrade(url)
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone() == (None,)
+        assert connection.execute("SELECT to_regclass('migration')").fetchone() == (None,)
         connection.execute("UPDATE pg_dist_local_group SET groupid = 0")
     assert len(migrate.upgrade(url)) == len(FILES)
     with psycopg.connect(url) as connection:

@@ -32,7 +32,7 @@ from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import migrate
-from app.database.migrate import migration_ids
+from app.database.migrate import migration_files
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import open_folder
@@ -281,11 +281,11 @@ def test_a_migration_and_a_wait_for_one_do_not_end_at_the_limits_of_the_account(
     settings = at(pooled_settings, limited_database(cluster, TIGHT))
     (tmp_path / "0001.slow.sql").write_text("SELECT pg_sleep(2);\nSELECT pg_sleep(2);\n")
     monkeypatch.setattr(migrate, "FOLDER", tmp_path)
-    migrate.migration_ids.cache_clear()
+    migrate.migration_files.cache_clear()
     try:
         applied = send_concurrently(2, lambda _: migrate.upgrade(str(settings.database_url)))
     finally:
-        migrate.migration_ids.cache_clear()
+        migrate.migration_files.cache_clear()
     assert sorted(applied) == [[], ["0001.slow"]]
 
 
@@ -305,7 +305,7 @@ def test_a_second_upgrade_behind_pgbouncer_applies_nothing(
     # An upgrade needs two sessions: one holds the advisory lock, the other applies migrations.
     results = [command(settings, "db", "upgrade") for _ in range(2)]
     assert [result.exit_code for result in results] == [0, 0]
-    assert results[0].stdout == "".join(f"applied  {name}\n" for name in sorted(migration_ids()))
+    assert results[0].stdout == "".join(f"applied  {name}\n" for name in sorted(migration_files()))
     assert results[1].stdout == "Nothing to apply.\n"
 
 

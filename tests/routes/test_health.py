@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 
 from app.config import Settings
 from app.database import admission, failures, migrate
-from app.database.migrate import migration_ids
+from app.database.migrate import migration_files
 from app.database.readiness import ANSWERED_WITHIN_S
 from app.identity import signing_keys
 from app.identity.signing_keys import KeyEncryption
@@ -185,20 +185,16 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
 ) -> None:
     url = cluster.create_database(project)
     with open_app(settings, database_url=url) as app:
-        count = len(migration_ids())
+        count = len(migration_files())
         assert_not_ready(ready(app)[0], f"lacks {count} of {count} migrations")
         migrate.upgrade(url)
         assert ready(app)[0].status_code == 200
         with psycopg.connect(url, autocommit=True) as connection:
-            last = max(migration_ids())
-            connection.execute(
-                "UPDATE _yoyo_migration SET migration_id = '9999.newer' WHERE migration_id = %s", (last,)
-            )
+            last = max(migration_files())
+            connection.execute("UPDATE migration SET id = '9999.newer' WHERE id = %s", (last,))
         assert_not_ready(ready(app)[0], f"lacks 1 of {count} migrations")
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(
-                "INSERT INTO _yoyo_migration (migration_hash, migration_id) VALUES ('x', %(last)s)", {"last": last}
-            )
+            connection.execute("INSERT INTO migration (id) VALUES (%(last)s)", {"last": last})
         # During a rolling update the database has a migration of the newer version beside all required ones.
         assert ready(app)[0].status_code == 200
 
@@ -310,7 +306,7 @@ def shown(check: str, metric: str = "ready") -> str:
 
 
 def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
-    assert {migration.id for migration in migrate.status(database_url)} == migration_ids()
+    assert {migration.id for migration in migrate.status(database_url)} == {*migration_files()}
 
 
 def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:

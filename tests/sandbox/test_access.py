@@ -15,8 +15,7 @@ from werkzeug.test import EnvironBuilder
 from app import create_app
 from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
-from app.extension import Extension
-from app.extensions import settled
+from app.extension import Extension, ExtensionPackage, settled
 from app.sandbox.api.addresses import base_url_of
 from app.sandbox.settings import SandboxSettings
 from tests.support.applications import open_app, with_sandbox
@@ -129,9 +128,10 @@ def test_it_runs_in_one_worker() -> None:
 
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.sandbox.settings.find_spec", lambda _: None)
-    with pytest.raises(InvalidSetting, match=r"pip install 'sample-resource\[sandbox\]'"):
+    monkeypatch.setattr("app.extension.installed_package", ExtensionPackage)
+    with pytest.raises(InvalidSetting, match="needs a package of its own: pip install sample-resource-sandbox"):
         create_app(with_sandbox(Settings(database_url="dbname=none")))
+    settled(Settings.from_environment({"SANDBOX": "off"}))
 
 
 @pytest.mark.parametrize("text", ["short", "with a blank in it", "fifteen-letters"])

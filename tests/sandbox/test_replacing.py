@@ -48,7 +48,7 @@ def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
     made = sandbox_app.extensions["extension"].projects
     key: str = made.make(NewProject(resources=600))["projectKey"]
     copied = connection.execute(
-        "SELECT key FROM resource_copy WHERE project_key = %s AND key IS NOT NULL ORDER BY id", (key,)
+        "SELECT stored ->> 'key' FROM sandbox_copy WHERE project_key = %s ORDER BY id", (key,)
     ).fetchall()
     bulk_store.delete_in_parts(connection, key)
     with psycopg.connect(database_url) as other, ThreadPoolExecutor(1) as pool:
@@ -63,7 +63,7 @@ def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
         assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%"))
         other.commit()
         restoring.result(60)
-    left = "SELECT id, key FROM resource_copy WHERE project_key = %s AND name = ''"
+    left = "SELECT id, stored ->> 'key' FROM sandbox_copy WHERE project_key = %s AND name = ''"
     there = "SELECT id, key FROM resource WHERE project_key = %s"
     rows = connection.execute(f"({left} EXCEPT {there}) UNION ALL ({there} EXCEPT {left})", (key,) * 4).fetchall()
     assert rows == []

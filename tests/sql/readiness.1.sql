@@ -1,2 +1,2 @@
-SELECT migration_id
-FROM _yoyo_migration
+SELECT id
+FROM migration

@@ -5,7 +5,6 @@ all of them on the schema of today.
 """
 
 import json
-import re
 from configparser import ConfigParser
 from datetime import datetime
 from pathlib import Path
@@ -14,12 +13,6 @@ from uuid import UUID
 
 from tests.support.pages import ROOT
 from tests.support.walk import Walked
-
-_OF_THE_SANDBOX = re.compile(
-    r"sandbox_(?:entry|request|request_count|rule_count|run|run_count)\b"
-    r"|\b(?:rules_generation|judged_us|run_id)\b|SET rules"
-)
-"""What migration 0004 has dropped. A service with the sandbox is one process, which is stopped for an update."""
 
 FILE = Path(__file__).with_name("released.json")
 
@@ -34,14 +27,10 @@ def made_from(walked: Walked) -> str:
     return json.dumps(released, indent=1, ensure_ascii=False) + "\n"
 
 
-def stored() -> list[tuple[str, Any]]:
-    """The statements of the file and their parameters."""
-    released = json.loads(FILE.read_text("utf-8"))
-    return [
-        (each["text"], _read(each["parameters"]))
-        for each in released["statements"]
-        if _OF_THE_SANDBOX.search(each["text"]) is None
-    ]
+def read(text: str) -> tuple[str, list[tuple[str, Any]]]:
+    """The version, and its statements with their parameters, of the text of the file."""
+    released = json.loads(text)
+    return released["version"], [(each["text"], _read(each["parameters"])) for each in released["statements"]]
 
 
 def _written(value: Any) -> Any:

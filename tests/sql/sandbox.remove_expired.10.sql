@@ -1,2 +1,2 @@
-DELETE FROM resource_copy c
-WHERE c.project_key = %(project_key)s
+DELETE FROM word w
+WHERE w.project_key = %(project_key)s

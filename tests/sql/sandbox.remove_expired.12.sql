@@ -1,2 +1,2 @@
-DELETE FROM unindexed_text u
-WHERE u.project_key = %(project_key)s
+DELETE FROM sandbox_copy c
+WHERE c.project_key = %(project_key)s

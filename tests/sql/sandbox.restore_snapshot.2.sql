@@ -1,5 +1,5 @@
 SELECT c.id
-FROM resource_copy c
+FROM sandbox_copy c
 WHERE c.project_key = %(project_key)s AND c.name = %(name)s EXCEPT
 SELECT r.id
 FROM resource r

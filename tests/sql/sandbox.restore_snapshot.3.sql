@@ -28,35 +28,38 @@ INSERT INTO resource (
     staged_object_integer,
     staged_object_int32
 )
-SELECT
-    %(project_key)s,
-    id,
-    version,
-    key,
-    created_at,
-    last_modified_at,
-    created_by,
-    last_modified_by,
-    object_type,
-    some_property,
-    staged_object_type,
-    staged_some_property,
-    array_of_int,
-    array_of_unique_int,
-    array_of_twonumbers,
-    array_of_float,
-    array_of_number,
-    array_of_string,
-    object_integer,
-    object_int32,
-    staged_array_of_int,
-    staged_array_of_unique_int,
-    staged_array_of_twonumbers,
-    staged_array_of_float,
-    staged_array_of_number,
-    staged_array_of_string,
-    staged_object_integer,
-    staged_object_int32
-FROM resource_copy c
+SELECT %(project_key)s, s.*
+FROM sandbox_copy c,
+LATERAL (
+    SELECT
+        id,
+        version,
+        key,
+        created_at,
+        last_modified_at,
+        created_by,
+        last_modified_by,
+        object_type,
+        some_property,
+        staged_object_type,
+        staged_some_property,
+        array_of_int,
+        array_of_unique_int,
+        array_of_twonumbers,
+        array_of_float,
+        array_of_number,
+        array_of_string,
+        object_integer,
+        object_int32,
+        staged_array_of_int,
+        staged_array_of_unique_int,
+        staged_array_of_twonumbers,
+        staged_array_of_float,
+        staged_array_of_number,
+        staged_array_of_string,
+        staged_object_integer,
+        staged_object_int32
+    FROM jsonb_populate_record(NULL::resource, c.stored)
+) s
 WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
 ON CONFLICT DO NOTHING

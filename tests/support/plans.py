@@ -18,6 +18,7 @@ import psycopg
 from app.bulk import seed
 from app.database import migrate
 from app.database.connection import Connection
+from app.extension import installed_package
 from app.resource import bulk_store
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import NOT_DURABLE, open_folder
@@ -138,7 +139,7 @@ def open_planner() -> Iterator[Planner]:
     """A server of its own, since the settings are of the whole server, with an empty migrated database."""
     with open_folder() as folder, EmbeddedPostgres(folder / "data", SETTINGS) as server:
         url = server.create_database("plans")
-        migrate.upgrade(url)
+        migrate.upgrade(url, installed_package().migrations)
         with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
             connection.execute("SET client_min_messages = warning")
             yield Planner(connection)

@@ -2,7 +2,7 @@
 
 from app.database.connection import Connection
 
-TABLES = ("resource", "resource_copy", "resource_count", "sandbox_ids", "sandbox_project")
+TABLES = ("resource", "sandbox_copy", "resource_count", "sandbox_ids", "sandbox_project")
 """The tables that have rows of every project that has resources, a seed and a snapshot."""
 
 

@@ -24,6 +24,7 @@ from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.replica import ReadingDatabase
+from app.extension import installed_package
 from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
@@ -65,7 +66,7 @@ def walk(cluster: EmbeddedPostgres) -> Walked:
     name = f"walk_{time.monotonic_ns()}"
     url = cluster.create_database(name)
     try:
-        migrate.upgrade(url)
+        migrate.upgrade(url, installed_package().migrations)
         app = create_app(Settings(database_url=url, pool_size=1, pool_timeout_ms=20_000, statement_timeout_ms=60_000))
         try:
             with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:

@@ -27,7 +27,7 @@ from app.resource.model import ResourceRow
 from app.sandbox.analysis.observer import Observer
 from app.sandbox.analysis.runs import Runs
 from app.sandbox.journal.journal import Journal
-from app.sandbox.projects import store
+from app.sandbox.projects import copies, store
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.described import describe, details_of, not_found, removed
 from app.sandbox.projects.ids import ids_made, seed_of, set_ids_made
@@ -187,7 +187,7 @@ class Projects:
                     bulk_store.copy_in_parts(connection, project_key, copied)
                 except UniqueViolation:  # somebody imports into the project that is just being made
                     raise errors.duplicate_field("projectKey", project_key) from None
-                bulk_store.save_copy(connection, project_key, _INITIAL)
+                copies.save(connection, project_key, _INITIAL)
             world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
             token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
@@ -266,6 +266,7 @@ class Projects:
             with connection.transaction():
                 store.delete(connection, project_key)
                 bulk_store.delete_all(connection, project_key)
+                copies.delete_all(connection, project_key)
         self._end_journal(project.journal)
         self.registry.remove(project)
 
@@ -294,7 +295,7 @@ class Projects:
         :raises ApiError: 404.
         """
         with self._replacing(project_key) as (project, connection, details):
-            bulk_store.restore_copy(connection, project_key, _INITIAL)
+            copies.restore(connection, project_key, _INITIAL)
             clock = ProjectClock().changed(details.initial_clock)
             store.set_clock(connection, project_key, clock)
             made = details.initial_ids.pop("made", 0)
@@ -331,7 +332,7 @@ class Projects:
                     f"A project has at most {SNAPSHOTS_AT_MOST} snapshots. One with a name that it has is replaced."
                 )
             _raise_if_too_large(connection, project_key)
-            bulk_store.save_copy(connection, project_key, name)
+            copies.save(connection, project_key, name)
             snapshots[name] = {
                 "createdAt": text_of(datetime.now(UTC)),
                 "seed": seed_of(details.ids),
@@ -349,7 +350,7 @@ class Projects:
                 raise errors.ApiError(
                     [errors.Fault("ResourceNotFound", f"The project '{project_key}' has no snapshot '{name}'.")]
                 )
-            bulk_store.restore_copy(connection, project_key, name)
+            copies.restore(connection, project_key, name)
             seed_ = seed_of(details.ids)
             if seed_ is not None and seed_ == details.snapshots[name]["seed"]:
                 set_ids_made(connection, project_key, details.snapshots[name]["made"])

@@ -1,0 +1,77 @@
+"""The SQL on copies of a project's resources: each row is JSON, so a new column of resources changes nothing here."""
+
+from typing import LiteralString
+
+from app import errors
+from app.database.connection import Connection
+from app.resource.bulk_store import AT_ONCE, STORED
+
+_ROUNDS_AT_MOST = 20
+"""How often a copy is restored anew because somebody has taken a key of it. The keys that a round has freed stay so."""
+
+_ROWS: LiteralString = f"""
+        SELECT r.id, to_jsonb(s) AS stored
+        FROM resource r, LATERAL (SELECT {STORED}) s WHERE r.project_key = %(project_key)s"""
+
+_SAVE: LiteralString = f"""
+    INSERT INTO sandbox_copy (project_key, name, id, stored)
+    SELECT %(project_key)s, %(name)s, f.id, f.stored FROM ({_ROWS}) f"""
+
+# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
+# is never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
+_DELETE_DIFFERENT: LiteralString = f"""
+    DELETE FROM resource r
+    WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
+        SELECT d.id FROM ({_ROWS}
+            EXCEPT
+            SELECT c.id, c.stored FROM sandbox_copy c
+            WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
+
+_MISSING: LiteralString = """
+    SELECT c.id FROM sandbox_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+    EXCEPT
+    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s"""
+
+_RESTORE: LiteralString = f"""
+    INSERT INTO resource (project_key, {STORED})
+    SELECT %(project_key)s, s.* FROM sandbox_copy c, LATERAL (
+        SELECT {STORED} FROM jsonb_populate_record(NULL::resource, c.stored)) s
+    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
+    ON CONFLICT DO NOTHING"""
+
+_DELETE_ONE: LiteralString = """
+    DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s"""
+
+_DELETE: LiteralString = "DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s"
+
+
+def save(connection: Connection, project_key: str, name: str) -> None:
+    """Keep a copy of all resources of a project under a name, in place of an earlier one; within a transaction."""
+    connection.execute(_DELETE_ONE, {"project_key": project_key, "name": name})
+    connection.execute(_SAVE, {"project_key": project_key, "name": name})
+
+
+def restore(connection: Connection, project_key: str, name: str) -> None:
+    """Make the resources of a project what they were when the copy was made; within a transaction.
+
+    A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
+    A resource that somebody else creates meanwhile with the key of one of the copy is deleted.
+
+    :raises ApiError: 503 if others take such keys again and again; then the transaction has to be rolled back.
+    """
+    parameters = {"project_key": project_key, "name": name}
+    for _ in range(_ROUNDS_AT_MOST):
+        connection.execute(_DELETE_DIFFERENT, parameters)
+        missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
+        for begin in range(0, len(missing), AT_ONCE):
+            part = missing[begin : begin + AT_ONCE]
+            if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
+                break  # one has lost its key since the look
+        else:
+            return
+    raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
+
+
+def delete_all(connection: Connection, project_key: str) -> None:
+    """Delete all copies of a project."""
+    connection.execute(_DELETE, {"project_key": project_key})

@@ -1,2 +1,0 @@
-ALTER TABLE sandbox_project DROP COLUMN token_ttl_s;
-DROP TABLE sandbox_entry;

@@ -1,1 +1,0 @@
-DROP INDEX resource_created_as_only;

@@ -1,1 +1,0 @@
-DROP INDEX resource_key, resource_some_property_beginning;

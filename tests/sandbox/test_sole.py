@@ -1,0 +1,63 @@
+"""One instance has the sandbox of a database."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from app.config import Settings
+from app.database.connection import Connection
+from app.sandbox.projects.sole import SoleInstance
+from app.serving.embedded import EmbeddedPostgres
+
+pytestmark = pytest.mark.one_machine("The locks of a database of its own.")
+
+
+@pytest.fixture
+def url(cluster: EmbeddedPostgres, project: str) -> str:
+    return cluster.create_database(project)
+
+
+@pytest.fixture
+def first(url: str) -> Iterator[SoleInstance]:
+    instance = SoleInstance(url, Settings(database_url=url))
+    assert instance.take(0)
+    yield instance
+    instance.release()
+
+
+def test_a_second_instance_is_refused_until_the_first_has_ended(url: str, first: SoleInstance) -> None:
+    second = SoleInstance(url, Settings(database_url=url))
+    assert not second.take(0)
+    first.release()
+    assert second.take(0)
+    second.release()
+
+
+def test_a_lock_that_a_restart_has_ended_is_taken_again(
+    url: str, first: SoleInstance, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    second = SoleInstance(url, Settings(database_url=url))
+    connection.execute(
+        "SELECT pg_terminate_backend(l.pid, 60000) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+        " WHERE l.locktype = 'advisory' AND d.datname = %s",
+        (url.partition("dbname=")[2].partition(" ")[0],),
+    )
+    first.keep()
+    assert not second.take(0)
+    assert caplog.records == []
+    first.keep()
+    first.release()
+    assert second.take(0)
+    first.keep()
+    assert "another instance has taken the sandbox" in caplog.text
+    second.release()
+
+
+def test_behind_a_pooler_that_gives_each_statement_another_connection_nothing_is_locked(url: str) -> None:
+    settings = replace(Settings(database_url=url), database_pooler="transaction")
+    instances = [SoleInstance(url, settings) for _ in range(2)]
+    assert all(each.take(0) for each in instances)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT FROM pg_locks WHERE locktype = 'advisory'").fetchall() == []
