@@ -56,7 +56,7 @@ export class SandboxServer {
 
   /**
    * The same as text.
-   * @param {"application/json" | "text/html" | "application/xml"} mediaType XML is that of JUnit
+   * @param {"application/json" | "text/html"} mediaType
    * @returns {Promise<string>}
    */
   async reportAs(mediaType) {

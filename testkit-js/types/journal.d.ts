@@ -52,8 +52,7 @@ export class JournalEntry {
     /** What should not be so although it works. @type {import("./types.js").Finding[]} */
     findings: import("./types.js").Finding[];
     /**
-     * The messages of the error that was answered, each with its code and, if it has them, its detailed message and the clause
-     * of the specification that the request breaks.
+     * The messages of the error that was answered, each with its code and, if it has one, its detailed message.
      * @returns {string[]}
      */
     get errors(): string[];

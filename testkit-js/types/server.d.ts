@@ -32,10 +32,10 @@ export class SandboxServer {
     report(): Promise<import("./types.js").Report>;
     /**
      * The same as text.
-     * @param {"application/json" | "text/html" | "application/xml"} mediaType XML is that of JUnit
+     * @param {"application/json" | "text/html"} mediaType
      * @returns {Promise<string>}
      */
-    reportAs(mediaType: "application/json" | "text/html" | "application/xml"): Promise<string>;
+    reportAs(mediaType: "application/json" | "text/html"): Promise<string>;
     /**
      * Send a request to the sandbox, and return the JSON value of the answer; null if it has no body.
      * @param {string} method

@@ -3,9 +3,6 @@
 import re
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import quote
-
-import pytest
 
 from tests.support.sandbox import Answer, Project, Service
 from tests.support.steady_client import steady_client
@@ -42,52 +39,11 @@ def test_what_was_exercised_is_counted(throwaway: Project) -> None:
     assert report["percent"] == sum(len(each["met"]) for each in report["exercised"].values()) * 100 // known
 
 
-@pytest.mark.parametrize(
-    ("path", "operators"),
-    [
-        ('/sorted-query-parameters?where=key = "salt and pepper"', {"="}),
-        ("/sorted-query-parameters?where=version > 1 and not (key is defined or version in (1, 2))",
-         {">", "and", "not", "is defined", "or", "in"}),
-        ("?where=arrayOfObjectType(integerExample != 7)", {"!="}),
-        ('/searchApiPattern?filter=key:"a"&filter.query=version:range (1 to 2)&facet=key',
-         {"filter value", "filter range()"}),
-        ("/searchApiPattern?filter=key:exists&filter=key:missing", {"filter exists", "filter missing"}),
-        ("?where=key = ", set()),
-    ],
-)  # fmt: skip
-def test_operators_are_those_that_were_parsed(throwaway: Project, path: str, operators: set[str]) -> None:
-    throwaway.send("GET", quote(path, safe="/?=&"))
-    assert set(met(throwaway, "operators")) == operators
-
-
 def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> None:
     throwaway.rules({"times": {"first": 1}, "status": 503}, {"times": {"first": 1}, "status": 429})
     with steady_client(throwaway) as client:
         assert [client.send("GET", "?limit=0").status for _ in range(3)] == [503, 429, 200]
     assert met(throwaway, "recoveries") == {"429": 1, "503": 1}
-
-
-@pytest.mark.parametrize(
-    ("notation", "method", "path", "headers"),
-    [
-        ("key=", "GET", "/key=one", {}),
-        ("%2F", "GET", "/a%2Fb", {}),
-        ("var.*", "GET", "/sorted-query-parameters?where=key%3D%3Ak&var.k=one", {}),
-        ("text.*", "GET", "/searchApiPattern?text.en-GB=one", {}),
-        ("repetition", "GET", "?arrayOfString=a&arrayOfString=b", {}),
-        ("Prefer", "GET", "", {"Prefer": "code=404"}),
-    ],
-)
-def test_notations_are_met(throwaway: Project, notation: str, method: str, path: str, headers: dict[str, str]) -> None:
-    throwaway.send(method, path, headers=headers)
-    assert list(met(throwaway, "notations")) == [notation]
-
-
-def test_a_form_is_met(throwaway: Project) -> None:
-    with steady_client(throwaway) as client:
-        client.grant()  # a form too, but none of the interface
-        client.form("/product-projection-search", "staged=false")
-    assert list(met(throwaway, "notations")) == ["forms"]
 
 
 def test_findings_are_gathered(throwaway: Project) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
-FORMS = {".html": "text/html", ".json": "application/json", ".xml": "application/xml"}
-"""The endings of files, and the form that the report has in them. XML is that of JUnit."""
+FORMS = {".html": "text/html", ".json": "application/json"}
+"""The endings of files, and the form that the report has in them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,7 @@ def _json(text: str | None) -> Any:
 
 def _error_text(error: Mapping[str, Any]) -> str:
     texts = [text for text in (error.get("message"), error.get("detailedErrorMessage")) if text]
-    clause = f" ({error['clause']})" if "clause" in error else ""
-    return f"{error.get('code')}: {' '.join(map(str, texts))}{clause}"
+    return f"{error.get('code')}: {' '.join(map(str, texts))}"
 
 
 def _text(message: Mapping[str, Any] | None) -> str | None:

@@ -46,9 +46,7 @@ _KEPT_PROJECTS = 50
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare what can be asked of a session as a whole."""
     add = parser.getgroup("sample-resource", "what the clients under test have sent to sample-resource").addoption
-    add(
-        "--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html, .json, .xml"
-    )
+    add("--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html or .json")
     add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
     add("--sample-of", metavar="A,B", type=names_counted, help="of these alone: kinds as operations, or names as 409")
     add("--sample-no-findings", action="store_true", help="fail if there is a finding")

@@ -72,7 +72,7 @@ class SandboxServer:
     def run_report(self, run: str, media_type: str = "application/json") -> bytes:
         """What the projects of a run have exercised together.
 
-        :param media_type: JSON, ``text/html``, or ``application/xml`` for JUnit XML.
+        :param media_type: JSON or ``text/html``.
         :raises SandboxError: if the server has no such run.
         """
         return self._answered("GET", f"/sandbox/runs/{quote(run, safe='')}/report", None, media_type)
