@@ -181,11 +181,7 @@ def _too_many(made: Mapping[str, Any], allowed: frozenset[str] | None) -> list[s
     """The findings that are not allowed."""
     if allowed is None:
         return []
-    return [
-        f"Finding {each['id']}, {each['count']} times: {each['title']}. {each['instead']}"
-        for each in made["findings"]
-        if each["id"] not in allowed
-    ]
+    return [f"Finding {each['told']}" for each in made["findings"] if each["id"] not in allowed]
 
 
 class _NoRedirects(HTTPRedirectHandler):

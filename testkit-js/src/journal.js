@@ -72,18 +72,8 @@ export function told(entries) {
 
 /** @param {JournalEntry} entry */
 function remarks(entry) {
-  const findings = entry.findings.map(
-    (found) => `finding: ${found.title}${inBrackets(found.clauses)}: ${found.detail} ${found.instead}`,
-  );
+  const findings = entry.findings.map((found) => `finding: ${found.told}`);
   return [...entry.errors, ...findings].map((line) => `     ${line}`);
-}
-
-/**
- * The numbers of clauses, as they follow a title.
- * @param {string[]} clauses
- */
-export function inBrackets(clauses) {
-  return clauses.length ? ` (${clauses.join(", ")})` : "";
 }
 
 /**

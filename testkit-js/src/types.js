@@ -80,6 +80,7 @@
  * @property {string} title
  * @property {string} instead what to do
  * @property {string[]} clauses of the specification
+ * @property {string} told all of it as a text; in a report also the requests, in lines
  * @property {string} [detail] of a finding in an entry of the journal
  * @property {number} [count] of a finding in a report
  */

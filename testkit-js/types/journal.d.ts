@@ -4,11 +4,6 @@
  */
 export function told(entries: JournalEntry[]): string;
 /**
- * The numbers of clauses, as they follow a title.
- * @param {string[]} clauses
- */
-export function inBrackets(clauses: string[]): string;
-/**
  * The value of a JSON text; undefined if it is none.
  * @param {string | null} text
  * @returns {any}

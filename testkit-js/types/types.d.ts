@@ -171,6 +171,10 @@ export type Finding = {
      */
     clauses: string[];
     /**
+     * all of it as a text; in a report also the requests, in lines
+     */
+    told: string;
+    /**
      * of a finding in an entry of the journal
      */
     detail?: string;

@@ -156,8 +156,8 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             "1: GET /resource?limit=1 -> 401",
             "     invalid_token: *",
             "2: GET /resource?withTotal=True&limt=1 -> 400",
-            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'? (4-4)",
-            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
+            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
+            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True was sent. Send `true` or `false`.",
             "3: POST /resource -> 400",
             "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required *",
         ]
@@ -200,9 +200,10 @@ def test_a_session_is_one_run_that_is_judged(
             f"run {run}: 7 requests; operations * %, *exercised",
             "report: *reports/all.json",
             "too little: * of * of operations, 409, * %; at least 90 % were wanted; missing: *",
-            "finding booleanInOtherCase, 1 times: A boolean spelt as in Python (4-7, 4-8)",
-            "  GET /*/resource?withTotal=True: withTotal=True [[]*::test_reads[[]3[]][]]",
+            "finding booleanInOtherCase, once: A boolean spelt as in Python (4-7, 4-8)",
+            "  request 1 of *, GET /*/resource?withTotal=True: withTotal=True was sent.",
             "  Send `true` or `false`.",
+            "  * was of *::test_reads[[]3[]]",
             "6 passed, and the tests exercise too little and the client has 1 finding: the build fails",
         ]
     )

@@ -52,7 +52,7 @@ def test_findings_are_gathered(throwaway: Project) -> None:
     (finding,) = reported(throwaway)["findings"]
     assert (finding["id"], finding["count"]) == ("booleanInOtherCase", 2)
     assert [each["request"] for each in finding["examples"]] == [1, 2]
-    assert finding["detail"] == "withTotal=True"
+    assert finding["detail"] == "withTotal=True was sent."
 
 
 def test_it_survives_a_reset_that_keeps_the_requests(throwaway: Project) -> None:

@@ -66,7 +66,7 @@ ALLOWED = {
         ("--min 100 --of listResources,lost", 1, r"Exercised 50 % of listResources,lost \(1 of 2\).* Missing: lost"),
         ("--min 1 --of serch", 2, "there is neither a kind nor a name 'serch'"),
         ("--of operations", 2, "--of needs --min"),
-        ("--findings none", 1, "Finding numberAsText, 1 times: .*\nFinding booleanInOtherCase, 1 times"),
+        ("--findings none", 1, "Finding numberAsText, once: .*\nFinding booleanInOtherCase, once"),
         ("--findings both", 0, ""),
         ("--findings one", 1, "^Finding booleanInOtherCase"),
         ("--findings unknown", 2, "line 2: there is no finding 'boleanInOtherCase'. Did you mean 'booleanInOtherCase'"),

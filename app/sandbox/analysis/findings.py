@@ -6,7 +6,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
@@ -20,6 +20,9 @@ from app.values.strict_json import is_utf8
 _OFFSET_AT_MOST = 10_000
 NEW_CONNECTIONS = 5
 """New connections in a row from which on they are a finding."""
+
+_TOLD = 3
+"""Requests that a text names of each finding."""
 
 Finds = Callable[[Before, Look], str | None]
 """Says what was found in an entry, given what is certain of those before it; None: nothing."""
@@ -54,7 +57,21 @@ class Finding:
             "detail": detail,
             "instead": self.instead,
             "clauses": list(self.clauses),
+            "told": f"{self.name}: {detail} {self.instead}",
         }
+
+    @property
+    def name(self) -> str:
+        """Its title, with the clauses."""
+        return f"{self.title} ({', '.join(self.clauses)})" if self.clauses else self.title
+
+    def told(self, count: int, examples: Sequence[Mapping[str, Any]]) -> str:
+        """What a report says of it, for people: in which requests it was made, what was wrong, what to do."""
+        lines = [f"{self.id}, {'once' if count == 1 else f'{count} times'}: {self.name}"]
+        for each in examples[:_TOLD]:
+            about = f"request {each['request']} of {each['projectKey']}"
+            lines.append(f"  {about}, {each['method']} {each['target']}: {each['detail']}")
+        return "\n".join([*lines, f"  {self.instead}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +212,7 @@ def _listed(value: Any) -> list[Any]:
 def _boolean_of_python(_: Before, entry: Look) -> str | None:
     for name, value in entry.parameters if entry.is_resource else ():
         if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
-            return f"{name}={value}"
+            return f"{name}={value} was sent."
     return None
 
 

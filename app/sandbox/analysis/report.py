@@ -58,9 +58,9 @@ def _findings(tally: Tally) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for finding in FINDINGS:
         if tally.findings[finding.id]:
-            examples = tally.found[finding.id]
+            count, examples = tally.findings[finding.id], tally.found[finding.id]
             described = finding.described(examples[0]["detail"])
-            made.append({**described, "count": tally.findings[finding.id], "examples": examples})
+            made.append({**described, "count": count, "examples": examples, "told": finding.told(count, examples)})
     return made
 
 
@@ -87,13 +87,4 @@ def as_text(made: Mapping[str, Any]) -> str:
     )
     lines += [f"  Not judged: {reason}" for reason in reasons]
     lines += ["", f"Findings: {len(made['findings']) or 'none'}"]
-    for each in made["findings"]:
-        lines.append(
-            f"  {each['count']:>5}  {each['title']} ({each['id']}), first in {_place(each['examples'][0])}."
-            f" {each['instead']}"
-        )
-    return "\n".join(lines)
-
-
-def _place(example: Mapping[str, Any]) -> str:
-    return f"request {example['request']} of {example['projectKey']}, {example['method']} {example['target']}"
+    return "\n".join([*lines, *(each["told"] for each in made["findings"])])

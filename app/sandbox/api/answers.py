@@ -105,6 +105,7 @@ class FindingSchema(Schema):
     detail = said(meaning="what exactly was found")
     instead = said(meaning="what to do")
     clauses = said("array", "of the specification", items={"type": "string"})
+    told = said(meaning="all of it as a text: in a report also the requests, in lines")
 
 
 class EntrySchema(Schema):

@@ -83,12 +83,9 @@ class Gate:
             return []
         lines: list[str] = []
         for finding in made["findings"]:
-            clauses = f" ({', '.join(finding['clauses'])})" if finding["clauses"] else ""
-            lines.append(f"finding {finding['id']}, {finding['count']} times: {finding['title']}{clauses}")
-            for each in finding["examples"][:3]:
-                test = tests.get(each["projectKey"], "")
-                lines.append(f"  {each['method']} {each['target']}: {each['detail']}" + (f" [{test}]" if test else ""))
-            lines.append(f"  {finding['instead']}")
+            lines += f"finding {finding['told']}".splitlines()
+            keys = dict.fromkeys(each["projectKey"] for each in finding["examples"][:3])
+            lines += [f"  {key} was of {tests[key]}" for key in keys if key in tests]
         return lines
 
 

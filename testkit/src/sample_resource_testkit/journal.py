@@ -69,7 +69,7 @@ class JournalEntry:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """What should not be so although it works: ``id``, ``title``, ``detail``, ``instead``, ``clauses`` of each."""
+        """What should not be so although it works: of each ``id``, ``told`` and what that is made of."""
         return tuple(self.data.get("findings", ()))
 
     def __str__(self) -> str:
@@ -110,8 +110,7 @@ def _told(entry: JournalEntry) -> Iterator[str]:
     for error in entry.errors:
         yield f"     {error}"
     for finding in entry.findings:
-        clauses = f" ({', '.join(finding['clauses'])})" if finding["clauses"] else ""
-        yield f"     finding: {finding['title']}{clauses}: {finding['detail']} {finding['instead']}"
+        yield f"     finding: {finding['told']}"
 
 
 # What a test expects
