@@ -43,7 +43,7 @@ def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> Non
     throwaway.rules({"times": {"first": 1}, "status": 503}, {"times": {"first": 1}, "status": 429})
     with steady_client(throwaway) as client:
         assert [client.send("GET", "?limit=0").status for _ in range(3)] == [503, 429, 200]
-    assert met(throwaway, "recoveries") == {"429": 1, "503": 1}
+    assert met(throwaway, "recoveries") == {"recovered:429": 1, "recovered:503": 1}
 
 
 def test_findings_are_gathered(throwaway: Project) -> None:

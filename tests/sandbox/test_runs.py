@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from app.config import Settings
+from app.sandbox.analysis.report import as_text
 from app.sandbox.projects.orders import NewProject
 from tests.support.applications import open_app, with_sandbox
 from tests.support.sandbox import Project, Service
@@ -133,12 +134,73 @@ def test_old_runs_are_removed_once_their_projects_are_gone(settings: Settings, r
         sandbox = app.extensions["extension"]
         key = sandbox.projects.make(NewProject(run=run))["projectKey"]
         found = sandbox.runs.find(run)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert sandbox.runs.find(run) is found, "one of its projects is left"
         sandbox.projects.remove(key)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert found.kept_until > datetime.now(UTC)
         assert sandbox.runs.find(run) is found, "it is kept for a day from now on"
         found.kept_until = datetime.now(UTC)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert run not in [each["run"] for each in sandbox.runs.described()]
+
+
+def test_a_run_that_a_restart_has_cut_is_incomplete(settings: Settings, run: str) -> None:
+    """Also if none of its projects is left, and if the first request to the new process asks for it."""
+    gone = f"{run}-gone"
+    with open_app(with_sandbox(settings)) as app:
+        projects = app.extensions["extension"].projects
+        key = projects.make(NewProject(run=run, allow=("bodyOnGet",)))["projectKey"]
+        projects.remove(projects.make(NewProject(run=gone))["projectKey"])
+        client = app.test_client()
+        assert [client.get(f"/sandbox/runs/{each}/report").json["incomplete"] for each in (run, gone)] == [False] * 2
+    with open_app(with_sandbox(settings)) as app:
+        client = app.test_client()
+        assert [client.get(f"/sandbox/runs/{each}/report").json["incomplete"] for each in (run, gone)] == [True] * 2
+        report = client.get(f"/sandbox/projects/{key}/report").json
+        assert report["incomplete"] is True
+        assert "It is incomplete" in as_text(report)
+        assert "It is incomplete" in client.get(f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"}).text
+        assert client.get(f"/sandbox/projects/{key}").json["allow"] == ["bodyOnGet"]
+        assert client.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert client.get(f"/sandbox/projects/{key}/report").json["incomplete"] is False
+        assert client.get(f"/sandbox/runs/{run}/report").json["incomplete"] is True
+        # It can be removed, stays so after the next start, and may begin anew.
+        assert [client.delete(f"/sandbox/runs/{each}").status_code for each in (run, gone)] == [204, 204]
+        assert client.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert client.get(f"/sandbox/runs/{run}/report").status_code == 404
+    with open_app(with_sandbox(settings)) as app:
+        client = app.test_client()
+        assert client.get(f"/sandbox/runs/{run}/report").status_code == 404
+        assert client.get(f"/sandbox/projects/{key}").json["run"] is None
+        projects = app.extensions["extension"].projects
+        projects.make(NewProject(run=run))
+        assert client.get(f"/sandbox/runs/{run}/report").json["incomplete"] is False
+
+
+def test_what_is_expected_is_no_finding(sandbox: Service, run: str) -> None:
+    """What a project allows stands nowhere, what a report allows in none of its forms."""
+    expected, other = sandbox.make(run=run, allow=["booleanInOtherCase", "staleVersionRepeated"]), sandbox.make(run=run)
+    for project in (expected, other):
+        path = f"/{project.create()['id']}?version=7"
+        with steady_client(project) as client:
+            client.send("GET", "?withTotal=True")
+            assert [client.send("DELETE", path).status for _ in range(2)] == [409, 409]
+    report = report_of(sandbox, run)
+    assert [(each["id"], each["count"]) for each in report["findings"]] == [
+        ("staleVersionRepeated", 1),
+        ("booleanInOtherCase", 1),
+    ]
+    assert not any(entry["findings"] for entry in expected.entries())
+    assert expected.order("GET", "/report").json["recovery"]["409"] | {"episodes": []} == {
+        "recovered": 0, "gaveUp": 1, "madeWorse": 0, "notJudged": 0, "episodes": [],
+    }  # fmt: skip
+    assert (report["recovery"]["409"]["madeWorse"], report["recovery"]["409"]["gaveUp"]) == (1, 1)
+    path = f"/sandbox/runs/{run}/report?allow=staleVersionRepeated&allow=booleanInOtherCase"
+    allowing = sandbox.send("GET", path).json
+    assert (allowing["findings"], allowing["recovery"]["409"]["madeWorse"]) == ([], 0)
+    assert "spelt as in Python" not in sandbox.send("GET", path, headers={"Accept": "text/html"}).text
+    refused = sandbox.send("GET", f"{path}&allow=staleVersion")
+    assert refused.status == 400
+    assert "There is no finding 'staleVersion'. Did you mean 'staleVersionRepeated'?" in refused.text
+    assert sandbox.send("POST", "/sandbox/projects", {"allow": ["staleVersion"]}).status == 400

@@ -39,7 +39,7 @@ def names_in(document: Mapping[str, Any]) -> Names:
         ],
         "statuses": sorted({status for status, _ in responses}),
         "errors": sorted(codes),
-        "recoveries": list(TROUBLES),
+        "recoveries": [f"recovered:{trouble}" for trouble in TROUBLES],
     }
 
 
@@ -47,21 +47,23 @@ _FAMILIES = {"var.": "var.<name>", "text.": "text.<language>"}
 _HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", "prefer": "Prefer"}
 
 
+_CARRIED_OUT = (404, 409, 412)
+"""Errors that say something of what the project holds, so that the request was good."""
+
+
 def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
-    """What one request has exercised: kind and name.
+    """What one request has exercised: kind and name. What was refused, or answered on order, exercises no operation.
 
     :param known: by kind.
     """
-    operation, status, headers = look.operation, look.status, look.headers
     made: list[tuple[str, str]] = []
-    if operation is not None:
-        made.append(("operations", operation))
-    if look.parameters or not headers.keys().isdisjoint(_HEADER_PARAMETERS):
+    operation, status, headers = look.operation, look.own_status, look.headers
+    if operation is not None and status is not None and (status < 400 or status in _CARRIED_OUT):
         given = {_public(name) for name, _ in look.parameters}
         given |= {public for name, public in _HEADER_PARAMETERS.items() if name in headers}
         names = [f"{operation}.{name}" for name in given]
-        made += [("parameters", name) for name in names if name in known["parameters"]]
-    if status is not None and not look.is_lost:
+        made = [("operations", operation), *(("parameters", name) for name in names if name in known["parameters"])]
+    if status is not None and not look.is_lost and not look.is_ordered:
         made.append(("statuses", str(status)))
         made += [("errors", code) for code in look.error_codes]
     return made

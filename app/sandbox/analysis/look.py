@@ -39,6 +39,8 @@ _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers that proxies add."""
 
+_ENCODED_ONCE = re.compile("%(?!25)[0-9A-Fa-f]{2}")
+
 _VERSION_AT_MOST = 200
 """Characters of a version that is a text."""
 
@@ -53,11 +55,12 @@ _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text
 class Look:
     """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
 
-    :ivar in_row: the same request was refused so many times in a row.
+    :param encodes_once: whether its client has sent a percent-encoding that was not encoded again, before or here.
     """
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, *, encodes_once: bool = False) -> None:
         self.entry = entry
+        self.encodes_once = encodes_once or _ENCODED_ONCE.search(entry.target) is not None
         self.number = entry.number
         self.operation = entry.operation
         self.method = entry.method
@@ -67,7 +70,6 @@ class Look:
         """The raw path."""
         self.connection = None if entry.connection is None else entry.connection[0]
         """The number of its connection."""
-        self.in_row = 1
         # The answer
         self.status = entry.status
         """None: there was no answer."""
@@ -89,8 +91,8 @@ class Look:
 
     def drop_texts(self) -> None:
         """Keep only what later requests are compared with."""
-        _ = self.call, self.aim, self.version, self.ids_named, self.key_named
-        _ = self.authorization, self.header_hash, self.retry_after
+        _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
+        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
@@ -112,11 +114,6 @@ class Look:
         return unquote(self.path)
 
     @property
-    def is_resource(self) -> bool:
-        """Whether it went to a resource of the project, and not to the token endpoint."""
-        return self.operation != TOKEN_OPERATION
-
-    @property
     def project_time(self) -> float:
         """The time of the project's clock, in seconds since 1970."""
         return self.began if self.entry.project_time is None else self.entry.project_time
@@ -125,6 +122,11 @@ class Look:
     def headers(self) -> Mapping[str, str]:
         """The request's headers by their names in lower case; of repeated ones the last."""
         return self.entry.request.by_name()
+
+    @property
+    def program(self) -> str:
+        """The program that sent it, as it calls itself."""
+        return self.headers.get("user-agent", "")
 
     @cached_property
     def authorization(self) -> str:
@@ -215,10 +217,19 @@ class Look:
         return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
 
     @cached_property
-    def key_named(self) -> str | None:
-        """The key by which it can."""
+    def keys_named(self) -> tuple[str, ...]:
+        """The key by which it can, if there is one."""
         key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
-        return key if isinstance(key, str) else None
+        return (key,) if isinstance(key, str) else ()
+
+    @cached_property
+    def prefer(self) -> str:
+        """What the request itself orders."""
+        return self.headers.get("prefer", "")
+
+    def is_same(self, other: "Look") -> bool:
+        """Whether the client sends the same once more. What a tester orders is none of its own."""
+        return (self.call, self.prefer) == (other.call, other.prefer)
 
     @cached_property
     def header_hash(self) -> bytes:
@@ -233,13 +244,19 @@ class Look:
         return not _MADE_UP.isdisjoint(self.does)
 
     @property
+    def own_status(self) -> int | None:
+        """The status that the service itself gave, also if the client got another one; None: none that is known."""
+        rule = self.entry.rule
+        if rule is None:
+            return self.status
+        return None if not rule["carriedOut"] else rule["replacedStatus"] or self.status
+
+    @property
     def was_carried_out(self) -> bool:
         """Whether the request may have changed something, whatever its answer says."""
-        rule = self.entry.rule
-        if rule is not None and not rule["carriedOut"]:
+        if self.entry.rule is not None and not self.entry.rule["carriedOut"]:
             return False
-        status = self.status if rule is None or rule["replacedStatus"] is None else rule["replacedStatus"]
-        return status is None or status < 400
+        return self.own_status is None or self.own_status < 400
 
     @cached_property
     def retry_after(self) -> int | None:

@@ -26,7 +26,7 @@ from app.sandbox.projects.model import SandboxProject
 
 _HTML = "text/html"
 
-_page, _narrowing = orders.PageSchema(), orders.NarrowingSchema()
+_page, _narrowing, _allowing = orders.PageSchema(), orders.NarrowingSchema(), orders.AllowingSchema()
 
 
 @blueprint.at(f"{PROJECT}/requests")
@@ -149,14 +149,15 @@ class Report(Endpoint):
     """What a client has exercised, and how it dealt with what went wrong."""
 
     @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML)
-    def get(self, projectKey: str) -> Response:
+    @blueprint.arguments(_allowing, location="query")
+    def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
 
         What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
         the findings. As HTML with `Accept: text/html`.
         """
         tally = project_of(projectKey).observer.tally()
-        return _report(report({"projectKey": projectKey}, tally, parts().known))
+        return _report(report({"projectKey": projectKey}, tally, parts().known, query.get("allow", ())))
 
 
 def _report(made: Mapping[str, Any]) -> Response:
@@ -180,7 +181,7 @@ class Runs(Endpoint):
 
         All, oldest first.
         """
-        return json_of({"results": parts().runs.described()})
+        return json_of({"results": parts().projects.runs.described()})
 
 
 @blueprint.at("/runs/<segment:run>")
@@ -193,7 +194,7 @@ class OneRun(Endpoint):
 
         With what was counted. Its projects stay, and are counted no more.
         """
-        parts().runs.remove(run)
+        parts().projects.remove_run(run)
         return done()
 
 
@@ -202,10 +203,12 @@ class RunReport(Endpoint):
     """What the projects of a run have exercised together."""
 
     @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML)
-    def get(self, run: str) -> Response:
+    @blueprint.arguments(_allowing, location="query")
+    def get(self, query: dict[str, Any], run: str) -> Response:
         """Report on a run
 
         As that on a project, of all projects that were made with the name of the run, also of those that are gone.
         """
-        found = parts().runs.find(run)
-        return _report(report({"run": run, "projects": found.projects}, found.tally(), parts().known))
+        found = parts().projects.runs.find(run)
+        about = {"run": run, "projects": found.projects}
+        return _report(report(about, found.tally(), parts().known, query.get("allow", ())))
