@@ -108,7 +108,8 @@ test("all projects are one run, of which there is a report", async () => {
   const { run, requests, findings } = await server.report();
   assert.equal(run, server.run);
   assert.ok(requests.total > 0);
-  assert.ok(findings.some(({ id }) => id === "booleanInOtherCase"));
+  assert.ok(findings.some(({ id, told }) => id === "booleanInOtherCase" && told.includes(project.key)));
+  assert.ok(!(await server.report({ allow: ["booleanInOtherCase"] })).findings.some(({ id }) => id === "booleanInOtherCase"));
   assert.match(await server.reportAs("text/html"), /^<!doctype html>/i);
   await project.remove();
   const other = await startServer({ run: "of-its-own" });

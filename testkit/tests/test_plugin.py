@@ -191,7 +191,7 @@ def test_a_session_is_one_run_that_is_judged(
     run = f"judged-{time.time_ns()}"
     options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
     monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
-    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-no-findings", *options)
+    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-findings=none", *options)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -210,6 +210,45 @@ def test_a_session_is_one_run_that_is_judged(
     report = json.loads((pytester.path / "reports" / "all.json").read_text())
     assert (report["run"], report["requests"]["total"]) == (run, 7)
     assert json.loads(sample_resource.run_report(run))["findings"] == report["findings"]
+
+
+def test_what_is_expected_fails_no_session(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A marker expects it of one test, a file of all; what it names wrongly is told."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from urllib.request import Request, urlopen
+
+        def read(project):
+            headers = {"Authorization": f"Bearer {project.token}"}
+            urlopen(Request(f"{project.url}/resource?withTotal=True", headers=headers)).close()
+
+        @pytest.mark.sample_project(allow=["booleanInOtherCase"])
+        def test_a_marker(sample_project):
+            read(sample_project)
+
+        def test_nothing(sample_project):
+            read(sample_project)
+        """
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    assert inner("-q", "--sample-findings=none", "-k", "marker").ret == 0
+    result = inner("-q", "--sample-no-findings")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["finding booleanInOtherCase, once: *", "  * was of *::test_nothing"])
+    pytester.path.joinpath("known").write_text("# ours\nbooleanInOtherCase  # the library\n")
+    assert inner("-q", "--sample-findings=known").ret == 0
+    pytester.path.joinpath("known").write_text("boolean\n")
+    result = inner("-q", "--sample-findings=known")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["no report on the client: *There is no finding 'boolean'*"])
+    assert inner("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
+    assert inner("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
 
 
 SEES_ITS_SERVER = """

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from flask.testing import FlaskClient
 
 from app.config import Settings
 from app.sandbox.analysis.report import as_text
@@ -145,6 +146,10 @@ def test_old_runs_are_removed_once_their_projects_are_gone(settings: Settings, r
         assert run not in [each["run"] for each in sandbox.runs.described()]
 
 
+def got(api: FlaskClient, path: str) -> Any:
+    return api.get(path).json
+
+
 def test_a_run_that_a_restart_has_cut_is_incomplete(settings: Settings, run: str) -> None:
     """Also if none of its projects is left, and if the first request to the new process asks for it."""
     gone = f"{run}-gone"
@@ -152,30 +157,30 @@ def test_a_run_that_a_restart_has_cut_is_incomplete(settings: Settings, run: str
         projects = app.extensions["extension"].projects
         key = projects.make(NewProject(run=run, allow=("bodyOnGet",)))["projectKey"]
         projects.remove(projects.make(NewProject(run=gone))["projectKey"])
-        client = app.test_client()
-        assert [client.get(f"/sandbox/runs/{each}/report").json["incomplete"] for each in (run, gone)] == [False] * 2
+        api = app.test_client()
+        assert [got(api, f"/sandbox/runs/{each}/report")["incomplete"] for each in (run, gone)] == [False] * 2
     with open_app(with_sandbox(settings)) as app:
-        client = app.test_client()
-        assert [client.get(f"/sandbox/runs/{each}/report").json["incomplete"] for each in (run, gone)] == [True] * 2
-        report = client.get(f"/sandbox/projects/{key}/report").json
+        api = app.test_client()
+        assert [got(api, f"/sandbox/runs/{each}/report")["incomplete"] for each in (run, gone)] == [True] * 2
+        report = got(api, f"/sandbox/projects/{key}/report")
         assert report["incomplete"] is True
         assert "It is incomplete" in as_text(report)
-        assert "It is incomplete" in client.get(f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"}).text
-        assert client.get(f"/sandbox/projects/{key}").json["allow"] == ["bodyOnGet"]
-        assert client.post(f"/sandbox/projects/{key}/reset").status_code == 204
-        assert client.get(f"/sandbox/projects/{key}/report").json["incomplete"] is False
-        assert client.get(f"/sandbox/runs/{run}/report").json["incomplete"] is True
+        assert "It is incomplete" in api.get(f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"}).text
+        assert got(api, f"/sandbox/projects/{key}")["allow"] == ["bodyOnGet"]
+        assert api.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert got(api, f"/sandbox/projects/{key}/report")["incomplete"] is False
+        assert got(api, f"/sandbox/runs/{run}/report")["incomplete"] is True
         # It can be removed, stays so after the next start, and may begin anew.
-        assert [client.delete(f"/sandbox/runs/{each}").status_code for each in (run, gone)] == [204, 204]
-        assert client.post(f"/sandbox/projects/{key}/reset").status_code == 204
-        assert client.get(f"/sandbox/runs/{run}/report").status_code == 404
+        assert [api.delete(f"/sandbox/runs/{each}").status_code for each in (run, gone)] == [204, 204]
+        assert api.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert api.get(f"/sandbox/runs/{run}/report").status_code == 404
     with open_app(with_sandbox(settings)) as app:
-        client = app.test_client()
-        assert client.get(f"/sandbox/runs/{run}/report").status_code == 404
-        assert client.get(f"/sandbox/projects/{key}").json["run"] is None
+        api = app.test_client()
+        assert api.get(f"/sandbox/runs/{run}/report").status_code == 404
+        assert got(api, f"/sandbox/projects/{key}")["run"] is None
         projects = app.extensions["extension"].projects
         projects.make(NewProject(run=run))
-        assert client.get(f"/sandbox/runs/{run}/report").json["incomplete"] is False
+        assert got(api, f"/sandbox/runs/{run}/report")["incomplete"] is False
 
 
 def test_what_is_expected_is_no_finding(sandbox: Service, run: str) -> None:
