@@ -6,6 +6,7 @@ HTTP/1.0, or stand behind a proxy that closes connections. Nothing of that is a 
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -263,6 +264,7 @@ INNOCENT: dict[str, Scene] = {
     "connection: of a command that is run for each request": [
         sent(at / 10, on=at, program="curl/8.1") for at in range(1, 9)
     ],
+    "connection: of clients that begin with a token": [sent(at / 10, "grant", on=at) for at in range(1, 9)],
     "connection: given up while it was idle": [sent(at * 5.0, on=at) for at in range(1, 9)],
     "connection: given up after errors": [sent(at / 10, status=404, on=at) for at in range(1, 9)],
     "connection: by turns on two connections": alternating([sent(at / 10) for at in range(9)]),
@@ -373,6 +375,13 @@ def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None
         sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
     ]
     assert findings_of(scene) == [(3, "unsafeRepetition")]
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_repetition_after_an_error_that_came_after_the_commit(status: int) -> None:
+    scene = [sent(0, "POST ", status, body=CREATE, does=["status"]), sent(1, "POST ", 201, body=CREATE)]
+    assert findings_of(scene) == [(2, "unsafeRepetition")]
+    assert findings_of([replace(each, rule=None) for each in scene]) == []
 
 
 def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
@@ -535,6 +544,7 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
         [sent(0, "POST ", None, body=CREATE), sent(1, "POST ", 201, body=CREATE, on=2)],
         [("lost", [1, 2], "madeWorse")],
     ),
+    "503: then a 500": ([sent(0, status=503), sent(1, status=500)], [("503", [1, 2], "gaveUp")]),
     "lost: deleted": (
         [sent(0, f"DELETE /{ONE}?version=1", None), sent(1, f"DELETE /{ONE}?version=1", 404, on=2)],
         [("lost", [1, 2], "recovered")],

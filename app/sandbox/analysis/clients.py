@@ -156,7 +156,7 @@ class Client:
     def _follow_connections(self, look: Look) -> None:
         """Count new connections in a row, each opened although the one before could be used."""
         last, opened_at = self._last, look.entry.opened_at
-        if not look.is_first_on_connection or look.program.startswith(_TOOLS):
+        if not look.is_first_on_connection or look.operation == TOKEN_OPERATION or look.program.startswith(_TOOLS):
             self._new_connections = 0
         elif (
             last is None

@@ -79,7 +79,8 @@ class Look:
         """Whether the client had no whole answer: nothing, a part, or it had gone."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
+        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: nothing
+        that a client should repeat."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
@@ -87,7 +88,9 @@ class Look:
         # A token endpoint that refuses credentials is no trouble that a client could recover from.
         if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
             return None
-        return str(self.status) if str(self.status) in TROUBLES else None
+        if str(self.status) in TROUBLES:
+            return str(self.status)
+        return "5xx" if (self.status or 0) >= 500 else None
 
     def drop_texts(self) -> None:
         """Keep only what later requests are compared with."""

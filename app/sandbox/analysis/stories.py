@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from app.sandbox.analysis.findings import Found
-from app.sandbox.analysis.look import LISTS, Look
+from app.sandbox.analysis.look import LISTS, TROUBLES, Look
 
 _EARLY_S = 0.05
 """A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
@@ -121,6 +121,8 @@ class Story:
     def episodes(self) -> Iterator[Episode]:
         """How it ended, for each trouble that it has met."""
         for trouble, first in sorted(self.met.items(), key=lambda each: each[1]):
+            if trouble not in TROUBLES:
+                continue
             numbers = self.numbers[first:] or [self.last.number]
             if trouble in self.worse:
                 found = self.worse[trouble]
@@ -136,8 +138,7 @@ class Story:
         if self.is_doubtful:
             return Outcome.NOT_JUDGED, _OVERLAPPED
         if self.is_over:
-            failed = last.status is None or last.status >= 500
-            return Outcome.GAVE_UP if failed else Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
+            return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if trouble == "lost" and last.is_lost and self.looked is not None:
             return Outcome.RECOVERED, "It was not sent again; the client read what had become of it."
         if done and trouble in ("lost", "409"):
