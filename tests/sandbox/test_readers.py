@@ -123,7 +123,7 @@ def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         raise ZeroDivisionError
 
     monkeypatch.setattr(
-        "app.sandbox.analysis.observer.FINDINGS", (Finding("x", "x", "x", "x", (), fail), *FINDINGS), raising=True
+        "app.sandbox.analysis.observer.FINDINGS", (Finding("x", "x", "x", (), fail), *FINDINGS), raising=True
     )
     read_everywhere([an_entry(), an_entry()])
 

@@ -39,6 +39,24 @@ def test_what_was_exercised_is_counted(throwaway: Project) -> None:
     assert report["percent"] == sum(len(each["met"]) for each in report["exercised"].values()) * 100 // known
 
 
+def test_what_was_not_carried_out_exercises_no_operation(throwaway: Project) -> None:
+    """A bad token, a refusal and an answer on order; what was found not to be there, or lost after the commit, does."""
+    for headers in ({"Authorization": "Bearer nonsense"}, {"Prefer": "code=404"}):
+        throwaway.send("GET", "/sorted-query-parameters?limit=1", headers=headers)
+    throwaway.send("GET", "/searchApiPattern?limit=-1")
+    assert (met(throwaway, "operations"), met(throwaway, "parameters")) == ({}, {})
+    assert (met(throwaway, "statuses"), met(throwaway, "errors")) == (
+        {"400": 1, "401": 1},
+        {"InvalidInput": 1, "invalid_token": 1},
+    )
+    throwaway.send("GET", "/key=one")
+    throwaway.rules({"phase": "after", "connection": "close"})
+    with steady_client(throwaway) as client:
+        client.send("POST", "", {"objectTypeProperty": {}})
+    assert set(met(throwaway, "operations")) == {"getResourceByKey", "createOrUpdateResource"}
+    assert set(met(throwaway, "statuses")) == {"400", "401", "404"}
+
+
 def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> None:
     throwaway.rules({"times": {"first": 1}, "status": 503}, {"times": {"first": 1}, "status": 429})
     with steady_client(throwaway) as client:

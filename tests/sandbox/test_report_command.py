@@ -96,6 +96,18 @@ def test_a_build_is_judged_by_a_run(
     assert (f"Run {run}: 3 requests of 1 projects." in ran.stdout) == (code != 2)
 
 
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--min", "0"), 1), (("--findings", "none"), 1)])
+def test_a_report_that_a_restart_has_cut_fails_its_gate(
+    throwaway: Project, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int
+) -> None:
+    made = {**throwaway.order("GET", "/report").json, "incomplete": True}
+    monkeypatch.setattr("app.sandbox.commands._asked", lambda *_: json.dumps(made).encode())
+    ran = command("--url", "http://127.0.0.1:1", "--project", throwaway.key, *words)
+    assert ran.exit_code == code
+    assert "It is incomplete: the service was started again" in ran.stdout
+    assert ("It is incomplete" in ran.stderr) == bool(words)
+
+
 @pytest.mark.parametrize(("format_", "begin"), [("json", "{"), ("html", "<!doctype html>")])
 def test_it_prints_other_formats(judged: tuple[str, str], throwaway: Project, format_: str, begin: str) -> None:
     url, run = judged

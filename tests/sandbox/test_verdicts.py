@@ -354,6 +354,16 @@ def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
     assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
 
 
+def test_tokens_are_judged_whatever_program_asks_for_them() -> None:
+    """An OAuth library has another User-Agent than the client that sends its tokens, and connections of its own."""
+    scene = [
+        sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}", program="client/1" if at % 2 else "oauth/2",
+             on=1 if at % 2 else 10 + at)
+        for at in range(10)
+    ]  # fmt: skip
+    assert findings_of(scene) == [(number, "tokenForEachRequest") for number in (5, 7, 9)]
+
+
 def test_a_failure_is_remembered_when_the_journal_has_dropped_it_and_its_texts_are_not() -> None:
     refused = sent(0, UPDATE, 409, body=version(1))
     reads = [sent(0.1 + at / 100, f"GET /{ONE}", answer=PAGE) for at in range(KEPT)]

@@ -263,8 +263,8 @@ class Tokens:
             if _is_needless(first, second) and _is_needless(second, grant):
                 once = first.uses == second.uses == 1
                 id_ = "tokenForEachRequest" if once else "tokenRenewedEarly"
-                times = "once" if once else f"{first.uses} and {second.uses} times"
-                detail = f"The two tokens before were used {times}, and are good for more than half of their time yet."
+                times = "once each" if once else f"{first.uses} and {second.uses} times"
+                detail = f"The two tokens before were used {times}, and given up before half of their time was over."
                 self._notes.find(look.number, id_, detail)
 
 

@@ -1,6 +1,7 @@
 """Findings: what a client does that works, or nearly, and should not be so.
 
-:data:`FINDINGS` is the table: a row says what the finding is, how it is seen, and what to do instead.
+:data:`FINDINGS` is the table: a row says what the finding is, and what to do instead. The reference says how
+each is seen.
 :mod:`app.sandbox.analysis.observer` looks at each request with it when that has ended.
 """
 
@@ -29,14 +30,12 @@ class Finding:
     """A row of the table.
 
     :param title: what it is.
-    :param seen: how it is seen in the journal.
     :param instead: what the client should do.
     :param clauses: of the specification, which say so.
     """
 
     id: str
     title: str
-    seen: str
     instead: str
     clauses: tuple[str, ...]
     look: Finds | None
@@ -241,115 +240,96 @@ def _body_on_get(entry: Look) -> str | None:
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "tokenForEachRequest", "A token for each request",
-        "three tokens in a row, the first two used once each and given up before half of their time was over",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), None,
     ),
     Finding(
         "tokenRenewedEarly", "A token fetched long before the former one expires",
-        "three tokens in a row for one scope, the first two given up before half of their time was over",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
         ("A-17",), None,
     ),
     Finding(
         "retryBeforeRetryAfter", "A retry before Retry-After",
-        "the request of a 429 or 503 sent again before the seconds of its `Retry-After` are over",
         "Wait as many seconds as `Retry-After` says.",
         ("E-26",), None,
     ),
     Finding(
         "unsafeRepetition", "A POST repeated that may make two resources",
-        "a POST without `id`, `key` and `version`, sent again after a lost answer or a 5xx, with whichever token",
         "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
         ("4.6-3", "4.6-4"), None,
     ),
     Finding(
         "refusedTokenRepeated", "A refused token sent again",
-        "the request of a 401 sent again with the token that had been refused",
         "Get a new token after a 401, and send the request once more with that.",
         ("A-3", "A-17"), None,
     ),
     Finding(
         "retriedWithoutPause", "Repeated without a pause",
-        "a request whose answer was a 429, a 503 or lost, sent again ten times within a second",
         "Wait before each repetition, longer each time, and give up after some.",
         ("E-26",), None,
     ),
     Finding(
         "staleVersionRepeated", "A 409 answered by the same version",
-        "the write that was 409 sent again as it was, also if the resource was read in between",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
         ("9-5", "9-8"), None,
     ),
     Finding(
         "refusedRequestRepeated", "A refused request repeated as it was",
-        "a request that was 400, 403, 405, 413, 414 or 415, sent three times in a row without a change",
         "Do not retry these: the same request gets the same answer.",
         (), None,
     ),
     Finding(
         "connectionForEachRequest", "A new connection for each request",
-        "five new connections in a row, each opened within 3 s after a success on the one before, which could be used",
         "Keep the connection open, and use one pool of connections for all requests.",
         ("H-20",), None,
     ),
     Finding(
         "numberAsText", "A number sent as text",
-        'a text such as "3" in a body where the interface has a number',
         "Send a number of JSON, without quotes.",
         ("2.3-13", "9-11"), _number_as_text,
     ),
     Finding(
         "booleanInOtherCase", "A boolean spelt as in Python",
-        "`True` or `False` as the value of a boolean parameter",
         "Send `true` or `false`.",
         ("4-7", "4-8"), _boolean_of_python,
     ),
     Finding(
         "needlessEncoding", "A percent-encoding that is not needed",
-        "a letter, digit, `-`, `.`, `_` or `~` as a percent-encoding, or `key%3D` for `key=`",
         "Leave unreserved characters (RFC 3986, 2.3) as they are: caches may take the two for different URLs.",
         ("2.1-6", "2.1-7"), _needless_encoding,
     ),
     Finding(
         "doubleEncoding", "A percent-encoding that was made twice",
-        "a part of a target that still looks encoded when it is decoded, such as `my%252Dkey`",
         "Encode each part once: leave it to the HTTP library, or do it yourself.",
         ("2.1-6", "4-12"), _double_encoding,
     ),
     Finding(
         "missingEncoding", "A percent-encoding that is missing",
-        "a character that a target may not have (RFC 3986), such as a quotation mark or one beyond ASCII",
         "Percent-encode it as UTF-8.",
         ("4-12",), _missing_encoding,
     ),
     Finding(
         "pageForOneResult", "A page of 500 of which one result is used",
-        "three lists in a row with `limit=500` and many results, of each of which the client reads one again",
         "Ask for what is needed: by id, by key, or by a condition and a small `limit`.",
         ("4.12-4",), None,
     ),
     Finding(
         "offsetTooLarge", "A page walked by offset past 10,000",
-        "an `offset` above 10000",
         "Walk by a condition on the last id, `where=id > :last` with `sort=id`: each page costs the same.",
         ("4.12-5", "4.12-21"), _deep_offset,
     ),
     Finding(
         "retiredHeader", "A header that is no longer read",
-        "a header whose name begins with `X-Vrap-`",
         "Leave it out.",
         (), _retired_header,
     ),
     Finding(
         "bodyOnGet", "A body on GET",
-        "a GET or HEAD with a body",
         "Send parameters in the query string: servers and proxies may refuse or drop the body (RFC 9110, 9.3.1).",
         ("4-3",), _body_on_get,
     ),
     Finding(
         "answerNotRead", "An answer that was not read",
-        "the client closed the connection within 0.01 s, before the answer was sent",
         "Wait for answers for some seconds at least, and find out what a write did before it is repeated.",
         ("9-2",), _answer_not_read,
     ),

@@ -79,8 +79,8 @@ class Look:
         """Whether the client had no whole answer: nothing, a part, or it had gone."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: nothing
-        that a client should repeat."""
+        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: what
+        has an answer that stays as it is."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
