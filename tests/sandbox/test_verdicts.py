@@ -290,7 +290,8 @@ INNOCENT: dict[str, Scene] = {
         sent(0, "GET ?arrayOfString=5%25ab"), sent(1, "GET ?arrayOfString=100%25%20of%20it"),
     ],
     "encoding: a text that is an encoding": [
-        sent(0, "GET ?arrayOfString=a%20b"), sent(1, "GET ?arrayOfString=a%252Fb"),
+        sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a%2Fb", "a b"]}}),
+        sent(1, "GET ?arrayOfString=a%252Fb"), sent(2, "GET ?stringParameter=%252F"),
     ],
     "encoding: a text that is an encoding, in a path": [
         sent(0, "POST /artificially-complex/path/uri-parameter-one=a%252Fb/%20", operation="postWithAllOptions"),
@@ -385,6 +386,21 @@ def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None
         sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
     ]
     assert findings_of(scene) == [(3, "unsafeRepetition")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?stringParameter=a%2520b%252Fc",
+        "/searchApiPattern?text.en=a%2520b%252Fc",
+        "/sorted-query-parameters?where=key%2520%253D%2520%2522a%2522",
+        "/sorted-query-parameters?sort=key%2520desc",
+        "?objectParameter=%257B%257D",
+    ],
+)
+def test_a_text_that_was_written_and_a_grammar_show_a_double_encoding(query: str) -> None:
+    written = sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a b/c"]}})
+    assert findings_of([written, sent(1, f"GET {query}")]) == [(2, "doubleEncoding")]
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])

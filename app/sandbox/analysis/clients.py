@@ -26,6 +26,7 @@ _REFUSED_AT_MOST = 2
 """So often in a row a test may assert the same refusal."""
 _SINGLE_PAGES = 3
 """Whole pages in a row of which one result each is read, from which on they are a finding."""
+_WRITTEN = 200
 _LASTING_S = 3600.0
 """Tokens that are good for less are renewed early by careful clients."""
 _TOOLS = ("curl/", "Wget/", "HTTPie/")
@@ -72,8 +73,8 @@ class Client:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self.stories = Stories(notes)
-        self.encodes_once = False
-        """Whether it has sent a percent-encoding that was not encoded again."""
+        self.written: deque[str] = deque(maxlen=_WRITTEN)
+        """Texts that it has written to resources, the last ones."""
         self._page: _Page | None = None
         """The last page of the largest size, while the requests after it use single ids of it."""
         self._single_pages = 0
@@ -149,7 +150,7 @@ class Client:
         self._follow_page(look, is_certain=is_certain)
         self.stories.follow(look, self.may_follow)
         self._last = look
-        self.encodes_once = look.encodes_once
+        self.written.extend(look.texts())
         if look.has_failed:
             look.drop_texts()
 

@@ -181,24 +181,29 @@ def _needless_encoding(entry: Look) -> str | None:
 
 
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
+_FREE_TEXTS = ("stringParameter", "arrayOfString", "queryParameterTwo", "text.", "var.")
+"""How the parameters begin whose values are any text."""
 _ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*]|%[0-9A-Fa-f]{2})+")
 """What an encoded component looks like."""
 
 
 def _double_encoding(entry: Look) -> str | None:
-    """What is decoded once and looks encoded still. A text with a percent sign of its own mostly does not.
+    """What is decoded once and looks encoded still: never right where the interface has a grammar.
 
-    A text that is `%2F` is right so; it is told by the client, which encodes other texts once. Ids and keys are none.
+    A text may be `%2F`. It was encoded twice if the client has written the text that it is when it is decoded twice.
     """
     if "%25" not in entry.target:
         return None
-    looked_at = entry.target
-    if entry.encodes_once:
-        looked_at = "" if entry.operation == "postWithAllOptions" else entry.path
-    for part in re.split("[/?&=]", looked_at):
-        found = _TRIPLET.search(part)
-        once = b"" if found is None else unquote_to_bytes(part)
-        if found is not None and _ENCODED.fullmatch(once) and is_utf8(unquote_to_bytes(once)):
+    path, _, query = entry.target.partition("?")
+    pairs = [each.partition("=") for each in query.split("&")]
+    texts = [value for name, _, value in pairs if name.startswith(_FREE_TEXTS)]
+    parts = [part for name, _, value in pairs for part in (name, value) if part not in texts]
+    (texts if entry.operation == "postWithAllOptions" else parts).extend(re.split("[/=]", path))
+    for part in (*parts, *texts):
+        found, once = _TRIPLET.search(part), unquote_to_bytes(part)
+        if found is None or _ENCODED.fullmatch(once) is None or not is_utf8(unquote_to_bytes(once)):
+            continue
+        if part in parts or unquote_to_bytes(once).decode() in entry.written:
             return f"{found[0]} is %{found[0][3:]}, which was encoded again."
     return None
 

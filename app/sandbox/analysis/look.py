@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -39,10 +39,8 @@ _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers that proxies add."""
 
-_ENCODED_ONCE = re.compile("%(?!25)[0-9A-Fa-f]{2}")
-
-_VERSION_AT_MOST = 200
-"""Characters of a version that is a text."""
+_TEXT_AT_MOST = 200
+"""Characters of a text that is remembered."""
 
 _BACKLOG_S = 0.02
 """A connection that is accepted so soon after others were waiting may have been one of them."""
@@ -55,12 +53,12 @@ _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text
 class Look:
     """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
 
-    :param encodes_once: whether its client has sent a percent-encoding that was not encoded again, before or here.
+    :param written: texts that its client has written to resources.
     """
 
-    def __init__(self, entry: Entry, *, encodes_once: bool = False) -> None:
+    def __init__(self, entry: Entry, written: Collection[str] = ()) -> None:
         self.entry = entry
-        self.encodes_once = encodes_once or _ENCODED_ONCE.search(entry.target) is not None
+        self.written = written
         self.number = entry.number
         self.operation = entry.operation
         self.method = entry.method
@@ -181,13 +179,22 @@ class Look:
         """The members of the request's body; none if it is no object of JSON."""
         return cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
 
+    def texts(self) -> Iterator[str]:
+        """The texts that it writes to a resource."""
+        if self.operation in BODIES_OF_RESOURCES:
+            wrapped = self.members.get("objectTypeProperty")
+            listed = cast("dict[str, Any]", wrapped).get("arrayOfStringExample") if isinstance(wrapped, dict) else None
+            for text in (self.members.get("key"), *(cast("list[Any]", listed) if isinstance(listed, list) else ())):
+                if isinstance(text, str) and len(text) <= _TEXT_AT_MOST:
+                    yield text
+
     @cached_property
     def version(self) -> Any:
         """The version that the request expects, in its body or its query: a number or a short text; else None."""
         if self.method in ("GET", "HEAD"):
             return None
         version = self.members["version"] if "version" in self.members else next(iter(self.values("version")), None)
-        is_short = isinstance(version, str) and len(version) <= _VERSION_AT_MOST
+        is_short = isinstance(version, str) and len(version) <= _TEXT_AT_MOST
         return version if is_short or isinstance(version, int | float) else None
 
     @cached_property

@@ -83,7 +83,7 @@ class Observer:
 
     def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
-        look = Look(entry, encodes_once=client.encodes_once)
+        look = Look(entry, client.written)
         tokens = self._tokens.setdefault(entry.client_id or self._client_id, Tokens(self))
         self._guard(look, lambda: self._tally.count(exercised_by(look, self._known)))
         for finding in FINDINGS:
