@@ -183,14 +183,15 @@ def _needless_encoding(entry: Look) -> str | None:
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
 _FREE_TEXTS = ("stringParameter", "arrayOfString", "queryParameterTwo", "text.", "var.")
 """How the parameters begin whose values are any text."""
-_ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*]|%[0-9A-Fa-f]{2})+")
+_ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
 """What an encoded component looks like."""
 
 
 def _double_encoding(entry: Look) -> str | None:
     """What is decoded once and looks encoded still: never right where the interface has a grammar.
 
-    A text may be `%2F`. It was encoded twice if the client has written the text that it is when it is decoded twice.
+    A text may be `%2F`. It was encoded twice if the client has written what it is when it is decoded twice, and
+    not the other one.
     """
     if "%25" not in entry.target:
         return None
@@ -203,7 +204,8 @@ def _double_encoding(entry: Look) -> str | None:
         found, once = _TRIPLET.search(part), unquote_to_bytes(part)
         if found is None or _ENCODED.fullmatch(once) is None or not is_utf8(unquote_to_bytes(once)):
             continue
-        if part in parts or unquote_to_bytes(once).decode() in entry.written:
+        is_meant = once.decode() in entry.written or unquote_to_bytes(once).decode() not in entry.written
+        if part in parts or not is_meant:
             return f"{found[0]} is %{found[0][3:]}, which was encoded again."
     return None
 
