@@ -1,11 +1,12 @@
 """Looks at each request of a project when it has ended: what it has exercised, what is found in it, how it goes on."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
 from app.sandbox.analysis.clients import Client, Tokens
 from app.sandbox.analysis.exercised import exercised_by
-from app.sandbox.analysis.findings import BY_ID, FINDINGS, Found, shown
+from app.sandbox.analysis.findings import BY_ID, FINDINGS, Finds, Found, shown
 from app.sandbox.analysis.look import Look
 from app.sandbox.analysis.stories import Episode
 from app.sandbox.analysis.tally import Tally
@@ -16,6 +17,10 @@ from app.sandbox.journal.redaction import redacted
 _CLIENTS_AT_MOST = 100
 
 _log = logging.getLogger("app.sandbox")
+
+
+def _looks() -> Iterator[tuple[str, Finds]]:
+    return ((each.id, each.look) for each in FINDINGS if each.look is not None)
 
 
 class Observer:
@@ -84,26 +89,21 @@ class Observer:
     def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry, client.written)
-        tokens = self._tokens.setdefault(entry.client_id or self._client_id, Tokens(self))
-        self._guard(look, lambda: self._tally.count(exercised_by(look, self._known)))
-        for finding in FINDINGS:
-            if finding.look is not None:
-                self._guard(look, lambda: self._find_in(look, finding.id, finding.look))  # noqa: B023 -- called at once
-        self._guard(look, lambda: tokens.follow(client, look))
-        self._guard(look, lambda: client.follow(look))
+        client_id = entry.client_id or self._client_id
+        if client_id not in self._tokens:
+            self._tokens[client_id] = Tokens(self)
+        tokens = self._tokens[client_id]
+        for id_, act in (("", self._exercise), *_looks(), ("", partial(tokens.follow, client)), ("", client.follow)):
+            try:
+                detail = act(look)
+                if detail is not None:
+                    self.find(look.number, id_, detail)
+            except Exception as error:  # noqa: BLE001 -- a client sends what it likes, and all else is judged
+                fields = {"request": look.number, "reason": repr(error)}
+                _log.warning("a look at an entry failed", extra={"fields": fields})
 
-    @staticmethod
-    def _guard(look: Look, act: Callable[[], None]) -> None:
-        """Log what cannot be looked at: a client sends what it likes, and all else is judged."""
-        try:
-            act()
-        except Exception as error:  # noqa: BLE001 -- who reads a journal wants to see just what no program can read
-            _log.warning("a look at an entry failed", extra={"fields": {"request": look.number, "reason": repr(error)}})
-
-    def _find_in(self, look: Look, id_: str, finds: Callable[[Look], str | None] | None) -> None:
-        detail = None if finds is None else finds(look)
-        if detail is not None:
-            self.find(look.number, id_, detail)
+    def _exercise(self, look: Look) -> None:
+        self._tally.count(exercised_by(look, self._known))
 
     def find(self, number: int, id_: str, detail: str) -> Found | None:
         """Note a finding in a request; None if it is allowed."""
