@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import (
     HTTPException,
@@ -24,7 +24,6 @@ def install_error_answers(app: Flask) -> None:
     """Answer every exception that leaves a view or a hook."""
 
     def answer(error: errors.ApiError) -> Response:
-        g.error_answered = error
         metrics.refusals.labels(error.faults[0].code).inc()
         if isinstance(error, Unavailable):
             add_log_fields(refusal=error.reason)
@@ -47,11 +46,6 @@ def install_error_answers(app: Flask) -> None:
     app.register_error_handler(HTTPException, answer_http)
     app.register_error_handler(ParseException, answer_malformed)
     app.register_error_handler(Exception, answer_crash)
-
-
-def error_answered() -> errors.ApiError | None:
-    """The error that the current request is answered with, if it is one."""
-    return g.get("error_answered")
 
 
 def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:

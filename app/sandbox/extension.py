@@ -66,9 +66,11 @@ class Sandbox(Extension):
         self._stopped = threading.Event()
         self._sole = SoleInstance(settings.database_url or "", settings)
 
-    def _make_observer(self, project_key: str, client_id: str) -> Observer:
+    def _make_observer(
+        self, project_key: str, client_id: str, allow: tuple[str, ...], *, is_cut: bool = False
+    ) -> Observer:
         journal = self.shelf.begin(Secrets(*self._secrets))
-        return Observer(project_key, client_id, journal, self._known)
+        return Observer(project_key, client_id, journal, self._known, allow, is_cut=is_cut)
 
     @property
     def methods(self) -> dict[str, frozenset[str]]:
@@ -96,7 +98,7 @@ class Sandbox(Extension):
         known = names_in(app.extensions["openapi"])
         self._known.update({kind: frozenset(names) for kind, names in known.items()})
         self.parts = Parts(
-            self.projects, self.runs, Streams(self._connections), Guard(self._token), known, self._connections.pause,
+            self.projects, Streams(self._connections), Guard(self._token), known, self._connections.pause,
             needs_token=self._token is not None,
         )  # fmt: skip
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])

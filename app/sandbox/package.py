@@ -16,7 +16,7 @@ class SandboxPackage(ExtensionPackage):
 
     commands = {"report": "app.sandbox.commands", "sandbox": "app.sandbox.kept"}  # noqa: RUF012 -- as in its base
     distributed_tables = ("sandbox_copy",)
-    local_tables = ("sandbox_project", "sandbox_ids")
+    local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """There is one process."""
     migrations = (Path(__file__).with_name("migrations"),)
 

@@ -42,8 +42,7 @@ export class JournalEntry {
   }
 
   /**
-   * The messages of the error that was answered, each with its code and, if it has them, its detailed message and the clause
-   * of the specification that the request breaks.
+   * The messages of the error that was answered, each with its code and, if it has one, its detailed message.
    * @returns {string[]}
    */
   get errors() {
@@ -51,7 +50,7 @@ export class JournalEntry {
     if (!Array.isArray(listed)) return [];
     return listed.map((each) => {
       const texts = [each?.message, each?.detailedErrorMessage].filter(Boolean);
-      return `${each?.code}: ${texts.join(" ")}${each?.clause ? ` (${each.clause})` : ""}`;
+      return `${each?.code}: ${texts.join(" ")}`;
     });
   }
 
@@ -73,18 +72,8 @@ export function told(entries) {
 
 /** @param {JournalEntry} entry */
 function remarks(entry) {
-  const findings = entry.findings.map(
-    (found) => `finding: ${found.title}${inBrackets(found.clauses)}: ${found.detail} ${found.instead}`,
-  );
+  const findings = entry.findings.map((found) => `finding: ${found.told}`);
   return [...entry.errors, ...findings].map((line) => `     ${line}`);
-}
-
-/**
- * The numbers of clauses, as they follow a title.
- * @param {string[]} clauses
- */
-export function inBrackets(clauses) {
-  return clauses.length ? ` (${clauses.join(", ")})` : "";
 }
 
 /**

@@ -48,20 +48,23 @@ export class SandboxServer {
 
   /**
    * What all projects of the run have exercised together, as an object.
+   * @param {{ allow?: string[] }} [options] `allow`: the ids of findings that are expected, and left out
    * @returns {Promise<import("./types.js").Report>}
    */
-  async report() {
-    return JSON.parse(await this.reportAs("application/json"));
+  async report(options) {
+    return JSON.parse(await this.reportAs("application/json", options));
   }
 
   /**
    * The same as text.
-   * @param {"application/json" | "text/html" | "application/xml"} mediaType XML is that of JUnit
+   * @param {"application/json" | "text/html"} mediaType
+   * @param {{ allow?: string[] }} [options] as for `report`
    * @returns {Promise<string>}
    */
-  async reportAs(mediaType) {
+  async reportAs(mediaType, { allow = [] } = {}) {
     if (this.run === null) throw new SandboxError("the projects of this server belong to no run");
-    return await this.#answered("GET", `/sandbox/runs/${encodeURIComponent(this.run)}/report`, undefined, mediaType);
+    const query = new URLSearchParams(allow.map((id) => ["allow", id]));
+    return await this.#answered("GET", `/sandbox/runs/${encodeURIComponent(this.run)}/report?${query}`, undefined, mediaType);
   }
 
   /**

@@ -50,6 +50,7 @@
  * @property {number | object[]} [resources] how many made-up ones, or what POST takes
  * @property {string} [copyOf] another project of the sandbox
  * @property {string} [run] that the project counts for; by default that of this session of the test runner
+ * @property {string[]} [allow] the ids of findings that are expected, and not made
  * @property {Clock} [clock]
  * @property {{ seed?: number }} [ids]
  */
@@ -80,6 +81,7 @@
  * @property {string} title
  * @property {string} instead what to do
  * @property {string[]} clauses of the specification
+ * @property {string} told all of it as a text; in a report also the requests, in lines
  * @property {string} [detail] of a finding in an entry of the journal
  * @property {number} [count] of a finding in a report
  */
@@ -89,6 +91,7 @@
  * @typedef {object} Report
  * @property {Finding[]} findings
  * @property {{ total: number }} requests
+ * @property {boolean} incomplete the service was started again meanwhile, and earlier requests are not known any more
  * @property {number} percent of all that can be exercised
  * @property {Record<string, { percent: number, met: { name: string, times: number }[], notMet: string[] }>} exercised by kind
  */

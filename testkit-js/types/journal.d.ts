@@ -4,11 +4,6 @@
  */
 export function told(entries: JournalEntry[]): string;
 /**
- * The numbers of clauses, as they follow a title.
- * @param {string[]} clauses
- */
-export function inBrackets(clauses: string[]): string;
-/**
  * The value of a JSON text; undefined if it is none.
  * @param {string | null} text
  * @returns {any}
@@ -52,8 +47,7 @@ export class JournalEntry {
     /** What should not be so although it works. @type {import("./types.js").Finding[]} */
     findings: import("./types.js").Finding[];
     /**
-     * The messages of the error that was answered, each with its code and, if it has them, its detailed message and the clause
-     * of the specification that the request breaks.
+     * The messages of the error that was answered, each with its code and, if it has one, its detailed message.
      * @returns {string[]}
      */
     get errors(): string[];

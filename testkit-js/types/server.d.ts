@@ -27,15 +27,21 @@ export class SandboxServer {
     createProject(options?: import("./types.js").ProjectOptions): Promise<SandboxProject>;
     /**
      * What all projects of the run have exercised together, as an object.
+     * @param {{ allow?: string[] }} [options] `allow`: the ids of findings that are expected, and left out
      * @returns {Promise<import("./types.js").Report>}
      */
-    report(): Promise<import("./types.js").Report>;
+    report(options?: {
+        allow?: string[];
+    }): Promise<import("./types.js").Report>;
     /**
      * The same as text.
-     * @param {"application/json" | "text/html" | "application/xml"} mediaType XML is that of JUnit
+     * @param {"application/json" | "text/html"} mediaType
+     * @param {{ allow?: string[] }} [options] as for `report`
      * @returns {Promise<string>}
      */
-    reportAs(mediaType: "application/json" | "text/html" | "application/xml"): Promise<string>;
+    reportAs(mediaType: "application/json" | "text/html", { allow }?: {
+        allow?: string[];
+    }): Promise<string>;
     /**
      * Send a request to the sandbox, and return the JSON value of the answer; null if it has no body.
      * @param {string} method

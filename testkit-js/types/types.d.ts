@@ -112,6 +112,10 @@ export type ProjectOptions = {
      * that the project counts for; by default that of this session of the test runner
      */
     run?: string;
+    /**
+     * the ids of findings that are expected, and not made
+     */
+    allow?: string[];
     clock?: Clock;
     ids?: {
         seed?: number;
@@ -171,6 +175,10 @@ export type Finding = {
      */
     clauses: string[];
     /**
+     * all of it as a text; in a report also the requests, in lines
+     */
+    told: string;
+    /**
      * of a finding in an entry of the journal
      */
     detail?: string;
@@ -187,6 +195,10 @@ export type Report = {
     requests: {
         total: number;
     };
+    /**
+     * the service was started again meanwhile, and earlier requests are not known any more
+     */
+    incomplete: boolean;
     /**
      * of all that can be exercised
      */

@@ -13,7 +13,7 @@ from sample_resource_testkit.client.runner import Cast, Result, run, with_needs
 from sample_resource_testkit.client.stage import MARK, Shared, Stage
 from sample_resource_testkit.sandbox import SandboxServer
 
-ORDERED = {"C-err-12": {"offsetTooLarge"}, "C-req-24": {"doubleEncoding"}, "C-req-105": {"staleVersionRepeated"}}
+ORDERED = {"C-err-12": {"offsetTooLarge"}, "C-req-24": {"doubleEncoding"}}
 """Findings that scenarios call for: their calls have what the sandbox advises against."""
 
 CLIENT_OF_ITS_OWN = "connectionForEachRequest"
@@ -34,9 +34,9 @@ AGREED: dict[str, str] = {
     "C-do-5": CALLS_AT_ONCE,
     "C-do-6": RIGHT_FOR_OTHERS,
     "C-do-7": RIGHT_FOR_OTHERS,
-    "C-do-8": NO_REPETITION,
+    "C-do-8": "refusedTokenRepeated",
     "C-do-9": NO_REPETITION,
-    "C-do-10": ON_ORDER,
+    "C-do-10": "refusedTokenRepeated",
     "C-do-11": CALLS_AT_ONCE,
     "C-do-12": NO_REPETITION,
     "C-do-13": RIGHT_FOR_OTHERS,
@@ -53,7 +53,7 @@ AGREED: dict[str, str] = {
     "C-do-38": "staleVersionRepeated",
     "C-do-39": RESULT,
     "C-do-40": RESULT,
-    "C-do-41": "a get may be sent again after each lost answer, and how often is a matter of the client",
+    "C-do-41": "retriedWithoutPause",
     "C-do-42": RESULT,
     "C-do-43": "connectionForEachRequest",
     "C-do-44": "some servers end the connection with an error, and clients expect it",
@@ -71,7 +71,7 @@ AGREED: dict[str, str] = {
     "C-do-56": RESULT,
     "C-do-57": RESULT,
     "C-do-58": "staleVersionRepeated",
-    "C-do-59": RESULT,
+    "C-do-59": "staleVersionRepeated",
     "C-do-60": NO_REPETITION,
     "C-do-61": "unsafeRepetition",
 }
@@ -79,6 +79,10 @@ AGREED: dict[str, str] = {
 
 PROVOKED: dict[str, tuple[str, str]] = {
     "a token is asked for by each call": ("C-do-4", "tokenForEachRequest"),
+    "a refused token is not replaced": ("C-do-8", "refusedTokenRepeated"),
+    "refused tokens are replaced again and again": ("C-do-10", "refusedTokenRepeated"),
+    "a list whose answer is lost is sent without end": ("C-do-41", "retriedWithoutPause"),
+    "a resource is deleted with the version that was tried first": ("C-do-59", "staleVersionRepeated"),
     "Retry-After is not waited for": ("C-do-18", "retryBeforeRetryAfter"),
     "a long Retry-After is waited for a second": ("C-do-22", "retryBeforeRetryAfter"),
     "a POST without a key is repeated after a 503": ("C-do-23", "unsafeRepetition"),

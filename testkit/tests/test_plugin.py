@@ -135,8 +135,8 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             "1: GET /resource?limit=1 -> 401",
             "     invalid_token: *",
             "2: GET /resource?withTotal=True&limt=1 -> 400",
-            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'? (4-4)",
-            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True Send `true` or `false`.",
+            "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
+            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True was sent. Send `true` or `false`.",
             "3: POST /resource -> 400",
             "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required *",
         ]
@@ -170,7 +170,7 @@ def test_a_session_is_one_run_that_is_judged(
     run = f"judged-{time.time_ns()}"
     options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
     monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
-    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-no-findings", *options)
+    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-findings=none", *options)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -179,15 +179,55 @@ def test_a_session_is_one_run_that_is_judged(
             f"run {run}: 7 requests; operations * %, *exercised",
             "report: *reports/all.json",
             "too little: * of * of operations, 409, * %; at least 90 % were wanted; missing: *",
-            "finding booleanInOtherCase, 1 times: A boolean spelt as in Python (4-7, 4-8)",
-            "  GET /*/resource?withTotal=True: withTotal=True [[]*::test_reads[[]3[]][]]",
+            "finding booleanInOtherCase, once: A boolean spelt as in Python (4-7, 4-8)",
+            "  request 1 of *, GET /*/resource?withTotal=True: withTotal=True was sent.",
             "  Send `true` or `false`.",
+            "  * was of *::test_reads[[]3[]]",
             "6 passed, and the tests exercise too little and the client has 1 finding: the build fails",
         ]
     )
     report = json.loads((pytester.path / "reports" / "all.json").read_text())
     assert (report["run"], report["requests"]["total"]) == (run, 7)
     assert json.loads(sample_resource.run_report(run))["findings"] == report["findings"]
+
+
+def test_what_is_expected_fails_no_session(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A marker expects it of one test, a file of all; what it names wrongly is told."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from urllib.request import Request, urlopen
+
+        def read(project):
+            headers = {"Authorization": f"Bearer {project.token}"}
+            urlopen(Request(f"{project.url}/resource?withTotal=True", headers=headers)).close()
+
+        @pytest.mark.sample_project(allow=["booleanInOtherCase"])
+        def test_a_marker(sample_project):
+            read(sample_project)
+
+        def test_nothing(sample_project):
+            read(sample_project)
+        """
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    assert inner("-q", "--sample-findings=none", "-k", "marker").ret == 0
+    result = inner("-q", "--sample-no-findings")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["finding booleanInOtherCase, once: *", "  * was of *::test_nothing"])
+    pytester.path.joinpath("known").write_text("# ours\nbooleanInOtherCase  # the library\n")
+    assert inner("-q", "--sample-findings=known").ret == 0
+    pytester.path.joinpath("known").write_text("boolean\n")
+    result = inner("-q", "--sample-findings=known")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["no report on the client: *There is no finding 'boolean'*"])
+    assert inner("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
+    assert inner("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
 
 
 SEES_ITS_SERVER = """

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.extension import Extension
-from app.sandbox.analysis.clients import Before
 from app.sandbox.analysis.exercised import KINDS
 from app.sandbox.analysis.findings import FINDINGS, Finding
 from app.sandbox.analysis.look import Look
@@ -115,7 +114,7 @@ def test_every_reader_survives_every_entry(noted: list[Entry]) -> None:
         for finding in FINDINGS:
             if finding.look is not None:
                 # By itself, since the observer would pass over an error.
-                finding.look(Before(same=look, aim=look, last=look), look)
+                finding.look(look)
     read_everywhere(noted)
 
 
@@ -124,7 +123,7 @@ def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         raise ZeroDivisionError
 
     monkeypatch.setattr(
-        "app.sandbox.analysis.observer.FINDINGS", (Finding("x", "x", "x", "x", (), fail), *FINDINGS), raising=True
+        "app.sandbox.analysis.observer.FINDINGS", (Finding("x", "x", "x", (), fail), *FINDINGS), raising=True
     )
     read_everywhere([an_entry(), an_entry()])
 

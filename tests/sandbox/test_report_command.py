@@ -62,14 +62,22 @@ ALLOWED = {
             r"Exercised \d+ % of what can be exercised \(\d+ of \d+\); at least 60 % were wanted. Missing: ",
         ),
         ("--min 10 --of operations", 0, ""),
-        ("--min 100 --of listResources,getResourceByKey,key=,listResources.limit", 0, ""),
-        ("--min 100 --of listResources,lost", 1, r"Exercised 50 % of listResources,lost \(1 of 2\).* Missing: lost"),
+        ("--min 100 --of listResources,getResourceByKey,listResources.limit", 0, ""),
+        (
+            "--min 100 --of listResources,recovered:lost",
+            1,
+            r"Exercised 50 % of listResources,recovered:lost \(1 of 2\).* Missing: recovered:lost",
+        ),
         ("--min 1 --of serch", 2, "there is neither a kind nor a name 'serch'"),
         ("--of operations", 2, "--of needs --min"),
-        ("--findings none", 1, "Finding numberAsText, 1 times: .*\nFinding booleanInOtherCase, 1 times"),
+        ("--findings none", 1, "Finding numberAsText, once: .*\nFinding booleanInOtherCase, once"),
         ("--findings both", 0, ""),
         ("--findings one", 1, "^Finding booleanInOtherCase"),
-        ("--findings unknown", 2, "line 2: there is no finding 'boleanInOtherCase'. Did you mean 'booleanInOtherCase'"),
+        (
+            "--findings unknown",
+            2,
+            "There is no finding 'boleanInOtherCase'. Did you mean 'booleanInOtherCase'",
+        ),
         ("--findings missing", 2, "'none' or a file is expected"),
         ("--findings both --min 60", 1, "at least 60 %"),
         ("--min 101", 2, "101"),
@@ -88,7 +96,19 @@ def test_a_build_is_judged_by_a_run(
     assert (f"Run {run}: 3 requests of 1 projects." in ran.stdout) == (code != 2)
 
 
-@pytest.mark.parametrize(("format_", "begin"), [("json", "{"), ("html", "<!doctype html>"), ("junit", "<?xml")])
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--min", "0"), 1), (("--findings", "none"), 1)])
+def test_a_report_that_a_restart_has_cut_fails_its_gate(
+    throwaway: Project, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int
+) -> None:
+    made = {**throwaway.order("GET", "/report").json, "incomplete": True}
+    monkeypatch.setattr("app.sandbox.commands._asked", lambda *_: json.dumps(made).encode())
+    ran = command("--url", "http://127.0.0.1:1", "--project", throwaway.key, *words)
+    assert ran.exit_code == code
+    assert "It is incomplete: the service was started again" in ran.stdout
+    assert ("It is incomplete" in ran.stderr) == bool(words)
+
+
+@pytest.mark.parametrize(("format_", "begin"), [("json", "{"), ("html", "<!doctype html>")])
 def test_it_prints_other_formats(judged: tuple[str, str], throwaway: Project, format_: str, begin: str) -> None:
     url, run = judged
     for words in (["--run", run], ["--project", throwaway.key]):

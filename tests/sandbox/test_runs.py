@@ -1,13 +1,14 @@
 """Runs: what the projects of one run of tests have exercised, counted together and kept after them."""
 
-import xml.etree.ElementTree as ElementTree
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from flask.testing import FlaskClient
 
 from app.config import Settings
+from app.sandbox.analysis.report import as_text
 from app.sandbox.projects.orders import NewProject
 from tests.support.applications import open_app, with_sandbox
 from tests.support.sandbox import Project, Service
@@ -93,31 +94,15 @@ def test_requests_are_counted_beyond_those_that_are_kept(sandbox: Service, run: 
     assert project.order("GET", "/requests?limit=0").json["total"] == 1000
 
 
-def test_the_forms_of_the_report(sandbox: Service, run: str) -> None:
+def test_the_report_as_a_page(sandbox: Service, run: str) -> None:
     project = sandbox.make(run=run)
     use(project)
     project.order("DELETE")
-    page = sandbox.send("GET", f"/sandbox/runs/{run}/report", headers={"Accept": "text/html,application/xml;q=0.9"})
+    page = sandbox.send("GET", f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"})
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert f"Report on {run}" in page.text
     assert f"{project.key}: 1" in page.text
     assert "getResourceByKey" in page.text
-    for path in (f"/sandbox/runs/{run}/report", None):
-        if path is None:
-            other = sandbox.make()
-            use(other)
-            path = f"/sandbox/projects/{other.key}/report"
-        answer = sandbox.send("GET", path, headers={"Accept": "application/xml"})
-        assert answer.headers["Content-Type"] == "application/xml; charset=utf-8"
-        suites = {each.get("name"): each for each in ElementTree.fromstring(answer.text)}  # noqa: S314 -- of this service
-        assert {"exercised.operations", "exercised.errors", "findings", "recovery"} <= suites.keys()
-        assert suites["findings"].get("failures") == "1"
-        (failed,) = suites["findings"].findall("testcase/failure")
-        assert "request" in (failed.text or "")
-        cases = {case.get("name"): case for case in suites["exercised.operations"]}
-        assert cases["getResourceByKey"].find("skipped") is None
-        assert cases["deleteResourceById"].find("skipped") is not None
-        assert suites["recovery"].get("failures") == "0"
 
 
 def test_what_is_no_run_is_404(sandbox: Service, run: str) -> None:
@@ -150,12 +135,77 @@ def test_old_runs_are_removed_once_their_projects_are_gone(settings: Settings, r
         sandbox = app.extensions["extension"]
         key = sandbox.projects.make(NewProject(run=run))["projectKey"]
         found = sandbox.runs.find(run)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert sandbox.runs.find(run) is found, "one of its projects is left"
         sandbox.projects.remove(key)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert found.kept_until > datetime.now(UTC)
         assert sandbox.runs.find(run) is found, "it is kept for a day from now on"
         found.kept_until = datetime.now(UTC)
-        sandbox.runs.remove_expired()
+        sandbox.projects.remove_expired()
         assert run not in [each["run"] for each in sandbox.runs.described()]
+
+
+def got(api: FlaskClient, path: str) -> Any:
+    return api.get(path).json
+
+
+def test_a_run_that_a_restart_has_cut_is_incomplete(settings: Settings, run: str) -> None:
+    """Also if none of its projects is left, and if the first request to the new process asks for it."""
+    gone = f"{run}-gone"
+    with open_app(with_sandbox(settings)) as app:
+        projects = app.extensions["extension"].projects
+        key = projects.make(NewProject(run=run, allow=("bodyOnGet",)))["projectKey"]
+        projects.remove(projects.make(NewProject(run=gone))["projectKey"])
+        api = app.test_client()
+        assert [got(api, f"/sandbox/runs/{each}/report")["incomplete"] for each in (run, gone)] == [False] * 2
+    with open_app(with_sandbox(settings)) as app:
+        api = app.test_client()
+        assert [got(api, f"/sandbox/runs/{each}/report")["incomplete"] for each in (run, gone)] == [True] * 2
+        report = got(api, f"/sandbox/projects/{key}/report")
+        assert report["incomplete"] is True
+        assert "It is incomplete" in as_text(report)
+        assert "It is incomplete" in api.get(f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"}).text
+        assert got(api, f"/sandbox/projects/{key}")["allow"] == ["bodyOnGet"]
+        assert api.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert got(api, f"/sandbox/projects/{key}/report")["incomplete"] is False
+        assert got(api, f"/sandbox/runs/{run}/report")["incomplete"] is True
+        # It can be removed, stays so after the next start, and may begin anew.
+        assert [api.delete(f"/sandbox/runs/{each}").status_code for each in (run, gone)] == [204, 204]
+        assert api.post(f"/sandbox/projects/{key}/reset").status_code == 204
+        assert api.get(f"/sandbox/runs/{run}/report").status_code == 404
+    with open_app(with_sandbox(settings)) as app:
+        api = app.test_client()
+        assert api.get(f"/sandbox/runs/{run}/report").status_code == 404
+        assert got(api, f"/sandbox/projects/{key}")["run"] is None
+        projects = app.extensions["extension"].projects
+        projects.make(NewProject(run=run))
+        assert got(api, f"/sandbox/runs/{run}/report")["incomplete"] is False
+
+
+def test_what_is_expected_is_no_finding(sandbox: Service, run: str) -> None:
+    """What a project allows stands nowhere, what a report allows in none of its forms."""
+    expected, other = sandbox.make(run=run, allow=["booleanInOtherCase", "staleVersionRepeated"]), sandbox.make(run=run)
+    for project in (expected, other):
+        path = f"/{project.create()['id']}?version=7"
+        with steady_client(project) as client:
+            client.send("GET", "?withTotal=True")
+            assert [client.send("DELETE", path).status for _ in range(2)] == [409, 409]
+    report = report_of(sandbox, run)
+    assert [(each["id"], each["count"]) for each in report["findings"]] == [
+        ("staleVersionRepeated", 1),
+        ("booleanInOtherCase", 1),
+    ]
+    assert not any(entry["findings"] for entry in expected.entries())
+    assert expected.order("GET", "/report").json["recovery"]["409"] | {"episodes": []} == {
+        "recovered": 0, "gaveUp": 1, "madeWorse": 0, "notJudged": 0, "episodes": [],
+    }  # fmt: skip
+    assert (report["recovery"]["409"]["madeWorse"], report["recovery"]["409"]["gaveUp"]) == (1, 1)
+    path = f"/sandbox/runs/{run}/report?allow=staleVersionRepeated&allow=booleanInOtherCase"
+    allowing = sandbox.send("GET", path).json
+    assert (allowing["findings"], allowing["recovery"]["409"]["madeWorse"]) == ([], 0)
+    assert "spelt as in Python" not in sandbox.send("GET", path, headers={"Accept": "text/html"}).text
+    refused = sandbox.send("GET", f"{path}&allow=staleVersion")
+    assert refused.status == 400
+    assert "There is no finding 'staleVersion'. Did you mean 'staleVersionRepeated'?" in refused.text
+    assert sandbox.send("POST", "/sandbox/projects", {"allow": ["staleVersion"]}).status == 400

@@ -6,6 +6,7 @@ HTTP/1.0, or stand behind a proxy that closes connections. Nothing of that is a 
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,9 +71,14 @@ GUILTY: dict[str, tuple[Scene, list[int]]] = {
         [sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}") for at in range(6)],
         [5],
     ),
-    "tokenRenewedEarly": ([sent(0, "grant"), sent(1), sent(2), sent(3, "grant")], [4]),
+    "tokenRenewedEarly": (
+        [sent(at, "grant" if at % 3 == 0 else "GET ", token=f"t{at // 3}") for at in range(7)],
+        [7],
+    ),
     "retryBeforeRetryAfter": ([sent(0, status=503, retry_after=2), sent(1.9)], [2]),
     "unsafeRepetition": ([sent(0, "POST ", None, body=CREATE), sent(1, "POST ", 201, body=CREATE, on=2)], [2]),
+    "refusedTokenRepeated": ([sent(0, status=401), sent(1, status=401)], [2]),
+    "retriedWithoutPause": ([sent(at / 20, status=503) for at in range(12)], [11, 12]),
     "staleVersionRepeated": (
         [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body=version(1))],
         [2],
@@ -88,7 +94,7 @@ GUILTY: dict[str, tuple[Scene, list[int]]] = {
     "offsetTooLarge": ([sent(0, "GET ?offset=10020", 400)], [1]),
     "retiredHeader": ([sent(0, head=[("X-Vrap-Disable-Validation", "true")])], [1]),
     "bodyOnGet": ([sent(0, body={"limit": 0})], [1]),
-    "answerNotRead": ([sent(0, took=0.05, client_gone=True)], [1]),
+    "answerNotRead": ([sent(0, took=0.005, client_gone=True)], [1]),
 }
 
 
@@ -126,6 +132,27 @@ INNOCENT: dict[str, Scene] = {
         for at, call in enumerate(["grant", "GET ", "grant", "GET ", "grant", "GET ", "GET ", "grant"])
     ],
     "token: the endpoint itself is tested": [sent(at, "grant") for at in range(5)],
+    "token: two clients of a test, one after the other": [
+        sent(0, "grant"), sent(1), sent(2), sent(3, "grant", token="t2"), sent(4, token="t2"), sent(5, token="t2"),
+    ],
+    "token: two that take turns": [
+        sent(0, "grant"), sent(1), sent(2, "grant", token="t2"), sent(3, token="t2"),
+        sent(4), sent(5, "grant", token="t3"),
+    ],
+    "token: three programs": [
+        sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}", program=f"p{at}" if at % 2 else "oauth/1")
+        for at in range(6)
+    ],
+    "token: of a command that is run three times": [
+        sent(at / 10, "grant" if at % 2 == 0 else "GET ", token=f"t{at // 2}", program="curl/8.1") for at in range(6)
+    ],
+    "token: a bad one is refused by two operations": [
+        sent(0, status=401), sent(1, f"GET /{ONE}", status=401), sent(2, f"DELETE /{ONE}", status=401),
+    ],
+    "token: ordered to be refused by the request itself": [
+        sent(0, status=401, does=["prefer"], carried_out=False, head=[("Prefer", "code=401")]), sent(1),
+    ],
+    "token: none is sent": [sent(at, status=401, head=[("Authorization", "")]) for at in range(2)],
     # Retry-After
     "retry: by the client's own timer": [sent(0, status=503, retry_after=1), sent(0.98), sent(1.5)],
     "retry: an answer that waited before it was sent": [
@@ -199,6 +226,10 @@ INNOCENT: dict[str, Scene] = {
         sent(1, UPDATE, 409, body=version(2)),
         sent(2, UPDATE, 200, body=version(1)),
     ],
+    "version: refused twice, of different writes": [
+        sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body={**version(1), "actions": []}),
+        sent(2, f"DELETE /{ONE}?version=1", 409),
+    ],
     "version: brought back by a snapshot, and read": [
         sent(0, UPDATE, 409, body=version(1)), sent(1, f"GET /{ONE}"), sent(2, UPDATE, 200, body=version(1)),
     ],
@@ -230,6 +261,10 @@ INNOCENT: dict[str, Scene] = {
     "connection: a proxy that says who it is": [
         sent(at / 10, on=at, head=[("Via", "1.1 proxy")]) for at in range(1, 9)
     ],
+    "connection: of a command that is run for each request": [
+        sent(at / 10, on=at, program="curl/8.1") for at in range(1, 9)
+    ],
+    "connection: of clients that begin with a token": [sent(at / 10, "grant", on=at) for at in range(1, 9)],
     "connection: given up while it was idle": [sent(at * 5.0, on=at) for at in range(1, 9)],
     "connection: given up after errors": [sent(at / 10, status=404, on=at) for at in range(1, 9)],
     "connection: by turns on two connections": alternating([sent(at / 10) for at in range(9)]),
@@ -254,6 +289,13 @@ INNOCENT: dict[str, Scene] = {
     "encoding: a text with a percent sign": [
         sent(0, "GET ?arrayOfString=5%25ab"), sent(1, "GET ?arrayOfString=100%25%20of%20it"),
     ],
+    "encoding: a text that is an encoding": [
+        sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a%2Fb", "a/b"]}}),
+        sent(1, "GET ?arrayOfString=a%252Fb"), sent(2, "GET ?stringParameter=%252F"),
+    ],
+    "encoding: a text that is an encoding, in a path": [
+        sent(0, "POST /artificially-complex/path/uri-parameter-one=a%252Fb/%20", operation="postWithAllOptions"),
+    ],
     "encoding: all that needs none": [sent(0, "GET ?arrayOfString=a-._~!$'()*,;:@/?")],
     # Lists
     "page: all of it is used": [
@@ -273,6 +315,7 @@ INNOCENT: dict[str, Scene] = {
     "body: on POST": [sent(0, "POST ", 201, body=KEYED)],
     # Time limits
     "limit: shorter than a delay": [sent(0, took=1.0, client_gone=True, does=["delay"]), sent(1.1, on=2)],
+    "limit: of a test that is in a hurry": [sent(0, took=0.05, client_gone=True, does=["delay"]), sent(0.1, on=2)],
     "limit: shorter than a stall": [sent(0, took=0.3, client_gone=True, does=["stall"]), sent(0.4, on=2)],
 }  # fmt: skip
 
@@ -312,6 +355,16 @@ def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
     assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
 
 
+def test_tokens_are_judged_whatever_program_asks_for_them() -> None:
+    """An OAuth library has another User-Agent than the client that sends its tokens, and connections of its own."""
+    scene = [
+        sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}", program="client/1" if at % 2 else "oauth/2",
+             on=1 if at % 2 else 10 + at)
+        for at in range(10)
+    ]  # fmt: skip
+    assert findings_of(scene) == [(number, "tokenForEachRequest") for number in (5, 7, 9)]
+
+
 def test_a_failure_is_remembered_when_the_journal_has_dropped_it_and_its_texts_are_not() -> None:
     refused = sent(0, UPDATE, 409, body=version(1))
     reads = [sent(0.1 + at / 100, f"GET /{ONE}", answer=PAGE) for at in range(KEPT)]
@@ -333,6 +386,29 @@ def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None
         sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
     ]
     assert findings_of(scene) == [(3, "unsafeRepetition")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?stringParameter=a%2520b%252Fc",
+        "?stringParameter=a%2520b/c",
+        "/searchApiPattern?text.en=a%2520b%252Fc",
+        "/sorted-query-parameters?where=key%2520%253D%2520%2522a%2522",
+        "/sorted-query-parameters?sort=key%2520desc",
+        "?objectParameter=%257B%257D",
+    ],
+)
+def test_a_text_that_was_written_and_a_grammar_show_a_double_encoding(query: str) -> None:
+    written = sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a b/c"]}})
+    assert findings_of([written, sent(1, f"GET {query}")]) == [(2, "doubleEncoding")]
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_repetition_after_an_error_that_came_after_the_commit(status: int) -> None:
+    scene = [sent(0, "POST ", status, body=CREATE, does=["status"]), sent(1, "POST ", 201, body=CREATE)]
+    assert findings_of(scene) == [(2, "unsafeRepetition")]
+    assert findings_of([replace(each, rule=None) for each in scene]) == []
 
 
 def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
@@ -403,8 +479,36 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
     ),
     "503: in vain": ([sent(at, status=503) for at in range(3)], [("503", [1, 2, 3], "gaveUp")]),
     "503: hammered": (
-        [sent(at / 10, status=503) for at in range(6)],
-        [("503", [1, 2, 3, 4, 5, 6], "madeWorse")],
+        [sent(at / 20, status=503) for at in range(12)],
+        [("503", list(range(1, 13)), "madeWorse")],
+    ),
+    "503: by a test that lets the client wait for nothing": (
+        [sent(at / 100, status=503) for at in range(6)],
+        [("503", [1, 2, 3, 4, 5, 6], "gaveUp")],
+    ),
+    "503: then a 404 on order": (
+        [sent(0, status=503), sent(1, status=404, does=["status"], carried_out=False)],
+        [("503", [1, 2], "notJudged")],
+    ),
+    "503: then a 404 on order, then an answer of the service": (
+        [sent(0, status=503), sent(1, status=404, does=["status"], carried_out=False), sent(2)],
+        [("503", [1, 2, 3], "recovered")],
+    ),
+    "401: made up, and the same token": (
+        [sent(0, status=401, does=["status"], carried_out=False), sent(1)],
+        [("401", [1, 2], "madeWorse")],
+    ),
+    "409: made up, and the same version without a read": (
+        [sent(0, UPDATE, 409, body=version(1), does=["status"], carried_out=False), sent(1, UPDATE, body=version(1))],
+        [("409", [1, 2], "madeWorse")],
+    ),
+    "409: of a DELETE, the same version": (
+        [sent(at, f"DELETE /{ONE}?version=3", 409) for at in range(2)],
+        [("409", [1, 2], "madeWorse")],
+    ),
+    "409: asserted of two writes": (
+        [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body={**version(1), "actions": []})],
+        [("409", [1, 2], "gaveUp")],
     ),
     "503: six in parallel": (
         [*(sent(at / 1000, status=503, on=at, took=0.05) for at in range(6)), sent(2)],
@@ -430,6 +534,24 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
         [sent(0, "POST ", None, body=KEYED), sent(1, "GET /sorted-query-parameters?where=key%3D%22one%22", on=2)],
         [("lost", [1, 2], "recovered")],
     ),
+    "lost: its key is a value of something else": (
+        [sent(0, "POST ", None, body={"key": "10", **CREATE}), sent(1, "GET ?limit=10&where=version%3D10", on=2)],
+        [("lost", [1], "gaveUp")],
+    ),
+    "lost: looked for by a variable": (
+        [
+            sent(0, "POST ", None, body=KEYED),
+            sent(1, "GET /sorted-query-parameters?where=key%3D%3Ak&var.k=one", on=2),
+        ],
+        [("lost", [1, 2], "recovered")],
+    ),
+    "lost: looked for, and answered on order": (
+        [
+            sent(0, "POST ", None, body=KEYED),
+            sent(1, "GET /key=one", 404, does=["status"], carried_out=False, on=2),
+        ],
+        [("lost", [1], "gaveUp")],
+    ),
     "lost: looked for by the id that the head had": (
         [
             sent(0, "POST ", 201, body=KEYED, answer={"id": ONE}, does=["stall"], took=1.0, client_gone=True),
@@ -449,6 +571,7 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
         [sent(0, "POST ", None, body=CREATE), sent(1, "POST ", 201, body=CREATE, on=2)],
         [("lost", [1, 2], "madeWorse")],
     ),
+    "503: then a 500": ([sent(0, status=503), sent(1, status=500)], [("503", [1, 2], "gaveUp")]),
     "lost: deleted": (
         [sent(0, f"DELETE /{ONE}?version=1", None), sent(1, f"DELETE /{ONE}?version=1", 404, on=2)],
         [("lost", [1, 2], "recovered")],

@@ -1,13 +1,2 @@
-SELECT
-    p.project_key,
-    p.client_id,
-    c.secret_hash,
-    p.created_at,
-    p.expires_at,
-    p.clock,
-    p.ids,
-    p.token_ttl_s,
-    p.run,
-    p.token_epoch,
-    p.is_removed
-FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id
+SELECT run
+FROM sandbox_run

@@ -1,1 +1,1 @@
-SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)
+SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)

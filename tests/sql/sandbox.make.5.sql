@@ -1,17 +1,1 @@
-INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run
-)
-VALUES (
-    %(project_key)s,
-    %(client_id)s,
-    %(created_at)s,
-    %(expires_at)s,
-    %(clock)s,
-    %(ids)s,
-    %(initial_clock)s,
-    %(initial_ids)s,
-    %(token_ttl_s)s,
-    %(run)s
-)
-ON CONFLICT DO NOTHING
-RETURNING project_key
+SELECT EXISTS (SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)

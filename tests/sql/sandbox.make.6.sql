@@ -1,2 +1,3 @@
-DELETE FROM sandbox_copy c
-WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+INSERT INTO sandbox_run (run)
+VALUES (%(run)s)
+ON CONFLICT DO NOTHING

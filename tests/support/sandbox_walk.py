@@ -83,10 +83,12 @@ class _Walk:
         texts = {"operationId": "searchResources", "query": "text.en=dog"}
         self.send("explain_text", "POST", f"{here}/explain", 200, texts)
         self.send("reset", "POST", f"{here}/reset")
+        self.send("remove_run", "DELETE", f"/{RUN}", below="runs")
         with self.step("sandbox.expire_tokens"):
             self.sandbox.projects.expire_tokens(self.sandbox.projects.get(PROJECT))
         with self.step("sandbox.load"):
             list(projects_store.all_rows(self.connection))
+            projects_store.all_runs(self.connection)
         copy = self.sandbox.projects.get(COPY)
         copy.expires_at = copy.created_at
         with self.step("sandbox.remove_expired"):

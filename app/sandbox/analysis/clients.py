@@ -10,17 +10,31 @@ counts as one beside others if its connection was opened before the last answer,
 long as a client has more than two open connections, only requests on the same one are a sequence.
 """
 
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.http.hangups import has_hung_up
-from app.sandbox.analysis.look import TOKEN_OPERATION, Look
-from app.sandbox.analysis.recovery import Chains
+from app.sandbox.analysis.look import LISTS, REFUSALS, TOKEN_OPERATION, Look
+from app.sandbox.analysis.stories import Notes, Stories
 from app.sandbox.journal.entry import Entry
 
-GRANTS_REMEMBERED = 3
-"""Tokens in a row, each used once, from which on they are a finding."""
+NEW_CONNECTIONS = 5
+"""New connections in a row from which on they are a finding."""
+_REFUSED_AT_MOST = 2
+"""So often in a row a test may assert the same refusal."""
+_SINGLE_PAGES = 3
+"""Whole pages in a row of which one result each is read, from which on they are a finding."""
+_WRITTEN = 200
+_LASTING_S = 3600.0
+"""Tokens that are good for less are renewed early by careful clients."""
+_TOOLS = ("curl/", "Wget/", "HTTPie/")
+"""Programs that are started for each request, and can keep neither a connection nor a token."""
+
+_WHOLE_PAGE = "500"
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID = re.compile(f'"id":"({_UUID.pattern})"')
 
 _QUIET_S = 1.0
 """So long after two requests have overlapped, the client is taken for one with several threads."""
@@ -32,64 +46,38 @@ to look at the connections of all requests under way with each request took 5 % 
 _IDLE_S = 3.0
 """Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
 
-_REMEMBERED = 200
-"""Failures of so many calls, and of so many aims."""
-
 _OTHERS = 1
 """Open connections that a program with one thread has at most beside the one that it uses."""
 
 
 @dataclass(slots=True)
-class Grant:
-    """A token that was issued.
-
-    :param asked: the scope that was asked for.
-    """
-
-    request: Look
-    lifetime_s: float
-    asked: str
-    uses: int = 0
-    """Requests before the next token."""
-    was_refused: bool = False
-    """Whether a request was 401 or 403 since."""
-
-
-@dataclass(slots=True)
-class Page:
+class _Page:
     """A page of the largest size."""
 
     number: int
     ids: frozenset[str]
     used: list[str] = field(default_factory=list[str])
 
-
-@dataclass(slots=True)
-class Before:
-    """What is known for certain of the client before a request. All is None if it may have several threads.
-
-    :param same: the same request, which the client sent before, if it failed.
-    :param aim: what the client sent before for the same aim, if it failed.
-    :param last: the request before.
-    :param grants: tokens in a row, the newest last.
-    :param new_connections: new connections in a row, this one included.
-    """
-
-    same: Look | None = None
-    aim: Look | None = None
-    last: Look | None = None
-    grants: tuple[Grant, ...] = ()
-    new_connections: int = 0
+    @property
+    def is_single(self) -> bool:
+        """Whether one of its results was read, and no more."""
+        return len(self.used) == 1 and self.used[0] in self.ids
 
 
 class Client:
-    """The requests of one client so far."""
+    """The requests of one client so far.
 
-    def __init__(self) -> None:
-        self.chains = Chains()
-        self.page: Page | None = None
+    :param notes: where is noted what is said of it.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self.stories = Stories(notes)
+        self.written: deque[str] = deque(maxlen=_WRITTEN)
+        """Texts that it has written to resources, the last ones."""
+        self._page: _Page | None = None
         """The last page of the largest size, while the requests after it use single ids of it."""
-        self.single_pages = 0
+        self._single_pages = 0
         """Such pages in a row, of each of which one result was read."""
         self._idle: dict[int, Any] = {}
         """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
@@ -98,12 +86,10 @@ class Client:
         """When it was last looked which of these are given up."""
         self._overlapped_at = float("-inf")
         self._last: Look | None = None
-        self._calls: dict[bytes, Look] = {}
-        """The last request of each call, if it failed."""
-        self._aims: dict[bytes, Look] = {}
-        """The same of each aim."""
-        self._grants: deque[Grant] = deque(maxlen=GRANTS_REMEMBERED)
+        self._in_row = 1
+        """The last request was refused so many times in a row."""
         self._new_connections = 0
+        """In a row."""
 
     def begin(self, entry: Entry) -> list[Entry]:
         """Note a request that has arrived.
@@ -155,51 +141,25 @@ class Client:
         others = sum(each != look.connection and _is_open(client) for each, client in self._idle.items())
         return others <= _OTHERS
 
-    def before(self, look: Look) -> Before:
-        """What is known of the client before a request that has ended."""
-        new_connections = self._connections_in_a_row(look)
-        if look.entry.is_beside:
-            return Before(new_connections=new_connections)
-
-        def certain(before: Look | None) -> Look | None:
-            is_certain = before is not None and self.may_follow(look, before) and look.is_reaction_to(before)
-            return before if is_certain else None
-
-        return Before(
-            certain(self._calls.get(look.call)) if self._calls else None,
-            certain(self._aims.get(look.aim)) if self._aims else None,
-            certain(self._last),
-            tuple(each for each in self._grants if self.may_follow(look, each.request)) if is_grant(look) else (),
-            new_connections,
-        )
-
-    def remember(self, look: Look, before: Before) -> None:
-        """Remember a request.
-
-        :param before: what was known before it.
-        """
+    def follow(self, look: Look) -> None:
+        """Say what is found in the order of its requests, given one that has ended."""
+        last = self._last
+        is_certain = last is not None and self.may_follow(look, last) and look.is_reaction_to(last)
+        self._follow_connections(look)
+        self._follow_refused(look, last if is_certain else None)
+        self._follow_page(look, is_certain=is_certain)
+        self.stories.follow(look, self.may_follow)
         self._last = look
-        self._new_connections = before.new_connections
-        if look.has_failed or self._calls or self._aims:
-            _remember(self._calls, look.call, look)
-            _remember(self._aims, look.aim, look)
-        if is_grant(look):
-            answer = look.answer_json
-            lifetime_s = float(answer.get("expires_in", 0)) if isinstance(answer, dict) else 0.0
-            self._grants.append(Grant(look, lifetime_s, scope_asked(look)))
-        elif self._grants and look.is_resource:
-            self._grants[-1].uses += 1
-            if look.status in (401, 403):
-                self._grants[-1].was_refused = True
+        self.written.extend(look.texts())
         if look.has_failed:
             look.drop_texts()
 
-    def _connections_in_a_row(self, look: Look) -> int:
-        """New connections in a row, each opened although the one before could be used."""
+    def _follow_connections(self, look: Look) -> None:
+        """Count new connections in a row, each opened although the one before could be used."""
         last, opened_at = self._last, look.entry.opened_at
-        if not look.is_first_on_connection:
-            return 0
-        if (
+        if not look.is_first_on_connection or look.operation == TOKEN_OPERATION or look.program.startswith(_TOOLS):
+            self._new_connections = 0
+        elif (
             last is None
             or not self.may_follow(look, last)
             or last.entry.answered_at > (look.began if opened_at is None else opened_at)
@@ -208,28 +168,116 @@ class Client:
             or not last.keeps_connection
             or not look.keeps_connection
         ):
-            return 1
-        return self._new_connections + 1
+            self._new_connections = 1
+        else:
+            self._new_connections += 1
+        if self._new_connections >= NEW_CONNECTIONS:
+            detail = f"It is new connection {self._new_connections} in a row, each for one request."
+            self._notes.find(look.number, "connectionForEachRequest", detail)
+
+    def _follow_refused(self, look: Look, last: Look | None) -> None:
+        """Count how often in a row a request is refused for what it is, without a change."""
+        is_again = (
+            last is not None
+            and look.status == last.status
+            and look.status in REFUSALS
+            and not (look.is_ordered or last.is_ordered)
+            and (look.call, look.header_hash) == (last.call, last.header_hash)
+        )
+        self._in_row = self._in_row + 1 if is_again else 1
+        if self._in_row > _REFUSED_AT_MOST and last is not None:
+            detail = f"Request {last.number} was the same, and was {last.status}."
+            self._notes.find(look.number, "refusedRequestRepeated", detail)
+
+    def _follow_page(self, look: Look, *, is_certain: bool) -> None:
+        page = self._page
+        if page is not None:
+            used = _UUID.search(look.decoded_path)
+            if used is not None and (used[0] in page.ids or page.used):
+                # What is changed may be what only a whole page shows.
+                page.used.append(used[0] if look.method == "GET" and is_certain else "")
+                return
+            self._single_pages = self._single_pages + 1 if page.is_single else 0
+            self._page = None
+            if self._single_pages >= _SINGLE_PAGES:
+                detail = f"Of its {len(page.ids)} results only {page.used[0]} was read, and of those before too."
+                self._notes.find(page.number, "pageForOneResult", detail)
+        if look.operation in LISTS and look.status == 200 and _WHOLE_PAGE in look.values("limit"):
+            ids = frozenset(_ID.findall(look.answer_text))
+            self._page = _Page(look.number, ids) if len(ids) > 1 else None
 
 
 def _is_open(client: Any) -> bool:
     return client.fileno() >= 0 and not has_hung_up(client)
 
 
-def _remember(remembered: dict[bytes, Look], key: bytes, look: Look) -> None:
-    """Remember the last request of a key if it failed; of too many, forget the one that was met longest ago."""
-    remembered.pop(key, None)
-    if look.has_failed:
-        remembered[key] = look
-        if len(remembered) > _REMEMBERED:
-            del remembered[next(iter(remembered))]
+@dataclass(slots=True)
+class _Grant:
+    """A token that was issued.
+
+    :param asked: the scope that was asked for.
+    """
+
+    look: Look
+    client: Client
+    token: str
+    lifetime_s: float
+    asked: str
+    programs: set[str] = field(default_factory=set[str])
+    """Those that have sent it."""
+    uses: int = 0
+    used_at: float = 0.0
+    """When it was last sent."""
+    is_doubtful: bool = False
+    """Whether it was refused, or sent beside other requests."""
 
 
-def is_grant(look: Look) -> bool:
-    """Whether a token was issued, and the client got it."""
-    return look.operation == TOKEN_OPERATION and look.status == 200 and not look.is_lost and not look.is_ordered
+class Tokens:
+    """The tokens that were issued to one API client, whichever programs ask for them and send them."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._grants: deque[_Grant] = deque(maxlen=2)
+
+    def follow(self, client: Client, look: Look) -> None:
+        """Go on with a request with this client's credentials."""
+        if look.operation == TOKEN_OPERATION:
+            if look.status == 200 and not look.is_lost and not look.is_ordered and isinstance(look.answer_json, dict):
+                self._follow_grant(client, look, look.answer_json)
+            return
+        token = look.authorization.rpartition(" ")[2]
+        for grant in self._grants:
+            if grant.token == token:
+                grant.programs.add(look.program)
+                grant.uses += 1
+                grant.used_at = look.began
+                grant.is_doubtful |= look.entry.is_beside or look.status in (401, 403)
+
+    def _follow_grant(self, client: Client, look: Look, answer: dict[str, Any]) -> None:
+        asked = " ".join(sorted(" ".join(look.values("scope")).split()))
+        grant = _Grant(look, client, str(answer.get("access_token")), float(answer.get("expires_in", 0)), asked)
+        grants = [*self._grants, grant]
+        self._grants.append(grant)
+        programs = set[str]().union(*(each.programs for each in grants))
+        if len(grants) == 3 and len(programs) == 1 and not look.program.startswith(_TOOLS):
+            first, second, _ = grants
+            if _is_needless(first, second) and _is_needless(second, grant):
+                once = first.uses == second.uses == 1
+                id_ = "tokenForEachRequest" if once else "tokenRenewedEarly"
+                times = "once each" if once else f"{first.uses} and {second.uses} times"
+                detail = f"The two tokens before were used {times}, and given up before half of their time was over."
+                self._notes.find(look.number, id_, detail)
 
 
-def scope_asked(look: Look) -> str:
-    """The scope that a token was asked for, the same whatever the order of its words."""
-    return " ".join(sorted(" ".join(look.values("scope")).split()))
+def _is_needless(grant: _Grant, after: _Grant) -> bool:
+    """Whether a token was good, and given up for the next one."""
+    left_s = grant.lifetime_s - (after.look.project_time - grant.look.project_time)
+    return (
+        grant.client is after.client
+        and after.client.may_follow(after.look, grant.look)
+        and (grant.asked, grant.is_doubtful) == (after.asked, False)
+        and grant.uses > 0
+        and grant.used_at <= after.look.began
+        and grant.lifetime_s >= _LASTING_S
+        and left_s >= grant.lifetime_s / 2
+    )

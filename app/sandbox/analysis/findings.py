@@ -1,28 +1,28 @@
 """Findings: what a client does that works, or nearly, and should not be so.
 
-:data:`FINDINGS` is the table: a row says what the finding is, how it is seen, and what to do instead.
+:data:`FINDINGS` is the table: a row says what the finding is, and what to do instead. The reference says how
+each is seen.
 :mod:`app.sandbox.analysis.observer` looks at each request with it when that has ended.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
 from app.query.object_fields import OBJECT_FIELDS
-from app.sandbox.analysis import repetitions
-from app.sandbox.analysis.clients import GRANTS_REMEMBERED, Before, Grant, is_grant, scope_asked
-from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, Look
+from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, TOKEN_OPERATION, Look
 from app.values.strict_json import is_utf8
 
 _OFFSET_AT_MOST = 10_000
-NEW_CONNECTIONS = 5
-"""New connections in a row from which on they are a finding."""
 
-Finds = Callable[[Before, Look], str | None]
-"""Says what was found in an entry, given what is certain of those before it; None: nothing."""
+_TOLD = 3
+"""Requests that a text names of each finding."""
+
+Finds = Callable[[Look], str | None]
+"""Says what was found in an entry by itself; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,16 @@ class Finding:
     """A row of the table.
 
     :param title: what it is.
-    :param seen: how it is seen in the journal.
     :param instead: what the client should do.
     :param clauses: of the specification, which say so.
     """
 
     id: str
     title: str
-    seen: str
     instead: str
     clauses: tuple[str, ...]
     look: Finds | None
-    """None: the observer finds it itself, since it is about an earlier request than the one that shows it."""
+    """None: it is found in the order of requests, by :mod:`.clients` and :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
         """As an entry has it.
@@ -54,7 +52,21 @@ class Finding:
             "detail": detail,
             "instead": self.instead,
             "clauses": list(self.clauses),
+            "told": f"{self.name}: {detail} {self.instead}",
         }
+
+    @property
+    def name(self) -> str:
+        """Its title, with the clauses."""
+        return f"{self.title} ({', '.join(self.clauses)})" if self.clauses else self.title
+
+    def told(self, count: int, examples: Sequence[Mapping[str, Any]]) -> str:
+        """What a report says of it, for people: in which requests it was made, what was wrong, what to do."""
+        lines = [f"{self.id}, {'once' if count == 1 else f'{count} times'}: {self.name}"]
+        for each in examples[:_TOLD]:
+            about = f"request {each['request']} of {each['projectKey']}"
+            lines.append(f"  {about}, {each['method']} {each['target']}: {each['detail']}")
+        return "\n".join([*lines, f"  {self.instead}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,70 +96,14 @@ def shown(detail: str) -> str:
     return cut.encode("utf-8", "backslashreplace").decode()
 
 
-# Tokens
-
-
-_LASTING_S = 3600.0
-"""Tokens that are good for less are renewed early by careful clients."""
-
-
-def _token_per_request(before: Before, entry: Look) -> str | None:
-    grants = before.grants[-(GRANTS_REMEMBERED - 1) :]
-    if not is_grant(entry) or len(grants) < GRANTS_REMEMBERED - 1:
-        return None
-    if all(grant.uses == 1 and _is_good(grant, entry) for grant in grants):
-        return f"It is token {len(grants) + 1} in a row; each of those before was used once, and is still valid."
-    return None
-
-
-def _token_renewed_early(before: Before, entry: Look) -> str | None:
-    if not is_grant(entry) or not before.grants:
-        return None
-    grant = before.grants[-1]
-    left = grant.lifetime_s - (entry.project_time - grant.request.project_time)
-    if grant.uses < 2 or not _is_good(grant, entry) or left < grant.lifetime_s / 2:
-        return None
-    return f"The token before is valid for another {left / 3600:.0f} h."
-
-
-def _is_good(grant: Grant, entry: Look) -> bool:
-    return (
-        not grant.was_refused
-        and grant.lifetime_s >= _LASTING_S
-        and grant.asked == scope_asked(entry)
-        and entry.project_time < grant.request.project_time + grant.lifetime_s - 60
-    )
-
-
-# Repetitions
-
-
-def _after_same(look: Callable[[Look, Look], str | None]) -> Finds:
-    return lambda before, entry: None if before.same is None else look(before.same, entry)
-
-
-def _after_aim(look: Callable[[Look, Look], str | None]) -> Finds:
-    return lambda before, entry: None if before.aim is None else look(before.aim, entry)
-
-
-def _after_last(look: Callable[[Look, Look], str | None]) -> Finds:
-    return lambda before, entry: None if before.last is None else look(before.last, entry)
-
-
 # Connections
 
 
-def _new_connection_each(before: Before, _: Look) -> str | None:
-    if before.new_connections < NEW_CONNECTIONS:
-        return None
-    return f"It is new connection {before.new_connections} in a row, each for one request."
-
-
-_AT_ONCE_S = 0.1
+_AT_ONCE_S = 0.01
 """Who closes a connection sooner did not wait for the answer; who does it later has a time limit."""
 
 
-def _answer_not_read(_: Before, entry: Look) -> str | None:
+def _answer_not_read(entry: Look) -> str | None:
     waited_s = entry.entry.ended_at - entry.began
     if not entry.entry.client_gone or entry.entry.is_under_way or waited_s > _AT_ONCE_S:
         return None
@@ -163,7 +119,7 @@ _WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
 """The operations whose bodies have typed numbers: the record of the sample endpoints takes any value."""
 
 
-def _number_as_text(_: Before, entry: Look) -> str | None:
+def _number_as_text(entry: Look) -> str | None:
     if entry.operation not in _WITH_NUMBERS or not isinstance(entry.json, dict):
         return None
     for path, value in _numbers_of(entry.members):
@@ -192,10 +148,10 @@ def _listed(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _boolean_of_python(_: Before, entry: Look) -> str | None:
-    for name, value in entry.parameters if entry.is_resource else ():
+def _boolean_of_python(entry: Look) -> str | None:
+    for name, value in entry.parameters if entry.operation != TOKEN_OPERATION else ():
         if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
-            return f"{name}={value}"
+            return f"{name}={value} was sent."
     return None
 
 
@@ -210,7 +166,7 @@ _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-
 """What no target may have: RFC 3986, appendix A."""
 
 
-def _needless_encoding(_: Before, entry: Look) -> str | None:
+def _needless_encoding(entry: Look) -> str | None:
     if "%" not in entry.target:
         return None
     path, _question, query = entry.target.partition("?")
@@ -225,23 +181,36 @@ def _needless_encoding(_: Before, entry: Look) -> str | None:
 
 
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
-_ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*]|%[0-9A-Fa-f]{2})+")
+_FREE_TEXTS = ("stringParameter", "arrayOfString", "queryParameterTwo", "text.", "var.")
+"""How the parameters begin whose values are any text."""
+_ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
 """What an encoded component looks like."""
 
 
-def _double_encoding(_: Before, entry: Look) -> str | None:
-    """Text that is decoded once and looks encoded still. A text with a percent sign of its own mostly does not."""
+def _double_encoding(entry: Look) -> str | None:
+    """What is decoded once and looks encoded still: never right where the interface has a grammar.
+
+    A text may be `%2F`. It was encoded twice if the client has written what it is when it is decoded twice, and
+    not the other one.
+    """
     if "%25" not in entry.target:
         return None
-    for part in re.split("[/?&=]", entry.target):
-        found = _TRIPLET.search(part)
-        once = b"" if found is None else unquote_to_bytes(part)
-        if found is not None and _ENCODED.fullmatch(once) and is_utf8(unquote_to_bytes(once)):
+    path, _, query = entry.target.partition("?")
+    pairs = [each.partition("=") for each in query.split("&")]
+    texts = [value for name, _, value in pairs if name.startswith(_FREE_TEXTS)]
+    parts = [part for name, _, value in pairs for part in (name, value) if part not in texts]
+    (texts if entry.operation == "postWithAllOptions" else parts).extend(re.split("[/=]", path))
+    for part in (*parts, *texts):
+        found, once = _TRIPLET.search(part), unquote_to_bytes(part)
+        if found is None or _ENCODED.fullmatch(once) is None or not is_utf8(unquote_to_bytes(once)):
+            continue
+        is_meant = once.decode() in entry.written or unquote_to_bytes(once).decode() not in entry.written
+        if part in parts or not is_meant:
             return f"{found[0]} is %{found[0][3:]}, which was encoded again."
     return None
 
 
-def _missing_encoding(_: Before, entry: Look) -> str | None:
+def _missing_encoding(entry: Look) -> str | None:
     found = _UNENCODED.search(entry.target)
     return None if found is None else f"{json.dumps(found[0])} has to be percent-encoded in a target."
 
@@ -249,7 +218,7 @@ def _missing_encoding(_: Before, entry: Look) -> str | None:
 # Lists
 
 
-def _deep_offset(_: Before, entry: Look) -> str | None:
+def _deep_offset(entry: Look) -> str | None:
     if entry.operation not in LISTS:
         return None
     for text in entry.values("offset"):
@@ -261,122 +230,113 @@ def _deep_offset(_: Before, entry: Look) -> str | None:
 # Headers and bodies
 
 
-def _retired_header(_: Before, entry: Look) -> str | None:
+def _retired_header(entry: Look) -> str | None:
     if not [name for name in entry.headers if name.startswith("x-vrap-")]:
         return None
     found = next(name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-"))
     return f"{found} is not read any more."
 
 
-def _body_on_get(_: Before, entry: Look) -> str | None:
+def _body_on_get(entry: Look) -> str | None:
     if entry.method not in ("GET", "HEAD"):
         return None
     size = entry.entry.request.size
     return f"{size} bytes, which nobody reads." if size else None
 
 
-PAGE_FOR_ONE = "pageForOneResult"
-
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "tokenForEachRequest", "A token for each request",
-        "three tokens in a row, the first two used once each while they were valid",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-17",), _token_per_request,
+        ("A-17",), None,
     ),
     Finding(
         "tokenRenewedEarly", "A token fetched long before the former one expires",
-        "a token for the scope of the former one when that has more than half of its hours left",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-17",), _token_renewed_early,
+        ("A-17",), None,
     ),
     Finding(
         "retryBeforeRetryAfter", "A retry before Retry-After",
-        "the request of a 429 or 503 sent again before the seconds of its `Retry-After` are over",
         "Wait as many seconds as `Retry-After` says.",
-        ("E-26",), _after_same(repetitions.early),
+        ("E-26",), None,
     ),
     Finding(
         "unsafeRepetition", "A POST repeated that may make two resources",
-        "a POST without `id`, `key` and `version`, sent again after a lost answer or a 5xx, with whichever token",
         "Give new resources a `key`: then a repetition finds the resource in place of making a second one.",
-        ("4.6-3", "4.6-4"), _after_same(repetitions.unsafe),
+        ("4.6-3", "4.6-4"), None,
+    ),
+    Finding(
+        "refusedTokenRepeated", "A refused token sent again",
+        "Get a new token after a 401, and send the request once more with that.",
+        ("A-3", "A-17"), None,
+    ),
+    Finding(
+        "retriedWithoutPause", "Repeated without a pause",
+        "Wait before each repetition, longer each time, and give up after some.",
+        ("E-26",), None,
     ),
     Finding(
         "staleVersionRepeated", "A 409 answered by the same version",
-        "a write with the version that was refused with 409, also if the resource was read in between",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
-        ("9-5", "9-8"), _after_aim(repetitions.stale),
+        ("9-5", "9-8"), None,
     ),
     Finding(
         "refusedRequestRepeated", "A refused request repeated as it was",
-        "a request that was 400, 403, 405, 413, 414 or 415, sent three times in a row without a change",
         "Do not retry these: the same request gets the same answer.",
-        (), _after_last(repetitions.refused),
+        (), None,
     ),
     Finding(
         "connectionForEachRequest", "A new connection for each request",
-        "five new connections in a row, each opened within 3 s after a success on the one before, which could be used",
         "Keep the connection open, and use one pool of connections for all requests.",
-        ("H-20",), _new_connection_each,
+        ("H-20",), None,
     ),
     Finding(
         "numberAsText", "A number sent as text",
-        'a text such as "3" in a body where the interface has a number',
         "Send a number of JSON, without quotes.",
         ("2.3-13", "9-11"), _number_as_text,
     ),
     Finding(
         "booleanInOtherCase", "A boolean spelt as in Python",
-        "`True` or `False` as the value of a boolean parameter",
         "Send `true` or `false`.",
         ("4-7", "4-8"), _boolean_of_python,
     ),
     Finding(
         "needlessEncoding", "A percent-encoding that is not needed",
-        "a letter, digit, `-`, `.`, `_` or `~` as a percent-encoding, or `key%3D` for `key=`",
         "Leave unreserved characters (RFC 3986, 2.3) as they are: caches may take the two for different URLs.",
         ("2.1-6", "2.1-7"), _needless_encoding,
     ),
     Finding(
         "doubleEncoding", "A percent-encoding that was made twice",
-        "a part of a target that still looks encoded when it is decoded, such as `my%252Dkey`",
         "Encode each part once: leave it to the HTTP library, or do it yourself.",
         ("2.1-6", "4-12"), _double_encoding,
     ),
     Finding(
         "missingEncoding", "A percent-encoding that is missing",
-        "a character that a target may not have (RFC 3986), such as a quotation mark or one beyond ASCII",
         "Percent-encode it as UTF-8.",
         ("4-12",), _missing_encoding,
     ),
     Finding(
-        PAGE_FOR_ONE, "A page of 500 of which one result is used",
-        "three lists in a row with `limit=500` and many results, of each of which the client reads one again",
+        "pageForOneResult", "A page of 500 of which one result is used",
         "Ask for what is needed: by id, by key, or by a condition and a small `limit`.",
         ("4.12-4",), None,
     ),
     Finding(
         "offsetTooLarge", "A page walked by offset past 10,000",
-        "an `offset` above 10000",
         "Walk by a condition on the last id, `where=id > :last` with `sort=id`: each page costs the same.",
         ("4.12-5", "4.12-21"), _deep_offset,
     ),
     Finding(
         "retiredHeader", "A header that is no longer read",
-        "a header whose name begins with `X-Vrap-`",
         "Leave it out.",
         (), _retired_header,
     ),
     Finding(
         "bodyOnGet", "A body on GET",
-        "a GET or HEAD with a body",
         "Send parameters in the query string: servers and proxies may refuse or drop the body (RFC 9110, 9.3.1).",
         ("4-3",), _body_on_get,
     ),
     Finding(
         "answerNotRead", "An answer that was not read",
-        "the client closed the connection within 0.1 s, before the answer was sent",
         "Wait for answers for some seconds at least, and find out what a write did before it is repeated.",
         ("9-2",), _answer_not_read,
     ),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -39,8 +39,8 @@ _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers that proxies add."""
 
-_VERSION_AT_MOST = 200
-"""Characters of a version that is a text."""
+_TEXT_AT_MOST = 200
+"""Characters of a text that is remembered."""
 
 _BACKLOG_S = 0.02
 """A connection that is accepted so soon after others were waiting may have been one of them."""
@@ -53,11 +53,12 @@ _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text
 class Look:
     """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
 
-    :ivar in_row: the same request was refused so many times in a row.
+    :param written: texts that its client has written to resources.
     """
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, written: Collection[str] = ()) -> None:
         self.entry = entry
+        self.written = written
         self.number = entry.number
         self.operation = entry.operation
         self.method = entry.method
@@ -67,7 +68,6 @@ class Look:
         """The raw path."""
         self.connection = None if entry.connection is None else entry.connection[0]
         """The number of its connection."""
-        self.in_row = 1
         # The answer
         self.status = entry.status
         """None: there was no answer."""
@@ -77,7 +77,8 @@ class Look:
         """Whether the client had no whole answer: nothing, a part, or it had gone."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """What went wrong, in a word of :data:`TROUBLES`; None: nothing of them."""
+        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: what
+        has an answer that stays as it is."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
@@ -85,12 +86,14 @@ class Look:
         # A token endpoint that refuses credentials is no trouble that a client could recover from.
         if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
             return None
-        return str(self.status) if str(self.status) in TROUBLES else None
+        if str(self.status) in TROUBLES:
+            return str(self.status)
+        return "5xx" if (self.status or 0) >= 500 else None
 
     def drop_texts(self) -> None:
         """Keep only what later requests are compared with."""
-        _ = self.call, self.aim, self.version, self.ids_named, self.key_named
-        _ = self.authorization, self.header_hash, self.retry_after
+        _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
+        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
@@ -112,11 +115,6 @@ class Look:
         return unquote(self.path)
 
     @property
-    def is_resource(self) -> bool:
-        """Whether it went to a resource of the project, and not to the token endpoint."""
-        return self.operation != TOKEN_OPERATION
-
-    @property
     def project_time(self) -> float:
         """The time of the project's clock, in seconds since 1970."""
         return self.began if self.entry.project_time is None else self.entry.project_time
@@ -125,6 +123,11 @@ class Look:
     def headers(self) -> Mapping[str, str]:
         """The request's headers by their names in lower case; of repeated ones the last."""
         return self.entry.request.by_name()
+
+    @property
+    def program(self) -> str:
+        """The program that sent it, as it calls itself."""
+        return self.headers.get("user-agent", "")
 
     @cached_property
     def authorization(self) -> str:
@@ -176,13 +179,22 @@ class Look:
         """The members of the request's body; none if it is no object of JSON."""
         return cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
 
+    def texts(self) -> Iterator[str]:
+        """The texts that it writes to a resource."""
+        if self.operation in BODIES_OF_RESOURCES:
+            wrapped = self.members.get("objectTypeProperty")
+            listed = cast("dict[str, Any]", wrapped).get("arrayOfStringExample") if isinstance(wrapped, dict) else None
+            for text in (self.members.get("key"), *(cast("list[Any]", listed) if isinstance(listed, list) else ())):
+                if isinstance(text, str) and len(text) <= _TEXT_AT_MOST:
+                    yield text
+
     @cached_property
     def version(self) -> Any:
         """The version that the request expects, in its body or its query: a number or a short text; else None."""
         if self.method in ("GET", "HEAD"):
             return None
         version = self.members["version"] if "version" in self.members else next(iter(self.values("version")), None)
-        is_short = isinstance(version, str) and len(version) <= _VERSION_AT_MOST
+        is_short = isinstance(version, str) and len(version) <= _TEXT_AT_MOST
         return version if is_short or isinstance(version, int | float) else None
 
     @cached_property
@@ -215,10 +227,19 @@ class Look:
         return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
 
     @cached_property
-    def key_named(self) -> str | None:
-        """The key by which it can."""
+    def keys_named(self) -> tuple[str, ...]:
+        """The key by which it can, if there is one."""
         key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
-        return key if isinstance(key, str) else None
+        return (key,) if isinstance(key, str) else ()
+
+    @cached_property
+    def prefer(self) -> str:
+        """What the request itself orders."""
+        return self.headers.get("prefer", "")
+
+    def is_same(self, other: "Look") -> bool:
+        """Whether the client sends the same once more. What a tester orders is none of its own."""
+        return (self.call, self.prefer) == (other.call, other.prefer)
 
     @cached_property
     def header_hash(self) -> bytes:
@@ -233,13 +254,19 @@ class Look:
         return not _MADE_UP.isdisjoint(self.does)
 
     @property
+    def own_status(self) -> int | None:
+        """The status that the service itself gave, also if the client got another one; None: none that is known."""
+        rule = self.entry.rule
+        if rule is None:
+            return self.status
+        return None if not rule["carriedOut"] else rule["replacedStatus"] or self.status
+
+    @property
     def was_carried_out(self) -> bool:
         """Whether the request may have changed something, whatever its answer says."""
-        rule = self.entry.rule
-        if rule is not None and not rule["carriedOut"]:
+        if self.entry.rule is not None and not self.entry.rule["carriedOut"]:
             return False
-        status = self.status if rule is None or rule["replacedStatus"] is None else rule["replacedStatus"]
-        return status is None or status < 400
+        return self.own_status is None or self.own_status < 400
 
     @cached_property
     def retry_after(self) -> int | None:

@@ -1,34 +1,40 @@
 """The report on a client: what of the interface it has exercised, how it recovered from faults, what was found."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.sandbox.analysis.exercised import KINDS, Names
 from app.sandbox.analysis.findings import FINDINGS
 from app.sandbox.analysis.look import TROUBLES
-from app.sandbox.analysis.recovery import Outcome
+from app.sandbox.analysis.stories import Outcome
 from app.sandbox.analysis.tally import Tally
 
 Report = dict[str, Any]
 
 
-def report(about: Mapping[str, Any], tally: Tally, known: Names) -> Report:
+def report(about: Mapping[str, Any], tally: Tally, known: Names, allow: Collection[str] = ()) -> Report:
     """The report on what requests have shown.
 
     :param about: whose requests: ``projectKey``, or ``run`` and ``projects``.
     :param known: what can be exercised.
+    :param allow: the ids of findings that are expected, and left out with the faults that were made worse by them.
     """
-    counts = {**tally.counts, "recoveries": tally.recoveries()}
+    recovered = {trouble: _ended(trouble, Outcome.RECOVERED, tally, ()) for trouble in TROUBLES}
+    counts = {
+        **tally.counts,
+        "recoveries": Counter({f"recovered:{trouble}": n for trouble, n in recovered.items() if n}),
+    }
     exercised = {kind: _exercised(counts.get(kind, Counter()), known[kind]) for kind in KINDS}
     met = sum(len(set(counts.get(kind, ())) & set(known[kind])) for kind in KINDS)
     return {
         **about,
         "requests": {"total": tally.requests},
+        "incomplete": tally.is_cut,
         "percent": percent_of(met, sum(len(known[kind]) for kind in KINDS)),
         "exercised": exercised,
-        "recovery": {trouble: _recovery(trouble, tally) for trouble in TROUBLES},
-        "findings": _findings(tally),
+        "recovery": {trouble: _recovery(trouble, tally, allow) for trouble in TROUBLES},
+        "findings": _findings(tally, allow),
     }
 
 
@@ -46,29 +52,45 @@ def _exercised(counts: Counter[str], known: Any) -> dict[str, Any]:
     }
 
 
-def _recovery(trouble: str, tally: Tally) -> dict[str, Any]:
+def _ended(trouble: str, outcome: Outcome, tally: Tally, allow: Collection[str]) -> int:
+    """How often a fault ended so."""
+    return sum(n for (*ended, by), n in tally.outcomes.items() if ended == [trouble, outcome] and by not in allow)
+
+
+def _recovery(trouble: str, tally: Tally, allow: Collection[str]) -> dict[str, Any]:
     worst_first = (Outcome.MADE_WORSE, Outcome.NOT_JUDGED, Outcome.GAVE_UP, Outcome.RECOVERED)
     return {
-        **{str(outcome): tally.outcomes[trouble, outcome] for outcome in Outcome},
-        "episodes": [each for outcome in worst_first for each in tally.episodes.get((trouble, outcome), ())],
+        **{str(outcome): _ended(trouble, outcome, tally, allow) for outcome in Outcome},
+        "episodes": [
+            each
+            for outcome in worst_first
+            for (*ended, by), episodes in tally.episodes.items()
+            if ended == [trouble, outcome] and by not in allow
+            for each in episodes
+        ],
     }
 
 
-def _findings(tally: Tally) -> list[dict[str, Any]]:
+def _findings(tally: Tally, allow: Collection[str]) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for finding in FINDINGS:
-        if tally.findings[finding.id]:
-            examples = tally.found[finding.id]
+        count, examples = tally.findings[finding.id], tally.found.get(finding.id)
+        if examples and finding.id not in allow:
             described = finding.described(examples[0]["detail"])
-            made.append({**described, "count": tally.findings[finding.id], "examples": examples})
+            made.append({**described, "count": count, "examples": examples, "told": finding.told(count, examples)})
     return made
+
+
+INCOMPLETE = "It is incomplete: the service was started again meanwhile, and earlier requests are not known any more."
 
 
 def as_text(made: Mapping[str, Any]) -> str:
     """The report for a terminal."""
     about = f"Project {made['projectKey']}" if "projectKey" in made else f"Run {made['run']}"
     of = f" of {made['projects']} projects" if "projects" in made else ""
-    lines = [f"{about}: {made['requests']['total']} requests{of}.", "", f"Exercised: {made['percent']} %."]
+    lines = [f"{about}: {made['requests']['total']} requests{of}."]
+    lines += [INCOMPLETE] if made["incomplete"] else []
+    lines += ["", f"Exercised: {made['percent']} %."]
     for kind, each in made["exercised"].items():
         met = len(each["met"])
         lines.append(f"  {each['percent']:>4} %  {kind}: {met} met, {len(each['notMet'])} not")
@@ -87,13 +109,4 @@ def as_text(made: Mapping[str, Any]) -> str:
     )
     lines += [f"  Not judged: {reason}" for reason in reasons]
     lines += ["", f"Findings: {len(made['findings']) or 'none'}"]
-    for each in made["findings"]:
-        lines.append(
-            f"  {each['count']:>5}  {each['title']} ({each['id']}), first in {_place(each['examples'][0])}."
-            f" {each['instead']}"
-        )
-    return "\n".join(lines)
-
-
-def _place(example: Mapping[str, Any]) -> str:
-    return f"request {example['request']} of {example['projectKey']}, {example['method']} {example['target']}"
+    return "\n".join([*lines, *(each["told"] for each in made["findings"])])

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from app.extension import Extension
 from app.pages.frame import header, style_of
+from app.sandbox.analysis.report import INCOMPLETE
 
 _STYLE = Markup(style_of("report.css"))  # noqa: S704 -- files of this package
 
@@ -45,6 +46,7 @@ def as_page(made: Mapping[str, Any], base_url: str, extension: Extension) -> str
         style=_STYLE,
         header=header(base_url, None, extension),
         failed=sum(each[name] for each in made["recovery"].values() for name in outcomes),
+        incomplete=INCOMPLETE,
         troubles=_TROUBLES,
         places=_places,
         cut=_cut,

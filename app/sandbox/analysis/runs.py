@@ -55,13 +55,20 @@ class Runs:
                 f"The sandbox has at most {RUNS_AT_MOST} runs. Remove those that are not needed any more."
             )
 
+    def begin(self, name: str, *, is_cut: bool = False) -> Run:
+        """The run with this name, which may be new.
+
+        :param is_cut: whether an earlier process has counted for it.
+        """
+        now = datetime.now(UTC)
+        return self._runs.setdefault(name, Run(name, now, now + self._ttl, closed=Tally(is_cut=is_cut)))
+
     def join(self, name: str, observer: Observer, *, is_new: bool = True) -> None:
         """Count a project for a run, which begins with its first project.
 
         :param is_new: whether the project is one more; False for one that was reset.
         """
-        now = datetime.now(UTC)
-        run = self._runs.setdefault(name, Run(name, now, now))
+        run = self.begin(name)
         run.observers.append(observer)
         run.projects += is_new
 
@@ -83,16 +90,13 @@ class Runs:
         return self._runs[name]
 
     def remove(self, name: str) -> None:
-        """Remove a run. Its projects stay, and are counted no more.
+        """Forget a run."""
+        self._runs.pop(name, None)
 
-        :raises ApiError: 404.
-        """
-        del self._runs[self.find(name).name]
-
-    def remove_expired(self) -> None:
-        """Remove the runs whose projects are gone, and whose time is over."""
+    def expired(self) -> list[str]:
+        """The runs whose projects are gone, and whose time is over."""
         now = datetime.now(UTC)
-        self._runs = {name: run for name, run in self._runs.items() if run.observers or run.kept_until > now}
+        return [name for name, run in self._runs.items() if not run.observers and run.kept_until <= now]
 
     def described(self) -> list[dict[str, Any]]:
         """All runs, oldest first."""

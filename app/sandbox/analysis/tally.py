@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.sandbox.analysis.findings import Found
-from app.sandbox.analysis.look import TROUBLES
-from app.sandbox.analysis.recovery import Episode, Outcome
+from app.sandbox.analysis.stories import Episode, Outcome
 
 EXAMPLES_KEPT = 20
 """Of each kind of thing that is counted."""
@@ -20,17 +19,23 @@ _NAMES_AT_MOST = 1000
 Example = dict[str, Any]
 
 
+_Ended = tuple[str, Outcome, str]
+"""What went wrong, how it ended, and the id of the finding by which it was made worse."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts, with the first examples of what is worth one."""
 
     requests: int = 0
+    is_cut: bool = False
+    """Whether there were others, which are not known any more."""
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter[str]))
     """Of what was exercised, by kind and name."""
     findings: Counter[str] = field(default_factory=Counter[str])
     found: dict[str, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
-    outcomes: Counter[tuple[str, Outcome]] = field(default_factory=Counter[tuple[str, Outcome]])
-    episodes: dict[tuple[str, Outcome], list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
+    outcomes: Counter[_Ended] = field(default_factory=Counter[_Ended])
+    episodes: dict[_Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
 
     def count(self, exercised: Iterable[tuple[str, str]]) -> None:
         """Count a request, and what it has exercised."""
@@ -55,9 +60,16 @@ class Tally:
                 }
             )
 
+    def withdraw(self, project_key: str, found: Found) -> None:
+        """Take a finding back."""
+        id_ = found.finding.id
+        self.findings[id_] -= 1
+        about = project_key, found.number
+        self.found[id_] = [each for each in self.found[id_] if (each["projectKey"], each["request"]) != about]
+
     def judge(self, project_key: str, episode: Episode) -> None:
         """Count an episode."""
-        key = episode.trouble, episode.outcome
+        key = episode.trouble, episode.outcome, episode.finding
         self.outcomes[key] += 1
         if len(self.episodes[key]) < EXAMPLES_KEPT:
             self.episodes[key].append({"projectKey": project_key, **episode.described()})
@@ -65,6 +77,7 @@ class Tally:
     def add(self, other: "Tally") -> None:
         """Add what others have shown."""
         self.requests += other.requests
+        self.is_cut |= other.is_cut
         for kind, counter in other.counts.items():
             self.counts[kind] += counter
         self.findings += other.findings
@@ -73,7 +86,3 @@ class Tally:
             self.found[id_] = [*self.found[id_], *examples][:EXAMPLES_KEPT]
         for key, examples in other.episodes.items():
             self.episodes[key] = [*self.episodes[key], *examples][:EXAMPLES_KEPT]
-
-    def recoveries(self) -> Counter[str]:
-        """How often the client has recovered, by trouble."""
-        return Counter({trouble: n for trouble in TROUBLES if (n := self.outcomes[trouble, Outcome.RECOVERED])})

@@ -53,6 +53,7 @@ class ProjectSchema(Schema):
     createdAt = said(**_TIME)
     expiresAt = said(**_TIME)
     run = said(_NULLABLE, "the run of tests that it belongs to")
+    allow = said("array", "the ids of findings that are expected", items={"type": "string"})
     resources = said("integer")
     requests = said("integer", "all of them, also those no longer kept")
     tokenTtlSeconds = said("integer")
@@ -105,6 +106,7 @@ class FindingSchema(Schema):
     detail = said(meaning="what exactly was found")
     instead = said(meaning="what to do")
     clauses = said("array", "of the specification", items={"type": "string"})
+    told = said(meaning="all of it as a text: in a report also the requests, in lines")
 
 
 class EntrySchema(Schema):
@@ -210,6 +212,7 @@ class ReportSchema(Schema):
     run = sometimes(meaning="of a report on a run")
     projects = sometimes("integer", "that belong or belonged to the run")
     requests = said("object", "total: those that have ended")
+    incomplete = said("boolean", "the service was started again meanwhile; earlier requests are not known any more")
     percent = said("integer", "of all that can be exercised")
     exercised = said("object", required=list(KINDS), properties={kind: ref("Exercised") for kind in KINDS})
     recovery = said("object", "by what went wrong: recovered, gaveUp, madeWorse, notJudged, and episodes")

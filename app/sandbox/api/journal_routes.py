@@ -13,7 +13,6 @@ from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.http.hangups import has_hung_up
 from app.sandbox.analysis.report import report
-from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
@@ -26,9 +25,8 @@ from app.sandbox.journal.stream import Known
 from app.sandbox.projects.model import SandboxProject
 
 _HTML = "text/html"
-_XML = "application/xml"
 
-_page, _narrowing = orders.PageSchema(), orders.NarrowingSchema()
+_page, _narrowing, _allowing = orders.PageSchema(), orders.NarrowingSchema(), orders.AllowingSchema()
 
 
 @blueprint.at(f"{PROJECT}/requests")
@@ -150,24 +148,23 @@ class Expected(Endpoint):
 class Report(Endpoint):
     """What a client has exercised, and how it dealt with what went wrong."""
 
-    @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML, _XML)
-    def get(self, projectKey: str) -> Response:
+    @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML)
+    @blueprint.arguments(_allowing, location="query")
+    def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
 
         What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
-        the findings. As HTML with `Accept: text/html`, as JUnit XML with `Accept: application/xml`.
+        the findings. As HTML with `Accept: text/html`.
         """
         tally = project_of(projectKey).observer.tally()
-        return _report(report({"projectKey": projectKey}, tally, parts().known))
+        return _report(report({"projectKey": projectKey}, tally, parts().known, query.get("allow", ())))
 
 
 def _report(made: Mapping[str, Any]) -> Response:
     """A report in the form that the request accepts."""
-    form = request.accept_mimetypes.best_match([JSON, _HTML, _XML], JSON)
+    form = request.accept_mimetypes.best_match([JSON, _HTML], JSON)
     if form == _HTML:
         answer = html_answer(as_page(made, base_url(), current_app.extensions["extension"]), PAGE_POLICY)
-    elif form == _XML:
-        answer = Response(as_junit(made), content_type=f"{_XML}; charset=utf-8")
     else:
         answer = json_of(made)
     answer.headers["Vary"] = "Accept"
@@ -184,7 +181,7 @@ class Runs(Endpoint):
 
         All, oldest first.
         """
-        return json_of({"results": parts().runs.described()})
+        return json_of({"results": parts().projects.runs.described()})
 
 
 @blueprint.at("/runs/<segment:run>")
@@ -197,7 +194,7 @@ class OneRun(Endpoint):
 
         With what was counted. Its projects stay, and are counted no more.
         """
-        parts().runs.remove(run)
+        parts().projects.remove_run(run)
         return done()
 
 
@@ -205,11 +202,13 @@ class OneRun(Endpoint):
 class RunReport(Endpoint):
     """What the projects of a run have exercised together."""
 
-    @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML, _XML)
-    def get(self, run: str) -> Response:
+    @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML)
+    @blueprint.arguments(_allowing, location="query")
+    def get(self, query: dict[str, Any], run: str) -> Response:
         """Report on a run
 
         As that on a project, of all projects that were made with the name of the run, also of those that are gone.
         """
-        found = parts().runs.find(run)
-        return _report(report({"run": run, "projects": found.projects}, found.tally(), parts().known))
+        found = parts().projects.runs.find(run)
+        about = {"run": run, "projects": found.projects}
+        return _report(report(about, found.tally(), parts().known, query.get("allow", ())))

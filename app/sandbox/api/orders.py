@@ -8,6 +8,7 @@ from marshmallow import ValidationError
 
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema
+from app.sandbox.analysis.findings import BY_ID as FINDING_IDS
 from app.sandbox.api.declaring import anything, boolean, choice, items, number, text, whole
 from app.sandbox.api.explain import OPERATIONS
 from app.sandbox.api.rules import MatchSchema
@@ -155,6 +156,10 @@ class NewProjectSchema(StrictSchema):
         RUN_PATTERN, "1 to 64 letters, digits, underscores, dots and hyphens are expected.",
         metadata={"description": "the run of tests with which its requests are counted"},
     )  # fmt: skip
+    allow = items(
+        one_of(*FINDING_IDS), "the ids of findings that are expected, and not made",
+        items={"type": "string", "enum": list(FINDING_IDS)},
+    )  # fmt: skip
     clock = NestedObject(ClockOrderSchema)
     ids = NestedObject(IdsOrderSchema)
 
@@ -177,6 +182,7 @@ class NewProjectSchema(StrictSchema):
             token_ttl_s=data.get("tokenTtlSeconds"),
             copy_of=data.get("copyOf"),
             run=data.get("run"),
+            allow=tuple(dict.fromkeys(data.get("allow", ()))),
             clock=data.get("clock", {}),
             ids=data.get("ids", {}),
         )
@@ -281,6 +287,21 @@ class NarrowingSchema(QuerySchema):
     def narrowing(self, data: dict[str, Any]) -> Narrowing:
         """What was asked for."""
         return Narrowing(data.get("status"), data.get("operation"), data.get("method"))
+
+
+def _read_finding(found: str) -> str:
+    if found not in FINDING_IDS:
+        raise ValidationError(f"There is no finding {found[:100]!r}.{did_you_mean(found, FINDING_IDS)}")
+    return found
+
+
+class AllowingSchema(QuerySchema):
+    """What a report leaves out."""
+
+    allow = Parameter(
+        _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
+        meaning="findings that are expected", example="connectionForEachRequest",
+    )  # fmt: skip
 
 
 class PageSchema(NarrowingSchema):

@@ -10,7 +10,6 @@ from marshmallow import Schema
 
 from app.openapi.document import describe_fields, described_views
 from app.sandbox.analysis.exercised import Names
-from app.sandbox.analysis.runs import Runs
 from app.sandbox.api.answers import ErrorSchema
 from app.sandbox.api.declaring import SandboxBlueprint, register_all
 from app.sandbox.api.guard import Guard
@@ -59,7 +58,6 @@ class Parts:
     """
 
     projects: Projects
-    runs: Runs
     streams: Streams
     guard: Guard
     known: Names

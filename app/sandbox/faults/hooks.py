@@ -16,13 +16,11 @@ from flask import Flask, Request, Response, g
 
 from app import errors
 from app.database.pool import Database
-from app.http.error_answers import error_answered
 from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
 from app.identity.verification import Principal
 from app.openapi.marks import operation_of
-from app.sandbox.analysis.refusals import with_clauses
 from app.sandbox.connections import Connections, TooManyWaits, Waited
 from app.sandbox.faults import answers, conflicts, noting, requests
 from app.sandbox.faults.noting import Exchange
@@ -198,10 +196,6 @@ class Hooks:
             if project is None:
                 return answer
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
-        error = error_answered()
-        if error is not None:
-            # One that the service itself has answered; those on order are the tester's.
-            answer.data = with_clauses(error, exchange.entry.operation).body()
         if exchange.is_ordered:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)

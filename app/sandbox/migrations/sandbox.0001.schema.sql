@@ -22,9 +22,16 @@ CREATE TABLE sandbox_project (
     -- JSON: the named snapshots, with the number of ids that had been made.
     snapshots     text NOT NULL DEFAULT '{}',
     -- The run of tests that the project counts for.
-    run           text COLLATE "C"
+    run           text COLLATE "C",
+    -- JSON: the findings that are expected of the project's client.
+    allow         text NOT NULL DEFAULT '[]'
 );
 CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
+
+-- What a run has counted lies in memory. Its name tells a run that a restart has cut.
+CREATE TABLE sandbox_run (
+    run text COLLATE "C" PRIMARY KEY
+);
 
 -- How many ids a seed has made. Durable, since an id that is made twice is refused.
 CREATE TABLE sandbox_ids (

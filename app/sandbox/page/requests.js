@@ -154,7 +154,6 @@ function Detail({ entry, before, onRepeat }) {
         ${whyNot && html`<span class="soft" id="why-not">${whyNot}</span>`}</p>
       <${Fault} error=${error} />
     </header>
-    <${Refused} response=${response} />
     ${entry.findings.map((each) => html`<${Finding} finding=${each} />`)}
     ${rule && html`<div class="note rule"><h4>${rule.prefer ? "Ordered by Prefer" : `Changed by a rule: ${orderTitle(entry)}`}</h4>
       <p>${rule.carriedOut ? "The request was carried out" : "The request was not carried out"}${rule.replacedStatus ? `; its own answer was ${rule.replacedStatus}` : ""}.${
@@ -175,19 +174,6 @@ function Detail({ entry, before, onRepeat }) {
       <div><dt>Correlation id</dt><dd class="code">${entry.correlationId}</dd></div>
       ${entry.projectTime && html`<div><dt>Project's time</dt><dd>${entry.projectTime}</dd></div>`}
     </dl>`;
-}
-
-/** What the service refused, each with the clause that says so. */
-function Refused({ response }) {
-  let errors;
-  try {
-    ({ errors } = JSON.parse(response.body.text));
-  } catch {
-    return null; // no body, or one that was altered on order
-  }
-  const named = Array.isArray(errors) ? errors.filter(({ clause }) => clause) : [];
-  return named.map((error) => html`<div class="note"><h4>${error.code}</h4><p>${error.detailedErrorMessage ?? error.message}</p>
-    <p class="soft">Specification: <${Clauses} numbers=${[error.clause]} /></p></div>`);
 }
 
 function Clauses({ numbers }) {

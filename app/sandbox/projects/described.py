@@ -43,6 +43,7 @@ def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] 
         "createdAt": text_of(project.created_at),
         "expiresAt": text_of(project.expires_at),
         "run": project.run,
+        "allow": list(project.observer.allow),
         "resources": bulk_store.count(connection, project.key),
         "requests": project.journal.total,
         "tokenTtlSeconds": project.token_ttl_s or TOKEN_LIFETIME_S,

@@ -63,7 +63,8 @@ COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 class Projects:
     """The sandbox projects of a database.
 
-    :param make_observer: makes what notes and judges the requests of a project, given its key and its client.
+    :param make_observer: makes what notes and judges the requests of a project, given its key, its client and what it
+        allows.
     :param end_journal: called with the journal of a project that is gone.
     """
 
@@ -72,7 +73,7 @@ class Projects:
         database: Database,
         settings: Settings,
         runs: Runs,
-        make_observer: Callable[[str, str], Observer],
+        make_observer: Callable[..., Observer],
         end_journal: Callable[[Journal], None],
     ) -> None:
         self._database = database
@@ -85,12 +86,17 @@ class Projects:
         self.registry = Registry(database.own_connection, self._load)
 
     def _load(self, connection: Connection) -> Generator[SandboxProject]:
+        for run in store.all_runs(connection):
+            self._runs.begin(run, is_cut=True)
         for row in sorted(store.all_rows(connection), key=lambda each: each.created_at):
-            yield self._live(row)
+            yield self._live(row, is_cut=True)
 
-    def _live(self, row: store.Row) -> SandboxProject:
-        """A stored project, as requests see it."""
-        observer = self._make_observer(row.project_key, row.client_id)
+    def _live(self, row: store.Row, *, is_cut: bool = False) -> SandboxProject:
+        """A stored project, as requests see it.
+
+        :param is_cut: whether an earlier process has made it, with which its requests are gone.
+        """
+        observer = self._make_observer(row.project_key, row.client_id, tuple(json.loads(row.allow)), is_cut=is_cut)
         if row.run is not None and not row.is_removed:
             self._runs.join(row.run, observer)
         return SandboxProject(
@@ -130,6 +136,12 @@ class Projects:
         ):
             yield project, connection, details_of(connection, project)
 
+    @property
+    def runs(self) -> Runs:
+        """All runs, also those of an earlier process."""
+        self.registry.all()
+        return self._runs
+
     # Making and removing
 
     def get(self, project_key: str) -> SandboxProject:
@@ -154,7 +166,7 @@ class Projects:
                 f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
             )
         if order.run is not None:
-            self._runs.check_room(order.run)
+            self.runs.check_room(order.run)
         self._making += 1
         try:
             return self._made(order, token_url)
@@ -175,6 +187,7 @@ class Projects:
             row = store.Row(
                 project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at,
                 clock.stored(), json.dumps(order.ids), order.token_ttl_s, order.run,
+                json.dumps(order.allow),
             )  # fmt: skip
             if not store.insert(connection, row, order.clock, {**order.ids, "made": len(order.drafts)}):
                 raise errors.duplicate_field("projectKey", project_key)
@@ -275,7 +288,8 @@ class Projects:
 
         :raises ApiError: 503 if some of them could not be removed.
         """
-        self._runs.remove_expired()
+        for run in self._runs.expired():
+            self.remove_run(run)
         now = datetime.now(UTC)
         failed: errors.ApiError | None = None
         for project in self.registry.all():
@@ -286,6 +300,19 @@ class Projects:
                     failed = error if error.status != 404 else failed  # 404: somebody else was faster
         if failed is not None:
             raise failed
+
+    def remove_run(self, name: str) -> None:
+        """Remove a run with what was counted. Its projects stay, and belong to none from now on.
+
+        :raises ApiError: 404.
+        """
+        self.runs.find(name)
+        with self._database.connection() as connection, connection.transaction():
+            store.delete_run(connection, name)
+        for project in self.registry.all():
+            if project.run == name:
+                project.run = None
+        self._runs.remove(name)
 
     def reset(self, project_key: str, *, keep_rules: bool, keep_requests: bool) -> None:
         """Make a project what it was when it was made; its snapshots stay.
@@ -313,7 +340,7 @@ class Projects:
             self._runs.leave(project.run, project.observer)
         secrets = project.journal.secrets
         self._end_journal(project.journal)
-        project.observer = self._make_observer(project.key, project.client_id)
+        project.observer = self._make_observer(project.key, project.client_id, project.observer.allow)
         project.journal.secrets = secrets
         if project.run is not None:
             self._runs.join(project.run, project.observer, is_new=False)

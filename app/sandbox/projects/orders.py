@@ -27,6 +27,8 @@ class NewProject:
     token_ttl_s: int | None = None
     run: str | None = None
     """The run of tests that it belongs to."""
+    allow: tuple[str, ...] = ()
+    """The ids of findings that are expected."""
     copy_of: str | None = None
     clock: dict[str, Any] = field(default_factory=dict[str, Any])
     ids: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -10,14 +10,16 @@ from app.sandbox.projects.clock import ProjectClock
 
 _ALL: LiteralString = """
 SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.token_ttl_s, p.run,
-    p.token_epoch, p.is_removed
+    p.allow, p.token_epoch, p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
 
 _INSERT: LiteralString = """
 INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run)
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run,
+    allow)
 VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)s, %(ids)s,
-    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s, %(run)s)
+    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s, %(run)s,
+    %(allow)s)
 ON CONFLICT DO NOTHING RETURNING project_key"""
 
 # In statements of their own, so that each finds its rows on one machine.
@@ -47,6 +49,14 @@ _DELETE: LiteralString = "DELETE FROM sandbox_project WHERE project_key = %(proj
 
 _DELETE_IDS: LiteralString = "DELETE FROM sandbox_ids WHERE project_key = %(project_key)s"
 
+_ALL_RUNS: LiteralString = "SELECT run FROM sandbox_run"
+
+_INSERT_RUN: LiteralString = "INSERT INTO sandbox_run (run) VALUES (%(run)s) ON CONFLICT DO NOTHING"
+
+_DELETE_RUN: LiteralString = "DELETE FROM sandbox_run WHERE run = %(run)s"
+
+_LEAVE_RUN: LiteralString = "UPDATE sandbox_project SET run = NULL WHERE run = %(run)s"
+
 _SCOPES: LiteralString = "SELECT scopes FROM api_client WHERE id = %(client_id)s"
 
 
@@ -63,6 +73,7 @@ class Row:
     ids: str
     token_ttl_s: int | None
     run: str | None
+    allow: str
     token_epoch: int = 0
     is_removed: bool = False
 
@@ -89,7 +100,20 @@ def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_or
     :param ids_order: the same for ids, with ``made``: how many ids of the seed the first resources have.
     """
     initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
+    if row.run is not None:
+        connection.execute(_INSERT_RUN, {"run": row.run})
     return connection.execute(_INSERT, {**asdict(row), **initial}).fetchone() is not None
+
+
+def all_runs(connection: Connection) -> list[str]:
+    """The names of all runs."""
+    return [run for (run,) in connection.execute(_ALL_RUNS).fetchall()]
+
+
+def delete_run(connection: Connection, run: str) -> None:
+    """Delete a run; its projects belong to none from now on."""
+    connection.execute(_LEAVE_RUN, {"run": run})
+    connection.execute(_DELETE_RUN, {"run": run})
 
 
 def is_used(connection: Connection, project_key: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
-FORMS = {".html": "text/html", ".json": "application/json", ".xml": "application/xml"}
-"""The endings of files, and the form that the report has in them. XML is that of JUnit."""
+FORMS = {".html": "text/html", ".json": "application/json"}
+"""The endings of files, and the form that the report has in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +19,18 @@ class Gate:
     :param report: where the report is written.
     :param minimum: percent of what can be exercised that has to be.
     :param of: the kinds and names that count; None: all.
-    :param no_findings: whether a finding is too much.
+    :param allowed: the findings that are expected, while any other is too much; None: all are.
     """
 
     report: Path | None = None
     minimum: int | None = None
     of: tuple[str, ...] | None = None
-    no_findings: bool = False
+    allowed: tuple[str, ...] | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether nothing is asked."""
-        return self.report is None and self.minimum is None and not self.no_findings
+        return self.report is None and self.minimum is None and self.allowed is None
 
     def judged(self, server: SandboxServer | None, run: str, tests: Mapping[str, str]) -> tuple[list[str], str]:
         """Lines for the end of a run, and why it is not good enough; empty if it is. Writes the report.
@@ -41,17 +41,19 @@ class Gate:
         try:
             if server is None:
                 raise SandboxError("no test has used a project of the sandbox")
-            made: dict[str, Any] = json.loads(server.run_report(run))
+            allowed = self.allowed or ()
+            made: dict[str, Any] = json.loads(server.run_report(run, allow=allowed))
             lines = [_summary(made)]
             if self.report is not None:
                 self.report.parent.mkdir(parents=True, exist_ok=True)
-                self.report.write_bytes(server.run_report(run, FORMS[self.report.suffix.lower()]))
+                self.report.write_bytes(server.run_report(run, FORMS[self.report.suffix.lower()], allowed))
                 lines.append(f"report: {self.report}")
         except (SandboxError, OSError) as error:
             return [f"no report on the client: {error}"], "there is no report on the client"
         too_few, too_many = self._too_few(made), self._too_many(made, tests)
         count = len(made["findings"])
         why = [
+            *(["the report on the client is incomplete"] if made["incomplete"] else []),
             *(["the tests exercise too little"] if too_few else []),
             *([f"the client has {count} finding{'s' if count != 1 else ''}"] if too_many else []),
         ]
@@ -79,16 +81,13 @@ class Gate:
         ]
 
     def _too_many(self, made: Mapping[str, Any], tests: Mapping[str, str]) -> list[str]:
-        if not self.no_findings:
+        if self.allowed is None:
             return []
         lines: list[str] = []
         for finding in made["findings"]:
-            clauses = f" ({', '.join(finding['clauses'])})" if finding["clauses"] else ""
-            lines.append(f"finding {finding['id']}, {finding['count']} times: {finding['title']}{clauses}")
-            for each in finding["examples"][:3]:
-                test = tests.get(each["projectKey"], "")
-                lines.append(f"  {each['method']} {each['target']}: {each['detail']}" + (f" [{test}]" if test else ""))
-            lines.append(f"  {finding['instead']}")
+            lines += f"finding {finding['told']}".splitlines()
+            keys = dict.fromkeys(each["projectKey"] for each in finding["examples"][:3])
+            lines += [f"  {key} was of {tests[key]}" for key in keys if key in tests]
         return lines
 
 
@@ -116,6 +115,21 @@ def percentage(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > 100:
         raise ValueError(f"a number from 0 to 100 is expected, and not {text!r}")
     return int(text)
+
+
+def findings_allowed(text: str) -> tuple[str, ...]:
+    """The value of ``--sample-findings``: ``none``, or a file with an id in each line, where ``#`` begins a comment.
+
+    :raises ValueError: if the file cannot be read.
+    """
+    if text == "none":
+        return ()
+    try:
+        lines = Path(text).read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ValueError(f"'none' or a file is expected: {error}") from None
+    words = (line.partition("#")[0].strip() for line in lines)
+    return tuple(dict.fromkeys(word for word in words if word))
 
 
 def names_counted(text: str) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class JournalEntry:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """What should not be so although it works: ``id``, ``title``, ``detail``, ``instead``, ``clauses`` of each."""
+        """What should not be so although it works: of each ``id``, ``told`` and what that is made of."""
         return tuple(self.data.get("findings", ()))
 
     def __str__(self) -> str:
@@ -93,8 +93,7 @@ def _json(text: str | None) -> Any:
 
 def _error_text(error: Mapping[str, Any]) -> str:
     texts = [text for text in (error.get("message"), error.get("detailedErrorMessage")) if text]
-    clause = f" ({error['clause']})" if "clause" in error else ""
-    return f"{error.get('code')}: {' '.join(map(str, texts))}{clause}"
+    return f"{error.get('code')}: {' '.join(map(str, texts))}"
 
 
 def _text(message: Mapping[str, Any] | None) -> str | None:
@@ -111,8 +110,7 @@ def _told(entry: JournalEntry) -> Iterator[str]:
     for error in entry.errors:
         yield f"     {error}"
     for finding in entry.findings:
-        clauses = f" ({', '.join(finding['clauses'])})" if finding["clauses"] else ""
-        yield f"     finding: {finding['title']}{clauses}: {finding['detail']} {finding['instead']}"
+        yield f"     finding: {finding['told']}"
 
 
 # What a test expects

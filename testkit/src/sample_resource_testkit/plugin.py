@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from sample_resource_testkit import local_service
-from sample_resource_testkit.gate import Gate, names_counted, percentage, report_file
+from sample_resource_testkit.gate import Gate, findings_allowed, names_counted, percentage, report_file
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
@@ -44,12 +44,14 @@ _KEPT_PROJECTS = 50
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare what can be asked of a session as a whole."""
     add = parser.getgroup("sample-resource", "what the clients under test have sent to sample-resource").addoption
-    add(
-        "--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html, .json, .xml"
-    )
+    add("--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html or .json")
     add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
     add("--sample-of", metavar="A,B", type=names_counted, help="of these alone: kinds as operations, or names as 409")
-    add("--sample-no-findings", action="store_true", help="fail if there is a finding")
+    add(
+        "--sample-findings", metavar="none|FILE", type=_checked(findings_allowed),
+        help="fail if there is a finding whose id is no line of the file",
+    )  # fmt: skip
+    add("--sample-no-findings", dest="sample_findings", action="store_const", const=(), help="--sample-findings=none")
     run = os.environ.get(RUN_VARIABLE) or None
     made_up = f"of the run; by default {RUN_VARIABLE}, else made up"
     add("--sample-run", metavar="NAME", type=_checked(run_name_of), default=run, help=made_up)
@@ -131,12 +133,15 @@ class _Judge:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and have the session judged if that is asked for."""
     option = config.option
-    gate = Gate(option.sample_report, option.sample_min, option.sample_of, option.sample_no_findings)
+    if option.sample_of is not None and option.sample_min is None:
+        raise pytest.UsageError("--sample-of needs --sample-min")
+    gate = Gate(option.sample_report, option.sample_min, option.sample_of, option.sample_findings)
     if not gate.is_open and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Judge(config, gate), "sample-resource-judge")
     config.addinivalue_line(
         "markers",
-        "sample_project(**order): what the project of the fixture sample_project is made with, as resources=100",
+        "sample_project(**order): what the project of the fixture sample_project is made with, as resources=100 or"
+        " allow=['staleVersionRepeated'] for findings that are expected",
     )
 
 

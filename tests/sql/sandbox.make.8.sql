@@ -1,0 +1,2 @@
+DELETE FROM sandbox_copy c
+WHERE c.project_key = %(project_key)s AND c.name = %(name)s

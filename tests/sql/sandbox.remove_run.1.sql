@@ -1,0 +1,3 @@
+UPDATE sandbox_project
+SET run = NULL
+WHERE run = %(run)s

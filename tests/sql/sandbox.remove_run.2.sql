@@ -1,0 +1,2 @@
+DELETE FROM sandbox_run
+WHERE run = %(run)s
