@@ -184,16 +184,6 @@ export class SandboxProject {
     return await this.#order("GET", "/requests.har");
   }
 
-  /**
-   * What a query does: its tree, and the indexes that serve it.
-   * @param {string} operationId
-   * @param {string} query as in a URL, percent-encoded
-   * @returns {Promise<any>}
-   */
-  async explain(operationId, query) {
-    return await this.#order("POST", "/explain", { operationId, query });
-  }
-
   // Tokens
 
   /**

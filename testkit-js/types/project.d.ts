@@ -105,13 +105,6 @@ export class SandboxProject {
      */
     har(): Promise<any>;
     /**
-     * What a query does: its tree, and the indexes that serve it.
-     * @param {string} operationId
-     * @param {string} query as in a URL, percent-encoded
-     * @returns {Promise<any>}
-     */
-    explain(operationId: string, query: string): Promise<any>;
-    /**
      * Ask the token endpoint for another token, as a client does. It stands in the journal.
      * @param {string} [scope] names with or without the project: `view_test`; by default all that the client has
      * @returns {Promise<string>}

@@ -216,7 +216,7 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
         ("GET", "/requests", None),
         ("GET", "/requests/1", None),
         ("GET", "/requests.har", None),
-        ("POST", "/explain", {"operationId": "listResources"}),
+        ("GET", "/resources", None),
     ):
         assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path
     assert throwaway.order("POST", "/snapshots/none/restore").status == 404

@@ -182,19 +182,6 @@ class UnmetSchema(ErrorSchema):
     )
 
 
-class ExplanationSchema(Schema):
-    """What a read means."""
-
-    operationId = said()
-    tree = said(("object", "null"), "what the query was parsed to")
-    conditions = said(
-        "array",
-        "each with the index that serves it; null: the whole project is read",
-        items=object_of("condition", "index"),
-    )
-    answer = sometimes(("object", "boolean"), "only with execute: the page, or whether something exists")
-
-
 class ExercisedSchema(Schema):
     """What of one kind was exercised."""
 

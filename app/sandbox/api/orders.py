@@ -8,8 +8,7 @@ from marshmallow import ValidationError
 
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema
-from app.sandbox.api.declaring import anything, boolean, choice, items, number, text, whole
-from app.sandbox.api.explain import OPERATIONS
+from app.sandbox.api.declaring import anything, boolean, items, number, text, whole
 from app.sandbox.api.rules import MatchSchema
 from app.sandbox.journal.journal import KEPT, Narrowing
 from app.sandbox.projects.clock import ProjectClock
@@ -186,14 +185,6 @@ class ResetOrderSchema(StrictSchema):
     """What a reset keeps."""
 
     keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
-
-
-class QuestionSchema(StrictSchema):
-    """A read to be explained."""
-
-    operationId = choice("of the read", *OPERATIONS, required=True)
-    query = text("the query string, percent-encoded", at_most=100_000)
-    execute = boolean("whether the answer is wanted too")
 
 
 # Expectations

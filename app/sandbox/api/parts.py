@@ -33,7 +33,6 @@ _TAGS = {
     "Faults": "Rules that make answers fail.",
     "Journal": "What clients have sent and got.",
     "Runs": "What the projects of one run of tests have exercised together, for a build to be judged by.",
-    "Explain": "What a query means.",
 }
 
 _PATH_PARAMETERS = {

@@ -2,14 +2,18 @@
 
 from typing import Any
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, request
 
 from app import errors
+from app.http.answers import json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
+from app.resource.params import ListQuery, SortedListSchema
+from app.resource.reading import reads
+from app.resource.reading.lanes import lane_of_list, read_page
+from app.routes.services import reading_database
 from app.sandbox.api import answers, journal_routes, orders, page
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.explain import explain
 from app.sandbox.api.parts import Parts, parts
 from app.sandbox.api.rules import RulesSchema
 from app.sandbox.faults import conflicts
@@ -268,27 +272,24 @@ class Rules(Endpoint):
         return done()
 
 
-@blueprint.at(f"{PROJECT}/explain")
-class Explain(Endpoint):
-    """What a read would do."""
+@blueprint.at(f"{PROJECT}/resources")
+class Resources(Endpoint):
+    """What the project holds, for the page: the journal does not show that it is read, and no rule acts."""
 
-    @blueprint.operation("explainRead", "Explain", answers.ExplanationSchema)
-    @blueprint.takes(
-        orders.QuestionSchema(), {"operationId": "listResourcesSorted", "query": "where=version%20%3E%203"},
-        optional=False,
-    )  # fmt: skip
-    def post(self, question: dict[str, Any], projectKey: str) -> Response:
-        """Explain a read
-
-        What a query is parsed to, and which index serves each condition. With `execute` its answer too; the journal
-        does not show it.
-        """
+    @blueprint.arguments(SortedListSchema(), location="query")
+    def get(self, query: ListQuery, projectKey: str) -> Response:
+        """Answer a page of resources, as the service's own list does."""
         key = project_of(projectKey).key
-        made = explain(
-            current_app.extensions["database"], key, question["operationId"], question.get("query", ""),
-            execute=question.get("execute", False),
-        )  # fmt: skip
-        return json_of(made)
+        return json_answer(
+            read_page(
+                reading_database(),
+                key,
+                lane_of_list(query.condition, query.paging),
+                lambda reader, may_be_large: reads.page(
+                    reader, key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
+                ),
+            )
+        )
 
 
 def install(app: Flask, made: Parts) -> None:

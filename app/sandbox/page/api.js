@@ -84,7 +84,7 @@ export const projects = {
   rules: (key, signal) => call("GET", `${of(key)}/rules`, undefined, signal).then((list) => list.rules),
   setRules: (key, rules) => call("PUT", `${of(key)}/rules`, { rules }),
   report: (key, signal) => call("GET", `${of(key)}/report`, undefined, signal),
-  explain: (key, question, signal) => call("POST", `${of(key)}/explain`, question, signal),
+  resources: (key, query, signal) => call("GET", `${of(key)}/resources?${query}`, undefined, signal),
   saveReport: (key) => download(`${of(key)}/report`, "text/html", `${key}-report.html`),
   saveArchive: (key) => download(`${of(key)}/requests.har`, "application/json", `${key}.har`),
   async entries(key, signal) {

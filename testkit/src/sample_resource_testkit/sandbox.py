@@ -318,13 +318,6 @@ class SandboxProject:
         """
         return self._server.order("GET", f"{self._path}/report")
 
-    def explain(self, operation_id: str, query: str) -> dict[str, Any]:
-        """What a query does: its tree, and the indexes that serve it.
-
-        :param query: as in a URL, percent-encoded.
-        """
-        return self._server.order("POST", f"{self._path}/explain", {"operationId": operation_id, "query": query})
-
     # Tokens
 
     def new_token(self, scope: str | None = None) -> str:
