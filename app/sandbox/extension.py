@@ -22,7 +22,6 @@ from app.sandbox.connections import Connections
 from app.sandbox.faults.hooks import Hooks
 from app.sandbox.journal.journal import Shelf
 from app.sandbox.journal.redaction import Secrets
-from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.world import SandboxWorlds
 from app.sandbox.rules.rules import KINDS as ORDER_KINDS
@@ -89,7 +88,7 @@ class Sandbox(Extension):
         known = names_in(app.extensions["openapi"])
         self._known.update({kind: frozenset(names) for kind, names in known.items()})
         self.parts = Parts(
-            self.projects, self.runs, Streams(self._connections), Guard(self._token), known, self._connections.pause,
+            self.projects, self.runs, Guard(self._token), known, self._connections.pause,
             needs_token=self._token is not None,
         )  # fmt: skip
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])

@@ -285,6 +285,10 @@ class PageSchema(NarrowingSchema):
         partial(read_integer, minimum=0, maximum=KEPT), {"type": "integer", "minimum": 0, "maximum": KEPT},
         meaning="entries to skip", example=0,
     )  # fmt: skip
+    after = Parameter(
+        partial(read_integer, minimum=0, maximum=2**53), {"type": "integer", "minimum": 0},
+        meaning="only entries with higher numbers, oldest first", example=0,
+    )  # fmt: skip
 
 
 NAME = re.compile(NAME_PATTERN, re.ASCII)

@@ -15,18 +15,8 @@ from app.sandbox.api.answers import ErrorSchema
 from app.sandbox.api.declaring import SandboxBlueprint, register_all
 from app.sandbox.api.guard import Guard
 from app.sandbox.api.rules import MatchSchema, OwnBodySchema, RuleSchema, TimesSchema
-from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.rules.matching import TOKEN_OPERATION
-
-EVENTS = "text/event-stream"
-
-_LAST_EVENT_ID = {
-    "name": "Last-Event-ID",
-    "in": "header",
-    "schema": {"type": "string"},
-    "description": "the id of the last event that a stream has had: a number, and those under way, with commas",
-}
 
 _TAGS = {
     "Projects": "Throwaway projects, their snapshots, clocks and ids.",
@@ -59,7 +49,6 @@ class Parts:
 
     projects: Projects
     runs: Runs
-    streams: Streams
     guard: Guard
     known: Names
     pause: Callable[[float], None]
@@ -126,8 +115,6 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["404"] = responses["default"]
                 if responses.pop("422", None) is not None:
                     responses["400"] = responses["default"]
-                if EVENTS in media_types.get(operation["operationId"], ()):
-                    operation["parameters"].append(_LAST_EVENT_ID)
                 for media_type in media_types.get(operation["operationId"], ()):
                     responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
     del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"]["UNPROCESSABLE_ENTITY"]

@@ -43,7 +43,7 @@ function NoRequests({ project }) {
   return html`<${Empty} title="No requests yet">
     <p>Send one with your client, or with this line. The token is on the page <${Link} to=${{ view: "project" }}>Project</${Link}>.</p>
     <div class="with-button"><code class="line">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
-    <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
+    <p class="soft">Requests stand here within a second.</p></${Empty}>`;
 }
 
 const groupOf = (entry) => (entry.underWay ? "under way" : entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
