@@ -48,15 +48,12 @@ def banner(settings: Settings) -> tuple[list[str], list[str]]:
 def extension_of(settings: Settings, database: "Database") -> "Extension":
     """The extension of an application.
 
-    :raises InvalidSetting: for settings that it cannot have, or if what it needs is not installed.
+    :raises InvalidSetting: for settings that it cannot have.
     """
     from app.extension import Extension
 
     if settings.environment.get("SANDBOX") != "on":
         return Extension()
-    from app.sandbox.settings import check_installed
-
-    check_installed()
     from app.sandbox.extension import Sandbox
 
     return Sandbox(settings, database)

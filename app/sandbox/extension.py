@@ -62,11 +62,6 @@ class Sandbox(Extension):
         journal = self.shelf.begin(Secrets(*self._secrets))
         return Observer(project_key, client_id, journal, self._known)
 
-    @property
-    def methods(self) -> dict[str, frozenset[str]]:
-        """The operations that rules may name, with their methods."""
-        return self.parts.methods
-
     def before(self, request: Request) -> Response | None:
         """What the tester of a client has ordered."""
         return None if self._hooks is None else self._hooks.before(request)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from app.config import InvalidSetting, Settings, read_settings, setting
@@ -101,12 +100,3 @@ def _signs_of_a_proxy(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "TRUSTED_PROXIES", str(settings.trusted_proxies)
     if settings.base_domain is not None:
         yield "BASE_DOMAIN", settings.base_domain
-
-
-def check_installed() -> None:
-    """Tell what to install.
-
-    :raises InvalidSetting: without the extra ``sandbox``.
-    """
-    if find_spec("re2") is None:
-        raise _refused("google-re2 is not installed; pip install 'sample-resource[sandbox]' does it")

@@ -57,9 +57,7 @@ export class JournalEntry {
 
   toString() {
     const target = this.query ? `${this.path}?${this.query}` : this.path;
-    const status = this.answered ? this.status : `no answer (${this.status ?? "not carried out"})`;
-    const byRule = this.rule ? `, by rule ${this.rule.name ?? this.rule.number}` : "";
-    return `${this.number}: ${this.method} ${target} -> ${status}${byRule}`;
+    return `${this.number}: ${this.method} ${target} -> ${this.data.outcome}`;
   }
 }
 

@@ -75,7 +75,6 @@ class ShownRuleSchema(Schema):
 
     matched = said("integer")
     acted = said("integer")
-    neverActs = sometimes(meaning="why it cannot act, or not any more")
 
 
 class RuleListSchema(Schema):
@@ -129,6 +128,7 @@ class EntrySchema(Schema):
             "body": _BODY,
         },
     )
+    outcome = said(meaning="the status, and what was done on order, in words: `200, body cut off by rule 0`")
     response = said(
         ("object", "null"),
         "as it went over the wire; null if nothing was answered",
@@ -138,7 +138,8 @@ class EntrySchema(Schema):
     token = said(("object", "null"), "sub, scopes, id and expiresAt of the token, if it was valid")
     rule = said(
         ("object", "null"),
-        "what was done on order: name, number, all, prefer, does, phase, carriedOut, replacedStatus, waitedMs",
+        "what was done on order: name, number, all, did (in words), prefer, does, phase, carriedOut, replacedStatus,"
+        " waitedMs",
     )
     sql = said("object", "statements and milliseconds")
     correlationId = said()
@@ -175,10 +176,13 @@ class UnmetSchema(ErrorSchema):
     """What was found in place of what was expected."""
 
     requests = said("array", "the numbers of those that fit", items={"type": "integer"})
+    told = said(meaning="all of it for a reader, in lines")
     nearest = said(
         "array",
         "up to three requests, and how they differ",
-        items=object_of("number", "method", "target", "status", differs={"type": "array", "items": {"type": "string"}}),
+        items=object_of(
+            "number", "method", "target", "status", "outcome", differs={"type": "array", "items": {"type": "string"}}
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.expecting import expected, nearest, told
+from app.sandbox.api.expecting import expected, unmet
 from app.sandbox.api.parts import parts
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.har import archive
@@ -107,23 +107,13 @@ class Expected(Endpoint):
         """Expect requests
 
         Answers with the numbers of those that fit, within `withinMs` milliseconds, or with 409 and the requests that
-        nearly fit.
+        nearly fit. `settleMs` waits for one too many.
         """
         journal = project_of(projectKey).journal
-        fits, found = expected(journal, expectation, parts().pause)
+        fits, looked = expected(journal, expectation, parts().pause)
         if fits:
-            return json_of({"requests": found})
-        message = told(expectation, len(found))
-        return json_of(
-            {
-                "statusCode": 409,
-                "message": message,
-                "errors": [{"code": "ExpectationNotMet", "message": message}],
-                "requests": found,
-                "nearest": [] if found else nearest(journal, expectation),
-            },
-            409,
-        )
+            return json_of({"requests": [entry.number for entry in looked.found]})
+        return json_of(unmet(journal, expectation, looked), 409)
 
 
 @blueprint.at(f"{PROJECT}/report")

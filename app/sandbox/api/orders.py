@@ -203,6 +203,8 @@ class Expectation:
         self.at_least: int = times if isinstance(times, int) else times.get("atLeast", 0)
         self.at_most: int | None = times if isinstance(times, int) else times.get("atMost")
         self.within_ms: int = data.get("withinMs", 0)
+        self.settle_ms: int = max(data.get("settleMs", 0), 0 if self.at_most else self.within_ms)
+        """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
         self.match: Match = made_match(data)
@@ -239,6 +241,7 @@ class ExpectationSchema(MatchSchema):
     )  # fmt: skip
     after = whole("only requests with higher numbers", 0, 2**53)
     withinMs = whole("how long it may take until it is so", 0, WITHIN_MS_AT_MOST)
+    settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> Expectation:
         """The expectation."""

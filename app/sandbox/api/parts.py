@@ -8,7 +8,7 @@ from flask import Flask, current_app
 from flask_smorest import Api
 from marshmallow import Schema
 
-from app.openapi.document import describe_fields, described_views
+from app.openapi.document import describe_fields
 from app.sandbox.analysis.exercised import Names
 from app.sandbox.analysis.runs import Runs
 from app.sandbox.api.answers import ErrorSchema
@@ -16,7 +16,6 @@ from app.sandbox.api.declaring import SandboxBlueprint, register_all
 from app.sandbox.api.guard import Guard
 from app.sandbox.api.rules import MatchSchema, OwnBodySchema, RuleSchema, TimesSchema
 from app.sandbox.projects.lifecycle import Projects
-from app.sandbox.rules.matching import TOKEN_OPERATION
 
 _TAGS = {
     "Projects": "Throwaway projects, their snapshots, clocks and ids.",
@@ -53,15 +52,10 @@ class Parts:
     known: Names
     pause: Callable[[float], None]
     needs_token: bool
-    methods: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    """Of the operations that rules may name: those whose path has a project, and that for tokens."""
     _document: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def install(self, app: Flask, blueprint: SandboxBlueprint, schemas: Iterable[type[Schema]]) -> None:
         """Register the routes, and make their document."""
-        for rule, method, _, described in described_views(app):
-            if "project_key" in rule.arguments or described.id == TOKEN_OPERATION:
-                self.methods[described.id] = self.methods.get(described.id, frozenset()) | {method.upper()}
         app.config.update(
             SANDBOX_API_TITLE="Sample Resource Service: sandbox",
             SANDBOX_API_VERSION="v1",

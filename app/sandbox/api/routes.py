@@ -16,9 +16,7 @@ from app.sandbox.api import answers, journal_routes, orders, page
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
 from app.sandbox.api.parts import Parts, parts
 from app.sandbox.api.rules import RulesSchema
-from app.sandbox.faults import conflicts
 from app.sandbox.faults.requests import TOKEN_PATH
-from app.sandbox.rules.idle import why_it_never_acts
 
 _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status": 503, "retryAfter": 1}]}
 
@@ -239,17 +237,12 @@ class Rules(Endpoint):
     def get(self, projectKey: str) -> Response:
         """Show the rules
 
-        In their order, with how often each has matched and acted, and why if it cannot act.
+        In their order, with how often each has matched and acted.
         """
         rules = project_of(projectKey).rules
-        shown: list[dict[str, Any]] = []
-        for each in rules:
-            why = why_it_never_acts(
-                [one.rule for one in rules], each.rule, each.matched, parts().methods, conflicts.OPERATIONS
-            )
-            never = {} if why is None else {"neverActs": why}
-            shown.append({**each.rule.source, "matched": each.matched, "acted": each.acted, **never})
-        return json_of({"rules": shown})
+        return json_of(
+            {"rules": [{**each.rule.source, "matched": each.matched, "acted": each.acted} for each in rules]}
+        )
 
     @blueprint.operation("setRules", "Faults")
     @blueprint.takes(RulesSchema(), _RULES_EXAMPLE, optional=False)

@@ -178,6 +178,8 @@ class Hooks:
         """Wait, but not for a project that is removed meanwhile; False if the client has gone."""
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
+        requests.note_body(exchange.request, entry.request)
+        exchange.observer.journal.changes += 1
         try:
             waited = self._connections.wait(seconds, entry.client, lambda: self._registry.is_removed(project.client_id))
         except TooManyWaits:

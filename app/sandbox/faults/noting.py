@@ -77,6 +77,7 @@ class Exchange:
         entry.statements, entry.sql_s = self.record.sql.count, self.record.sql.seconds
         if self.is_ordered:
             entry.rule = self._described()
+        self.observer.journal.changes += 1
 
     def decide(self, answer: Response) -> None:
         """Note the answer that is going to be sent, and the end once it is sent."""
@@ -107,6 +108,9 @@ class Exchange:
             "name": None if rule is None else rule.name,
             "number": None if rule is None else rule.number,
             "all": [{"name": each.name, "number": each.number} for each in self.acting],
+            "did": "; ".join(
+                [*([self.preferences.done] if self.preferences.done else []), *(each.done for each in self.acting)]
+            ),
             "prefer": self.preferences.applied or None,
             "does": self.kinds,
             "phase": None if rule is None else rule.phase,

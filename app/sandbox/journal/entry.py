@@ -25,8 +25,8 @@ Headers = tuple[tuple[str, str], ...]
 
 _MEMBERS = (
     "number", "startedAt", "endedAt", "answeredMs", "durationMs", "underWay", "clientId", "operationId", "request",
-    "response", "token", "rule", "sql", "correlationId", "connection", "clientGone", "projectTime", "repeats",
-    "findings",
+    "outcome", "response", "token", "rule", "sql", "correlationId", "connection", "clientGone", "projectTime",
+    "repeats", "findings",
 )  # fmt: skip
 """In the order in which they are shown."""
 
@@ -154,6 +154,21 @@ class Entry:
         answer = 0 if self.answer is None else self.answer.bytes
         return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
 
+    @property
+    def outcome(self) -> str:
+        """What became of it, in words: its status, and what was done on order."""
+        rule = self.rule
+        withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
+        status = (
+            "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
+        )
+        if self.status is not None:
+            status = str(self.status)
+        if rule is None:
+            return status
+        did: str = rule["did"]
+        return did if did.startswith(status) else f"{status}, {did}"
+
     def drop_texts(self) -> None:
         """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
         self.target = self.http_version = ""
@@ -172,7 +187,7 @@ class Entry:
             found = {
                 **self._frame(), "clientId": None, "operationId": None, "response": None, "token": None, "rule": None,
                 "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
-                "correlationId": "", "findings": [],
+                "correlationId": "", "findings": [], "outcome": "",
             }  # fmt: skip
         return {name: found[name] for name in _MEMBERS}
 
@@ -197,6 +212,7 @@ class Entry:
                 "headers": _headers(answer.pairs(), secrets),
                 "body": _body(answer, secrets),
             },
+            "outcome": redacted(self.outcome, secrets),
             "token": _token(self.token),
             "rule": _clean(self.rule, secrets),
             "correlationId": redacted(self.correlation_id, secrets),

@@ -22,6 +22,14 @@ PHASES = ("before", "after")
 KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
 """What is done to answers on order: as the request itself asked, or what a rule says."""
 
+_DONE = {
+    "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
+    "stall": "silent after its head", "drip": "sent byte by byte", "garbage": "no HTTP",
+    "truncatedJson": "body cut off", "html": "a proxy's page",
+    "empty": "body left out", "unknownFields": "unknown fields added",
+}  # fmt: skip
+"""What was done to an answer, in words, by ``connection`` and ``body``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Times:
@@ -35,16 +43,6 @@ class Times:
     every: int | None = None
     probability: float | None = None
     seed: int | None = None
-
-    @property
-    def is_always(self) -> bool:
-        """Whether every request is due."""
-        return not self.after and self.first is None and self.every in (None, 1) and self.probability in (None, 1)
-
-    @property
-    def last(self) -> int | None:
-        """The number of the request after which none is due any more, counted from 1; None: there is none."""
-        return None if self.first is None else (self.after or 0) + self.first * (self.every or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +92,23 @@ class Rule:
     def label(self) -> str:
         """What answers and logs call it: its name, else its number."""
         return str(self.number) if self.name is None else self.name
+
+    @property
+    def done(self) -> str:
+        """What it has done to a request, in words."""
+        parts = [
+            *([f"{self.delay_ms} ms later"] if self.delay_ms and self.waits_first else []),
+            *([str(self.status)] if self.status is not None else []),
+            *(["429 beyond its limit"] if self.limit is not None else []),
+            *(["401, tokens expired"] if self.expire_tokens else []),
+            *(["another writer came first"] if self.conflict else []),
+            *([_DONE[self.connection]] if self.connection is not None else []),
+            *([_DONE[self.body]] if self.body is not None else []),
+            *(["a body of its own"] if self.own_body is not None else []),
+            *(["headers changed"] if self.headers else []),
+        ]
+        name = str(self.number) if self.name is None else f"`{self.name}`"
+        return f"{', '.join(parts) or 'up to ' + str(self.jitter_ms) + ' ms later'} by rule {name}"
 
     def matches(self, sent: Sent) -> bool:
         """Whether all of its conditions hold for a request."""
