@@ -51,7 +51,7 @@ def test_what_was_not_sent_is_told_with_the_nearest(used: Project) -> None:
     nearest = answer.json["nearest"]
     assert [each["number"] for each in nearest] == [1, 3, 2]
     assert nearest[0]["differs"] == [
-        'header -> x-note: "b" was expected, and it is "(redacted)"',
+        'header -> x-note: "b" was expected, and it is "a"',
         'body -> key: "two" was expected, and it is "one"',
     ]
     assert "method: POST was expected, and it is GET" in nearest[1]["differs"]

@@ -7,7 +7,7 @@ import pytest
 
 from app.sandbox.journal.entry import Message
 from app.sandbox.journal.journal import KEPT, Journal, Shelf
-from app.sandbox.journal.redaction import Secrets, redacted_header
+from app.sandbox.journal.redaction import Secrets
 from tests.support.journals import an_entry
 from tests.support.sandbox import Project, Service
 from tests.support.secrecy import Secrecy
@@ -218,8 +218,8 @@ def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) ->
     watch.add_text(kept)
     assert watch.leaks() == []
     assert basic not in kept
-    assert "client_secret=short" not in kept
-    assert '\\"client_secret\\": \\"anything' not in kept
+    assert "client_secret=short" in kept, "nothing is guessed"
+    assert '\\"client_secret\\": \\"anything' in kept
     secrecy.add_secret(secret)
     secrecy.add_secret(token)
     secrecy.add_text(kept)
@@ -234,16 +234,15 @@ def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) ->
     [
         ("Authorization", "Bearer abcdefghijklmnopqrstuvwxyz", "Bearer …uvwxyz"),
         ("authorization", "Basic abc", "Basic …"),
-        ("Cookie", "session=1", "(redacted)"),
-        ("X-Forwarded-Authorization", "Basic YTpi", "(redacted)"),
-        ("X-Access-Token", "0123456789012345678901234567", "(redacted)"),
+        ("Cookie", "session=1", "session=1"),
+        ("Idempotency-Key", "0123456789012345678901234567", "0123456789012345678901234567"),
+        ("X-Secret", "a known secret", "(secret)"),
         ("X-Empty", "", ""),
         ("Accept", "application/json", "application/json"),
-        ("Referer", "/?client_secret=abc&x=1", "/?client_secret=(redacted)&x=1"),
     ],
 )
 def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
-    assert redacted_header(name, value, Secrets()) == kept
+    assert Secrets("a known secret").redacted_header(name, value) == kept
 
 
 def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() -> None:

@@ -83,7 +83,7 @@ def sent(
     path = target.partition("?")[0]
     if call == "grant":
         method, target, operation = "POST", "/oauth/token", "getToken"
-        answer = {"access_token": "(redacted)", "expires_in": 172_800} if answer is None else answer
+        answer = {"access_token": "(secret)", "expires_in": 172_800} if answer is None else answer
     else:
         near = path if (method, path) in OPERATIONS else "/key=" if path.startswith("/key=") else path[:1]
         operation, target = OPERATIONS.get((method, near)), f"/p/resource{target}"

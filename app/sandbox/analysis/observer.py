@@ -15,7 +15,6 @@ from app.sandbox.analysis.repetitions import is_refused_again
 from app.sandbox.analysis.tally import Tally
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
-from app.sandbox.journal.redaction import redacted
 
 SINGLE_PAGES = 3
 """Whole pages in a row of which one result each is read, from which on they are a finding."""
@@ -161,8 +160,8 @@ class Observer:
             tally.judge(self._project_key, found)
             return
         secrets, entry = self.journal.secrets, self.journal.get(found.number)
-        method, target = ("", "") if entry is None else (entry.method, redacted(entry.target, secrets))
-        found = Found(found.number, found.finding, redacted(found.detail, secrets))
+        method, target = ("", "") if entry is None else (entry.method, secrets.redacted(entry.target))
+        found = Found(found.number, found.finding, secrets.redacted(found.detail))
         tally.find(self._project_key, found, method, target)
 
     def _repeated(self, look: Look) -> int | None:

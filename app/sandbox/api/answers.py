@@ -90,7 +90,6 @@ class MessageBodySchema(Schema):
     text = sometimes(meaning="the first 64 KiB")
     base64 = sometimes(meaning="the same, if they are no text")
     truncated = sometimes("boolean")
-    leftOut = sometimes(meaning="why it is not shown")
 
 
 _BODY = {"oneOf": [ref("MessageBody"), {"type": "null"}]}

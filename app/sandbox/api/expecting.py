@@ -10,7 +10,7 @@ from app.sandbox.api.orders import Expectation
 from app.sandbox.faults.requests import path_below, sent_of
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
-from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
+from app.sandbox.journal.redaction import Secrets
 from app.sandbox.rules.matching import NOTHING, Sent, Wanted, fits
 
 _LOOK_S = 0.05
@@ -118,13 +118,13 @@ def unmet(journal: Journal, expectation: Expectation, looked: Looked) -> dict[st
 
 
 def _described(entry: Entry, journal: Journal) -> dict[str, Any]:
-    target = redacted(entry.target, journal.secrets)
+    target = journal.secrets.redacted(entry.target)
     return {
         "number": entry.number,
         "method": entry.method,
         "target": target,
         "status": _status_of(entry),
-        "outcome": redacted(entry.outcome, journal.secrets),
+        "outcome": journal.secrets.redacted(entry.outcome),
     }
 
 
@@ -184,7 +184,7 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
     match = expectation.match
 
     def but(name: str, wanted: str, found: str) -> str:
-        return redacted(f"{name}: {wanted} was expected, and it is {found}", secrets)
+        return secrets.redacted(f"{name}: {wanted} was expected, and it is {found}")
 
     if entry.number <= expectation.after:
         yield 2, f"it came before request {expectation.after + 1}"
@@ -205,7 +205,7 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
     for name, wanted in match.header:
         values = sent.headers.getlist(name)
         if not sent.has(wanted, values):
-            shown = [redacted_header(name, value, secrets) for value in values]
+            shown = [secrets.redacted_header(name, value) for value in values]
             yield 1, but(f"header -> {name}", _wanted(wanted), _values(shown))
     if match.body is not NOTHING and not match.holds_for_body(sent):
         if sent.is_unread:
@@ -215,7 +215,7 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
             yield 1 + (wanted == "JSON"), but("body", wanted, _shown(sent.body) if sent.body else "empty")
         else:
             misfit = _misfit(match.body, sent.json, "body", sent)
-            yield 1, redacted(misfit or "body: it is too large to compare", secrets)
+            yield 1, secrets.redacted(misfit or "body: it is too large to compare")
 
 
 def _misfit(wanted: Any, value: Any, path: str, sent: Sent) -> str | None:

@@ -71,13 +71,18 @@ def note_body(request: Request, message: Message) -> None:
         message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
 
 
-def json_members(request: Request) -> dict[str, Any]:
+def members_of(data: bytes) -> dict[str, Any]:
     """The members of a body that is a JSON object; none for any other body."""
     with suppress(strict_json.InvalidJson):
-        body = strict_json.decode(read_whole(request) or b"null")
+        body = strict_json.decode(data)
         if isinstance(body, dict):
             return cast("dict[str, Any]", body)
     return {}
+
+
+def json_members(request: Request) -> dict[str, Any]:
+    """Those of a request's body."""
+    return members_of(read_whole(request) or b"null")
 
 
 def version_sent(request: Request) -> float | None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from app.identity.verification import VerifiedToken
-from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
+from app.sandbox.journal.redaction import Secrets
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
@@ -193,17 +193,16 @@ class Entry:
 
     def _described(self, secrets: Secrets) -> dict[str, Any]:
         answer = self.answer
-        is_refused = self.status == 401
         return {
             **self._frame(),
             "clientId": self.client_id,
             "operationId": self.operation,
             "request": {
-                "method": redacted(self.method, secrets),
-                "target": redacted(self.target, secrets),
+                "method": secrets.redacted(self.method),
+                "target": secrets.redacted(self.target),
                 "httpVersion": self.http_version,
                 "headers": _headers(self.request.pairs(), secrets),
-                "body": _body(self.request, secrets, is_left_out=is_refused),
+                "body": _body(self.request, secrets),
             },
             "response": None
             if answer is None
@@ -212,10 +211,10 @@ class Entry:
                 "headers": _headers(answer.pairs(), secrets),
                 "body": _body(answer, secrets),
             },
-            "outcome": redacted(self.outcome, secrets),
+            "outcome": secrets.redacted(self.outcome),
             "token": _token(self.token),
             "rule": _clean(self.rule, secrets),
-            "correlationId": redacted(self.correlation_id, secrets),
+            "correlationId": secrets.redacted(self.correlation_id),
             "findings": [_clean(each.described(), secrets) for each in self.findings],
         }
 
@@ -250,19 +249,16 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 def _headers(pairs: Iterable[tuple[str, str]], secrets: Secrets) -> list[list[str]]:
-    return [[redacted(name, secrets), redacted_header(name, value, secrets)] for name, value in pairs]
+    return [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in pairs]
 
 
-def _body(message: Message, secrets: Secrets, *, is_left_out: bool = False) -> dict[str, Any] | None:
+def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
     noted = message.body
     kept = noted[:BODY_BYTES_KEPT]
     is_cut = message.size is None or message.size > len(kept)
     if not kept and not is_cut:
         return None
     made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
-    encoded = any(name.lower() == "content-encoding" for name, _ in message.pairs())
-    if is_left_out or encoded:
-        return {**made, "text": "", "leftOut": "it was refused with 401" if is_left_out else "it is encoded"}
     try:
         # Of a body that was cut, the last character may have been cut in two.
         text = _decoded(noted) if is_cut else noted.decode()
@@ -270,10 +266,9 @@ def _body(message: Message, secrets: Secrets, *, is_left_out: bool = False) -> d
     except UnicodeDecodeError:
         text, length = "", 0
     if (kept and not text) or "\0" in text:
-        # No text. What looks like a secret is left out before it is encoded.
-        clean = redacted(noted.decode("latin-1"), secrets, len(kept)).encode("latin-1", "replace")
+        clean = secrets.redacted(noted.decode("latin-1"), len(kept)).encode("latin-1", "replace")
         return {**made, "base64": base64.b64encode(clean).decode()}
-    return {**made, "text": redacted(text, secrets, length)}
+    return {**made, "text": secrets.redacted(text, length)}
 
 
 def _decoded(part: bytes) -> str:
@@ -295,7 +290,7 @@ def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
 def _clean(value: Any, secrets: Secrets) -> Any:
     """JSON whose texts have no secrets: the names of rules, and what was found."""
     if isinstance(value, str):
-        return redacted(value, secrets)
+        return secrets.redacted(value)
     if isinstance(value, Mapping):
         return {name: _clean(each, secrets) for name, each in value.items()}
     return [_clean(each, secrets) for each in value] if isinstance(value, list | tuple) else value

@@ -97,8 +97,6 @@ class Journal:
         """Note that a request has ended: from here on its size is known."""
         entry.client = None
         self.changes += 1
-        if entry.status == 401:
-            entry.request.body = b""  # whose request it was is not known, nor what it holds
         if self.get(entry.number) is not entry:
             entry.drop_texts()
             return

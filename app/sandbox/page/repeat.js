@@ -2,7 +2,7 @@
 
 import { root } from "./api.js";
 
-const REDACTED = "(redacted)";
+const SECRET = "(secret)";
 
 /** Headers that curl and browsers make anew for their own connection. */
 const OF_CONNECTION = new Set(["host", "connection", "content-length", "accept-encoding", "transfer-encoding", "keep-alive", "te",
@@ -16,7 +16,7 @@ const isOfToken = ({ target }) => target.split("?")[0].endsWith("/oauth/token");
 
 /** The headers to send, without what the journal does not keep. */
 function headersOf({ headers }) {
-  return headers.filter(([name, value]) => !OF_CONNECTION.has(name.toLowerCase()) && !value.includes(REDACTED));
+  return headers.filter(([name, value]) => !OF_CONNECTION.has(name.toLowerCase()) && !value.includes(SECRET));
 }
 
 /** The request for a shell: `$TOKEN`, or `$CLIENT_ID` and `$CLIENT_SECRET`, stand for what the journal does not keep. */
@@ -43,7 +43,7 @@ export function whyNotRepeated({ request }) {
   const { method, body } = request;
   if (isOfToken(request)) return "The journal does not keep the client's secret.";
   if (body?.truncated) return "The journal has only the beginning of its body.";
-  if (`${request.target}${body?.text ?? ""}`.includes(REDACTED)) return "The journal does not keep its secrets.";
+  if (`${request.target}${body?.text ?? ""}`.includes(SECRET)) return "The journal does not keep its secrets.";
   if (body && ["GET", "HEAD"].includes(method)) return `Browsers send no body with ${method}; curl does.`;
   if (["TRACE", "CONNECT"].includes(method)) return `Browsers do not send ${method}; curl does.`;
   const target = targetOf(request);
