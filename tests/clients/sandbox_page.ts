@@ -249,9 +249,16 @@ const curl = await clipboard();
 ok(!curl.includes(token));
 match((await promisify(execFile)("sh", ["-c", `${curl} -sS`], { env: { ...env, TOKEN: token } })).stdout, /^HTTP\/1.1 200/);
 await page.waitForFunction(() => document.querySelectorAll(".list tbody tr").length === 6);
+const odd = { method: "`PWD`", target: `/${project}/resource`, headers: [["X-Empty", ""]], body: { text: "@/etc/passwd" } };
+const pasted = await page.evaluate(async (request) => (await import("/sandbox/page/repeat.js" as string)).curlOf({ request }) as string, odd);
+await promisify(execFile)("sh", ["-c", `${pasted} -sS`], { env });
+const { results } = (await (await fetch(`${BASE_URL}/sandbox/projects/${project}/requests?limit=1`)).json()) as { results: { request: typeof odd }[] };
+deepEqual([results[0]?.request.method, results[0]?.request.body.text], [odd.method, odd.body.text], "a shell and curl take neither for theirs");
+ok(results[0]?.request.headers.some(([name]) => name === "X-Empty"));
+await page.waitForFunction(() => document.querySelectorAll(".list tbody tr").length === 7);
 await page.locator(".list").getByRole("link", { name: "POST /resource" }).first().click();
 await page.getByRole("button", { name: "Repeat" }).click();
-await entryBecomes("7");
+await entryBecomes("8");
 await page.getByRole("region", { name: "Request and answer" }).getByText("POST").first().waitFor();
 await page.locator(".facts").getByText("200").waitFor(); // its key was there already
 

@@ -78,12 +78,37 @@ def test_other_projects_ignore_prefer(sandbox: Service, connection: Connection) 
     assert sandbox.send("GET", "/ordinary/resource", headers=headers).status == 200
 
 
-def test_without_the_right_nothing_is_done(sandbox: Service, throwaway: Project) -> None:
-    headers = {"Prefer": "code=503"}
-    assert sandbox.send("GET", throwaway.resources, headers=headers).status == 401
-    throwaway.rules({"status": 503})
-    assert sandbox.send("GET", throwaway.resources).status == 401
-    assert throwaway.counts() == [(0, 0)]
+def test_without_the_right_no_preference_counts(sandbox: Service, throwaway: Project) -> None:
+    assert sandbox.send("GET", throwaway.resources, headers={"Prefer": "code=503"}).status == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "own"), [("GET", "/resource", 401), ("GET", "/nothing/here", 404), ("TRACE", "/resource", 405)]
+)
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_rules_act_on_requests_that_are_refused(
+    throwaway: Project, method: str, path: str, own: int, phase: str
+) -> None:
+    send = lambda: throwaway.service.send(method, f"/{throwaway.key}{path}")  # noqa: E731 -- it is sent again
+    assert send().status == own
+    throwaway.rules(
+        {"match": {"path": "/*"}, "delayMs": 1},
+        {"times": {"first": 1}, "phase": phase, "status": 502, "body": "html"},
+        {"headers": {"X-Region": "eu"}},
+    )
+    refused, later = send(), send()
+    assert (refused.status, refused.headers["Content-Type"]) == (502, "text/html")
+    assert refused.headers["X-Sandbox-Rule"] == "0, 1"
+    assert (later.status, later.headers["X-Region"]) == (own, "eu")
+    assert throwaway.counts()[1] == (2, 1)
+    assert throwaway.entries()[1]["outcome"] == "502, 1 ms later by rule 0; 502, a proxy's page by rule 1"
+
+
+def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -> None:
+    throwaway.rules({"connection": "close"})
+    with pytest.raises((OSError, HTTPException)):
+        throwaway.service.send("GET", throwaway.resources)
+    assert throwaway.entries()[0]["outcome"] == "no answer (not carried out), connection closed by rule 0"
 
 
 # match

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from app.sandbox.api.answering import giving_way
 from app.sandbox.api.orders import Expectation
 from app.sandbox.faults.requests import path_below, sent_of
 from app.sandbox.journal.entry import Entry
@@ -64,12 +65,12 @@ def expected(journal: Journal, expectation: Expectation, pause: Callable[[float]
 
 
 def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool | None]) -> Looked:
-    """Look at all entries, and let other requests have their turn between two.
+    """Look at all entries.
 
     :param outcomes: of those that have ended: they are looked at once.
     """
     looked = Looked()
-    for entry in journal.after(expectation.after):
+    for entry in giving_way(journal.after(expectation.after)):
         if entry in outcomes:
             outcome = outcomes[entry]
         else:
@@ -79,7 +80,6 @@ def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool
             outcome = None if sent.is_unread else holds
             if is_over:
                 outcomes[entry] = outcome
-            time.sleep(0)
         if outcome is None:
             looked.unread.append(entry)
         elif outcome:
@@ -163,12 +163,11 @@ def _counted(number: int) -> str:
 def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]:
     """Up to three requests that nearly fit, and how they differ."""
     judged: list[tuple[float, Entry, list[str]]] = []
-    for entry in journal.after(journal.total - _COMPARED):
+    for entry in giving_way(journal.after(journal.total - _COMPARED)):
         differences = list(_differences(entry, expectation, _sent(entry), journal.secrets))
         alike = _likeness(expectation.match.path or "", path_below(entry.target))
         weight = sum(weight for weight, _ in differences) - alike
         judged.append((weight, entry, [text for _, text in differences]))
-        time.sleep(0)  # other requests have their turn
     judged.sort(key=lambda each: (each[0], -each[1].number))
     return [{**_described(entry, journal), "differs": differs} for _, entry, differs in judged[:_NEAREST]]
 

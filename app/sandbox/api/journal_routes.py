@@ -14,7 +14,7 @@ from app.sandbox.analysis.report import report
 from app.sandbox.analysis.report_junit import as_junit
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
-from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
+from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, giving_way, json_of, project_of
 from app.sandbox.api.expecting import expected, unmet
 from app.sandbox.api.parts import parts
 from app.sandbox.journal.entry import Entry
@@ -55,7 +55,7 @@ def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[s
 
 def _in_parts(texts: Iterator[str]) -> Response:
     """A long answer, made while it is sent."""
-    return Response((text.encode() for text in texts), content_type=f"{JSON}; charset=utf-8")
+    return Response((text.encode() for text in giving_way(texts)), content_type=f"{JSON}; charset=utf-8")
 
 
 @blueprint.at(f"{PROJECT}/requests.har")

@@ -1,7 +1,8 @@
 """What the routes use: the parts of the sandbox, and the document of the routes."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from flask import Flask, current_app
@@ -52,7 +53,7 @@ class Parts:
     known: Names
     pause: Callable[[float], None]
     needs_token: bool
-    _document: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _document: str = ""
 
     def install(self, app: Flask, blueprint: SandboxBlueprint, schemas: Iterable[type[Schema]]) -> None:
         """Register the routes, and make their document."""
@@ -65,14 +66,15 @@ class Parts:
         describe_fields(api)
         register_all(api, [*schemas, OwnBodySchema, MatchSchema, TimesSchema, RuleSchema])
         api.register_blueprint(blueprint)
-        self._document = _finished(cast("Any", api.spec).to_dict(), blueprint.media_types)
+        self._document = json.dumps(_finished(cast("Any", api.spec).to_dict(), blueprint.media_types))
 
-    def document(self, base_url: str) -> dict[str, Any]:
-        """The OpenAPI document.
+    def document(self, base_url: str) -> str:
+        """The OpenAPI document, as JSON.
 
         :param base_url: the address of the service.
         """
-        return {**self._document, "servers": [{"url": base_url, "description": "this server"}]}
+        servers = json.dumps([{"url": base_url, "description": "this server"}])
+        return f'{self._document.removesuffix("}")}, "servers": {servers}}}'
 
 
 def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:

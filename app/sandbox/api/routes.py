@@ -66,7 +66,7 @@ class OpenApi(Endpoint):
 
     def get(self) -> Response:
         """Answer the OpenAPI document."""
-        return json_of(parts().document(base_url()))
+        return json_answer(parts().document(base_url()))
 
 
 @blueprint.at("/projects")

@@ -1,8 +1,8 @@
 """What the sandbox does before and after the view of a request: rules carried out, and the request noted.
 
-:meth:`Hooks.before` is the last hook before a view, behind the gate: who has no right to a request gets the answer of
-any other project. :meth:`Hooks.after` is the first hook after it, so that the request log shows the answer as it is
-sent. Neither does anything for a project that the sandbox has not made.
+:meth:`Hooks.before` is the last hook before a view, behind the gate. :meth:`Hooks.after` is the first hook after it, so
+that the request log shows the answer as it is sent. There rules act on requests that were refused before: a proxy's
+502 comes for an unknown URL and for a bad token too. Neither does anything for a project that the sandbox has not made.
 """
 
 import hmac
@@ -77,9 +77,7 @@ class Hooks:
             if exchange.preferences.code is not None:
                 exchange.is_carried_out = False
                 return self._error(exchange, exchange.preferences.code)
-        # A browser sends preflight requests, and the client knows nothing of them.
-        is_preflight = request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ
-        return self._obey(exchange) if project.rules and not is_preflight else None
+        return self._obey(exchange)
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that has the right to what it asks."""
@@ -106,6 +104,9 @@ class Hooks:
     def _obey(self, exchange: Exchange) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
         request, project = exchange.request, exchange.project
+        # A browser sends preflight requests, and the client knows nothing of them.
+        if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
+            return None
         sent = requests.sent_of(exchange.entry, partial(requests.read_whole, request))
         for counted in project.rules:
             rule = counted.rule
@@ -195,6 +196,7 @@ class Hooks:
     def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rules say, and note the request."""
         exchange: Exchange | None = g.get("sandbox")
+        is_refused = exchange is None
         if exchange is None:
             project = self._project_of(request)
             if project is None:
@@ -204,6 +206,9 @@ class Hooks:
         if error is not None:
             # One that the service itself has answered; those on order are the tester's.
             answer.data = with_clauses(error, exchange.entry.operation).body()
+        if is_refused and request.path != requests.TOKEN_PATH:
+            with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
+                answer = self._obey(exchange) or answer
         if exchange.is_ordered:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)

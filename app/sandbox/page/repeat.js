@@ -24,17 +24,18 @@ export function curlOf({ request }) {
   const { method, body } = request;
   const words = ["curl -i --path-as-is -g"];
   if (method === "HEAD") words[0] += " --head";
-  else if (method !== "GET" || body) words[0] += ` -X ${method}`;
+  else if (method !== "GET" || body) words[0] += ` -X ${quoted(method)}`;
   words.push(quoted(`${location.origin}${targetOf(request)}`));
   for (const [name, value] of headersOf(request)) {
     const scheme = name.toLowerCase() === "authorization" ? value.split(" ")[0] : null;
-    if (scheme === null) words.push(`-H ${quoted(`${name}: ${value}`)}`);
+    if (scheme === null) words.push(`-H ${quoted(value ? `${name}: ${value}` : `${name};`)}`);
     else if (scheme.toLowerCase() === "basic") words.push('-u "$CLIENT_ID:$CLIENT_SECRET"');
     else words.push('-H "Authorization: Bearer $TOKEN"');
   }
   if (!body) return words.join(" \\\n  ");
   if (!request.headers.some(([name]) => name.toLowerCase() === "content-type")) words.push("-H 'Content-Type:'");
-  if (body.text !== undefined) return [...words, `--data-binary ${quoted(body.text)}`].join(" \\\n  ");
+  // --data-raw takes no @ for a file.
+  if (body.text !== undefined) return [...words, `--data-raw ${quoted(body.text)}`].join(" \\\n  ");
   return `echo ${body.base64} | base64 -d | ${[...words, "--data-binary @-"].join(" \\\n  ")}`;
 }
 
