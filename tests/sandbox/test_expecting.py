@@ -2,6 +2,8 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
@@ -103,6 +105,50 @@ def test_it_waits_for_what_comes(throwaway: Project) -> None:
         waiting = pool.submit(throwaway.order, "POST", "/requests/expect", {"method": "GET", "withinMs": 60_000})
         throwaway.send("GET", "?limit=0")
         assert waiting.result(60).json == {"requests": [1]}
+
+
+def test_a_request_is_seen_while_it_waits(throwaway: Project) -> None:
+    """Its body before it is carried out, its status as soon as that is decided."""
+    throwaway.rules({"delayMs": 500}, {"phase": "after", "delayMs": 60_000})
+    with ThreadPoolExecutor(2) as pool:
+        expected = [
+            {"body": {"key": "one"}, "withinMs": 60_000},
+            {"status": 201, "body": '*"one"*', "withinMs": 60_000},
+        ]
+        waiting = [pool.submit(throwaway.order, "POST", "/requests/expect", each) for each in expected]
+        with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+            headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+            connection.request("POST", throwaway.resources, json.dumps(BODY), headers)
+            assert [each.result(50).json for each in waiting] == [{"requests": [1]}] * 2
+            assert throwaway.entries()[0]["underWay"]
+
+
+def test_it_settles(throwaway: Project) -> None:
+    throwaway.send("GET", "?limit=0")
+    assert throwaway.order("POST", "/requests/expect", {"times": 1, "settleMs": 100}).status == 200
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(throwaway.order, "POST", "/requests/expect", {"times": 1, "settleMs": 60_000})
+        throwaway.send("GET", "?limit=1")
+        answer = waiting.result(50)
+    assert (answer.status, answer.json["requests"]) == (409, [1, 2])
+    assert answer.json["told"].splitlines() == [
+        "a request was expected once, and was sent 2 times.",
+        "  1: GET /resource?limit=0 -> 200",
+        "  2: GET /resource?limit=1 -> 200",
+    ]
+
+
+def test_what_is_not_looked_at_is_no_proof(throwaway: Project) -> None:
+    throwaway.create(key="large", objectTypeProperty={"arrayOfStringExample": ["x" * 70_000]})
+    for body in ({"key": "other"}, "*other*"):
+        for times in (0, {"atMost": 0}, 1):
+            answer = throwaway.order("POST", "/requests/expect", {"body": body, "times": times})
+            assert answer.status == 409
+            assert answer.json["message"].endswith("too large or not read yet: 1.")
+    assert throwaway.order("POST", "/requests/expect", {"method": "GET", "body": "", "times": 0}).status == 200
+    assert (
+        throwaway.order("POST", "/requests/expect", {"body": {"key": "other"}, "times": {"atLeast": 0}}).status == 200
+    )
 
 
 @pytest.mark.parametrize(
