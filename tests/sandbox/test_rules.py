@@ -18,7 +18,7 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.identity import issued_tokens
 from app.sandbox.rules.counting import counted
-from app.sandbox.rules.rules import made_rule
+from app.sandbox.rules.rules import Rule
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
 from tests.support.steady_client import steady_client
@@ -470,7 +470,7 @@ def test_a_limit_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """10 at once, and 10 in any second that follows; the clock is the test's."""
     now = 100.0
     monkeypatch.setattr("app.sandbox.rules.counting.monotonic", lambda: now)
-    (rule,) = counted([made_rule(0, {"limit": {"requests": 10, "perSeconds": 1}})])
+    (rule,) = counted([Rule(0, {"limit": {"requests": 10, "perSeconds": 1}})])
     passed: list[float] = []
     for step in range(400):
         now = 100 + step / 100

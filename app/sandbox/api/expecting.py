@@ -197,11 +197,11 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
         yield 1, but("client", str(match.client), str(sent.client_id))
     if expectation.status not in (None, _status_of(entry)):
         yield 1, but("status", str(expectation.status), str(_status_of(entry)))
-    for name, wanted in match.query:
+    for name, wanted in match.query.items():
         values = sent.parameters.get(name, [])
         if not sent.has(wanted, values):
             yield 1, but(f"query -> {name}", _wanted(wanted), _values(values))
-    for name, wanted in match.header:
+    for name, wanted in match.header.items():
         values = sent.headers.getlist(name)
         if not sent.has(wanted, values):
             shown = [secrets.redacted_header(name, value) for value in values]

@@ -13,7 +13,7 @@ from app.sandbox.api.rules import MatchSchema
 from app.sandbox.journal.journal import KEPT, Narrowing
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.orders import NewProject
-from app.sandbox.rules.matching import Match, made_match
+from app.sandbox.rules.matching import Match
 from app.sandbox.rules.rules import METHODS
 from app.values import timestamps
 from app.values.json_fields import (
@@ -207,7 +207,7 @@ class Expectation:
         """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
-        self.match: Match = made_match(data)
+        self.match = Match(data)
         self.order = data
         """As it was sent."""
 

@@ -18,7 +18,6 @@ from app.sandbox.rules.rules import (
     PHASES,
     WITHOUT_ANSWER,
     Rule,
-    made_rule,
 )
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -343,7 +342,7 @@ def _check_rules(value: Any) -> list[Rule]:
     given = cast("list[Any]", value)
     if len(given) > RULES_AT_MOST:
         refuse_value(len(given), f"At most {RULES_AT_MOST} rules are expected.")
-    return [made_rule(number, rule) for number, rule in enumerate(check_items(given, _rule.load))]
+    return [Rule(number, rule) for number, rule in enumerate(check_items(given, _rule.load))]
 
 
 class RulesSchema(StrictSchema):

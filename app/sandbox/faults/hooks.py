@@ -112,7 +112,7 @@ class Hooks:
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # there is one connection
-            if not rule.matches(sent):
+            if not rule.match.holds(sent):
                 continue
             if rule.conflict and not conflicts.expects_version(request, sent.operation_id):
                 continue
@@ -139,7 +139,7 @@ class Hooks:
             self._projects.expire_tokens(exchange.project)
             return answers.expired_token_answer(exchange.project.key)
         if rule.limit is not None:
-            message = rule.message or f"More than {rule.limit.requests} requests in {rule.limit.per_seconds:g} s."
+            message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
             seconds = max(1, -int(-retry_after_s // 1))
             return answers.error_answer(429, message=message, retry_after_s=seconds)
         return self._ruled_answer(exchange, rule)
@@ -234,7 +234,7 @@ class Hooks:
                         self._wait_as_ruled(exchange, rule)
             if rule.body is not None:
                 answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
-            for name, value in rule.headers:
+            for name, value in rule.headers.items():
                 answer.headers[name] = value
         answer.headers[RULE_HEADER] = exchange.label
         add_log_fields(sandbox_rule=exchange.label)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qs
@@ -18,7 +17,7 @@ COMPARISONS_AT_MOST = 50_000
 Beyond it nothing matches."""
 _COMPARED_AT_ONCE = 256
 
-Wanted = str | bool | tuple[str, ...]
+Wanted = str | bool | list[str]
 """What is asked of a parameter or a header: a value that it has, several of them, or whether it is there at all."""
 
 
@@ -103,7 +102,7 @@ class Sent:
         """Whether a parameter or header with these values has what is asked of it."""
         if isinstance(wanted, bool):
             return bool(values) is wanted
-        texts = (wanted,) if isinstance(wanted, str) else wanted
+        texts = [wanted] if isinstance(wanted, str) else wanted
         return all(any(self.fits(each, value) for value in values) for each in texts)
 
     def is_in(self, part: Any, value: Any) -> bool:
@@ -130,18 +129,22 @@ NOTHING: Any = object()
 """In place of a value: there is none."""
 
 
-@dataclass(frozen=True, slots=True)
 class Match:
-    """The conditions of a rule; all of them have to hold, and None or nothing is no condition."""
+    """The conditions of a rule; all of them have to hold, and None or nothing is no condition.
 
-    operation_ids: frozenset[str] | None = None
-    method: str | None = None
-    path: str | None = None
-    client: str | None = None
-    query: tuple[tuple[str, Wanted], ...] = ()
-    header: tuple[tuple[str, Wanted], ...] = ()
-    body: Any = NOTHING
-    """A text, or a value of JSON that it contains."""
+    :param source: the checked member ``match``.
+    """
+
+    def __init__(self, source: Mapping[str, Any]) -> None:
+        named = source.get("operationId")
+        self.operation_ids = None if named is None else frozenset([named] if isinstance(named, str) else named)
+        self.method: str | None = source.get("method")
+        self.path: str | None = source.get("path")
+        self.client: str | None = source.get("client")
+        self.query: Mapping[str, Wanted] = source.get("query", {})
+        self.header: Mapping[str, Wanted] = {name.lower(): each for name, each in source.get("header", {}).items()}
+        self.body: Any = source.get("body", NOTHING)
+        """A text, or a value of JSON that it contains."""
 
     def holds(self, sent: Sent, *, is_named: bool = False) -> bool:
         """Whether a request fulfils all of them. A request for a token has to be named by its operation.
@@ -157,8 +160,8 @@ class Match:
             (self.method is None or sent.method == self.method)
             and (self.client is None or sent.client_id == self.client)
             and (self.path is None or sent.fits(self.path, sent.path))
-            and all(sent.has(wanted, sent.parameters.get(name, [])) for name, wanted in self.query)
-            and all(sent.has(wanted, sent.headers.getlist(name)) for name, wanted in self.header)
+            and all(sent.has(wanted, sent.parameters.get(name, [])) for name, wanted in self.query.items())
+            and all(sent.has(wanted, sent.headers.getlist(name)) for name, wanted in self.header.items())
             and self.holds_for_body(sent)
         )
 
@@ -169,23 +172,3 @@ class Match:
         if isinstance(self.body, str):
             return sent.body is not None and sent.fits(self.body, sent.body)
         return sent.json is not NOTHING and sent.is_in(self.body, sent.json)
-
-
-def made_match(source: Mapping[str, Any]) -> Match:
-    """The conditions in the checked member ``match`` of a rule."""
-    operations = source.get("operationId")
-    return Match(
-        operation_ids=None
-        if operations is None
-        else frozenset([operations] if isinstance(operations, str) else operations),
-        method=source.get("method"),
-        path=source.get("path"),
-        client=source.get("client"),
-        query=_made_wanted(source.get("query", {})),
-        header=_made_wanted({name.lower(): value for name, value in source.get("header", {}).items()}),
-        body=source.get("body", NOTHING),
-    )
-
-
-def _made_wanted(source: Mapping[str, Any]) -> tuple[tuple[str, Wanted], ...]:
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in source.items())

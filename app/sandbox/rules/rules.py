@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from app.sandbox.rules.matching import Match, Sent, made_match
+from app.sandbox.rules.matching import Match
 
 DELAY_MS_AT_MOST = 60_000
 
@@ -31,62 +30,38 @@ _DONE = {
 """What was done to an answer, in words, by ``connection`` and ``body``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Which of the requests that a rule matches are due; without a member, all.
+class Rule:
+    """A checked rule; what it does not have is None.
 
-    Together: of those behind ``after``, each that ``every`` names, the ``first`` of these, and these by chance.
+    :param number: counted from 0.
+    :param source: as it was sent.
     """
 
-    first: int | None = None
-    after: int | None = None
-    every: int | None = None
-    probability: float | None = None
-    seed: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """How many requests a rule lets through."""
-
-    requests: int
-    per_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class OwnBody:
-    """A body that a rule answers with."""
-
-    data: bytes
-    content_type: str
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A checked rule."""
-
-    number: int
-    """Counted from 0."""
-    source: Mapping[str, Any]
-    """As it was sent."""
-    name: str | None
-    match: Match
-    times: Times
-    phase: str
-    status: int | None
-    code: str | None
-    message: str | None
-    retry_after: int | None
-    headers: tuple[tuple[str, str], ...]
-    delay_ms: int | None
-    jitter_ms: int
-    connection: str | None
-    body: str | None
-    """How the body is altered, one of :data:`BODIES`."""
-    own_body: OwnBody | None
-    limit: Limit | None
-    expire_tokens: bool
-    conflict: bool
+    def __init__(self, number: int, source: Mapping[str, Any]) -> None:
+        body = source.get("body")
+        self.number = number
+        self.source = source
+        self.name: str | None = source.get("name")
+        self.match = Match(source.get("match", {}))
+        self.times: Mapping[str, Any] = source.get("times", {})
+        """Which of the requests that it matches are due; without a member, all."""
+        self.phase: str = source.get("phase", "before")
+        self.status: int | None = source.get("status")
+        self.code: str | None = source.get("code")
+        self.message: str | None = source.get("message")
+        self.retry_after: int | None = source.get("retryAfter")
+        self.headers: Mapping[str, str] = source.get("headers", {})
+        self.delay_ms: int | None = source.get("delayMs")
+        self.jitter_ms: int = source.get("jitterMs", 0)
+        self.connection: str | None = source.get("connection")
+        self.body: str | None = body if isinstance(body, str) else None
+        """How the body is altered, one of :data:`BODIES`."""
+        self.own_body = _own_body(cast("dict[str, Any]", body)) if isinstance(body, dict) else None
+        """A body that it answers with, and its media type."""
+        self.limit: Mapping[str, Any] | None = source.get("limit")
+        """How many requests it lets through, and in how many seconds."""
+        self.expire_tokens: bool = source.get("expireTokens", False)
+        self.conflict: bool = source.get("conflict", False)
 
     @property
     def label(self) -> str:
@@ -109,10 +84,6 @@ class Rule:
         ]
         name = str(self.number) if self.name is None else f"`{self.name}`"
         return f"{', '.join(parts) or 'up to ' + str(self.jitter_ms) + ' ms later'} by rule {name}"
-
-    def matches(self, sent: Sent) -> bool:
-        """Whether all of its conditions hold for a request."""
-        return self.match.holds(sent)
 
     @property
     def answers(self) -> bool:
@@ -154,34 +125,8 @@ class Rule:
         return tuple(found) or ("delay",)
 
 
-def made_rule(number: int, source: dict[str, Any]) -> Rule:
-    """The rule of a checked source."""
-    limit, body = source.get("limit"), source.get("body")
-    return Rule(
-        number=number,
-        source=source,
-        name=source.get("name"),
-        match=made_match(source.get("match", {})),
-        times=Times(**source.get("times", {})),
-        phase=source.get("phase", "before"),
-        status=source.get("status"),
-        code=source.get("code"),
-        message=source.get("message"),
-        retry_after=source.get("retryAfter"),
-        headers=tuple(source.get("headers", {}).items()),
-        delay_ms=source.get("delayMs"),
-        jitter_ms=source.get("jitterMs", 0),
-        connection=source.get("connection"),
-        body=body if isinstance(body, str) else None,
-        own_body=_own_body(body) if isinstance(body, dict) else None,
-        limit=None if limit is None else Limit(limit["requests"], limit["perSeconds"]),
-        expire_tokens=source.get("expireTokens", False),
-        conflict=source.get("conflict", False),
-    )
-
-
-def _own_body(source: dict[str, Any]) -> OwnBody:
+def _own_body(source: Mapping[str, Any]) -> tuple[bytes, str]:
     if "json" in source:
         data = json.dumps(source["json"], ensure_ascii=False, separators=(",", ":")).encode()
-        return OwnBody(data, source.get("contentType", "application/json; charset=utf-8"))
-    return OwnBody(source["text"].encode(), source.get("contentType", "text/plain; charset=utf-8"))
+        return data, source.get("contentType", "application/json; charset=utf-8")
+    return source["text"].encode(), source.get("contentType", "text/plain; charset=utf-8")
