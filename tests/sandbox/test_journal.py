@@ -37,8 +37,6 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert entry["token"]["sub"] == throwaway.made["clientId"]
     assert entry["token"]["scopes"] == sorted(throwaway.made["scope"].split())
     assert entry["token"]["expiresAt"].endswith("Z")
-    assert entry["sql"]["statements"] >= 1
-    assert entry["sql"]["milliseconds"] > 0
     assert entry["durationMs"] > 0
     assert entry["rule"] is None
     assert entry["projectTime"] is None

@@ -77,7 +77,6 @@ class Exchange:
             entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
         if entry.operation == TOKEN_OPERATION and answer.status_code == 200:
             self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
-        entry.statements, entry.sql_s = self.record.sql.count, self.record.sql.seconds
         if self.is_ordered:
             entry.rule = self._described()
         self.observer.journal.changes += 1

@@ -25,7 +25,7 @@ Headers = tuple[tuple[str, str], ...]
 
 _MEMBERS = (
     "number", "startedAt", "endedAt", "answeredMs", "durationMs", "underWay", "clientId", "operationId", "request",
-    "outcome", "response", "token", "rule", "sql", "correlationId", "connection", "clientGone", "projectTime",
+    "outcome", "response", "token", "rule", "correlationId", "connection", "clientGone", "projectTime",
     "repeats", "findings",
 )  # fmt: skip
 """In the order in which they are shown."""
@@ -114,8 +114,6 @@ class Entry:
     """None: there was no answer."""
     answer: Message | None = None
     """None: there was none."""
-    statements: int = 0
-    sql_s: float = 0.0
     rule: Mapping[str, Any] | None = None
     client_gone: bool = False
     """Whether the client had closed the connection before it was answered."""
@@ -232,7 +230,6 @@ class Entry:
             "answeredMs": _milliseconds(self.answered_s),
             "durationMs": _milliseconds(self.ended_s),
             "underWay": self.is_under_way,
-            "sql": {"statements": self.statements, "milliseconds": round(self.sql_s * 1000, 2)},
             "connection": connection,
             "clientGone": self.client_gone,
             "projectTime": None if self.project_time is None else _moment(self.project_time),

@@ -21,7 +21,7 @@ class JournalEntry:
     :param body: of the request as text; None without one, or if it is no text.
     :param response_body: of the answer, likewise.
     :param rule: the rule that acted, as the server describes it; None if none did.
-    :param data: the whole entry as the server has it, with ``findings``, ``sql`` and others.
+    :param data: the whole entry as the server has it, with ``findings`` and others.
     """
 
     number: int
