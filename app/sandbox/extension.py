@@ -32,6 +32,9 @@ from app.telemetry.metrics import metrics
 _REMOVAL_INTERVAL_S = 20.0
 """Between two looks for projects whose time is over."""
 
+_RUN_KEPT_S = 86_400
+"""How long a run is kept once the last of its projects is gone."""
+
 _ORDERS = "sandbox_orders"
 
 
@@ -52,7 +55,7 @@ class Sandbox(Extension):
         self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
         self.shelf = Shelf(own.journal_mib * 1024 * 1024)
         self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
-        self.runs = Runs(own.run_ttl_s)
+        self.runs = Runs(_RUN_KEPT_S)
         self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
         self.worlds = SandboxWorlds(self.projects.registry)
         self._hooks: Hooks | None = None

@@ -36,12 +36,6 @@ class SandboxSettings:
         256,
         "memory of all journals of the sandbox together, in MiB; beyond it the first entries of the oldest project go",
     )
-    run_ttl_s: int = setting(
-        "SANDBOX_RUN_TTL_S",
-        integer(60, 2_592_000),
-        86_400,
-        "how long a run of the sandbox is kept once the last of its projects is gone",
-    )
 
     @classmethod
     def of(cls, settings: Settings) -> "SandboxSettings":

@@ -83,9 +83,7 @@ def entries(draw: st.DrawFn) -> Entry:
         ended_s=draw(st.one_of(st.none(), st.floats(0, 1e6))),
         status=status,
         answer=None if status is None else draw(messages()),
-        rule=draw(
-            st.sampled_from([None, {"does": ["close"], "carriedOut": True, "replacedStatus": None, "name": "x"}])
-        ),
+        rule=draw(st.sampled_from([None, {"does": ["close"], "carriedOut": True, "replacedStatus": None, "did": "x"}])),
         client_gone=draw(st.booleans()),
     )
 

@@ -37,7 +37,9 @@ def test_no_secret_is_in_any_output(secret: str, where: str) -> None:
         "name": lambda: an_entry(request=Message(((sent, "value"),)), method=sent, correlation_id=sent),
         "body": lambda: an_entry(request=Message((), surrounded, len(surrounded))),
         "answer": lambda: an_entry(answer=Message((("Location", sent),), surrounded, len(surrounded))),
-        "rule": lambda: an_entry(rule={"name": sent, "all": [{"name": sent, "number": 0}]}),
+        "rule": lambda: an_entry(
+            rule={"name": sent, "did": sent, "all": [{"name": sent, "number": 0}], "replacedStatus": None}
+        ),
         "finding": lambda: an_entry(findings=[_Finding(sent)]),
     }[where]()
     for output in outputs(noted):

@@ -2,8 +2,7 @@
 
 import base64
 import codecs
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -22,15 +21,6 @@ _OVERHEAD_BYTES = 3072
 """About what an entry takes beside its bodies and headers."""
 
 Headers = tuple[tuple[str, str], ...]
-
-_MEMBERS = (
-    "number", "startedAt", "endedAt", "answeredMs", "durationMs", "underWay", "clientId", "operationId", "request",
-    "outcome", "response", "token", "rule", "correlationId", "connection", "clientGone", "projectTime",
-    "repeats", "findings",
-)  # fmt: skip
-"""In the order in which they are shown."""
-
-_log = logging.getLogger("app.sandbox")
 
 
 class Describable(Protocol):
@@ -174,55 +164,14 @@ class Entry:
         self.answer = None if self.answer is None else Message(())
 
     def described(self, secrets: Secrets) -> dict[str, Any]:
-        """As ``GET .../requests/{number}`` answers it, without tokens and secrets.
-
-        A client sends what it likes, so an entry that cannot be described says that there was a request.
-        """
-        try:
-            found = self._described(secrets)
-        except Exception:  # noqa: BLE001 -- whatever it is, the other entries are to be shown
-            _log.exception("an entry of the journal cannot be shown", extra={"fields": {"request": self.number}})
-            found = {
-                **self._frame(), "clientId": None, "operationId": None, "response": None, "token": None, "rule": None,
-                "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
-                "correlationId": "", "findings": [], "outcome": "",
-            }  # fmt: skip
-        return {name: found[name] for name in _MEMBERS}
-
-    def _described(self, secrets: Secrets) -> dict[str, Any]:
-        answer = self.answer
-        return {
-            **self._frame(),
-            "clientId": self.client_id,
-            "operationId": self.operation,
-            "request": {
-                "method": secrets.redacted(self.method),
-                "target": secrets.redacted(self.target),
-                "httpVersion": self.http_version,
-                "headers": _headers(self.request.pairs(), secrets),
-                "body": _body(self.request, secrets),
-            },
-            "response": None
-            if answer is None
-            else {
-                "status": self.status,
-                "headers": _headers(answer.pairs(), secrets),
-                "body": _body(answer, secrets),
-            },
-            "outcome": secrets.redacted(self.outcome),
-            "token": _token(self.token),
-            "rule": _clean(self.rule, secrets),
-            "correlationId": secrets.redacted(self.correlation_id),
-            "findings": [_clean(each.described(), secrets) for each in self.findings],
-        }
-
-    def _frame(self) -> dict[str, Any]:
-        """What needs no redaction."""
-        connection = None
+        """As ``GET .../requests/{number}`` answers it, without tokens and secrets."""
+        answer, connection = self.answer, None
         if self.connection is not None:
             age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
-            number, request = self.connection
-            connection = {"number": number, "request": request, "ageMs": _milliseconds(age_s)}
+            connection = {
+                **dict(zip(("number", "request"), self.connection, strict=True)),
+                "ageMs": _milliseconds(age_s),
+            }
         return {
             "number": self.number,
             "startedAt": _moment(self.arrived_at),
@@ -230,10 +179,24 @@ class Entry:
             "answeredMs": _milliseconds(self.answered_s),
             "durationMs": _milliseconds(self.ended_s),
             "underWay": self.is_under_way,
+            "clientId": self.client_id,
+            "operationId": self.operation,
+            "request": {
+                "method": secrets.redacted(self.method),
+                "target": secrets.redacted(self.target),
+                "httpVersion": self.http_version,
+                **_described(self.request, secrets),
+            },
+            "outcome": secrets.redacted(self.outcome),
+            "response": None if answer is None else {"status": self.status, **_described(answer, secrets)},
+            "token": _token(self.token),
+            "rule": _clean(self.rule, secrets),
+            "correlationId": secrets.redacted(self.correlation_id),
             "connection": connection,
             "clientGone": self.client_gone,
             "projectTime": None if self.project_time is None else _moment(self.project_time),
             "repeats": self.repeats,
+            "findings": [_clean(each.described(), secrets) for each in self.findings],
         }
 
 
@@ -245,8 +208,9 @@ def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 2)
 
 
-def _headers(pairs: Iterable[tuple[str, str]], secrets: Secrets) -> list[list[str]]:
-    return [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in pairs]
+def _described(message: Message, secrets: Secrets) -> dict[str, Any]:
+    headers = [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in message.pairs()]
+    return {"headers": headers, "body": _body(message, secrets)}
 
 
 def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
