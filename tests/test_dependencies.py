@@ -29,10 +29,9 @@ def requirements(section: str, option: str) -> dict[NormalizedName, Requirement]
 
 REQUIRED = requirements("options", "install_requires")
 OTEL = requirements("options.extras_require", "otel")
-SANDBOX = requirements("options.extras_require", "sandbox")
 EXTRAS = OTEL | {
     name: requirement
-    for extra in ("embedded", "sandbox", "docs", "dev")
+    for extra in ("embedded", "docs", "dev")
     for name, requirement in requirements("options.extras_require", extra).items()
 }
 TESTKIT = {
@@ -67,8 +66,8 @@ def imported_distributions() -> dict[str, str]:
 
 
 def test_what_the_code_imports_is_required() -> None:
-    """By ``install_requires`` or the extra of the sandbox; fawltydeps, which finds unused ones too, knows no extras."""
-    missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED | SANDBOX}
+    """By ``install_requires``; fawltydeps, which finds unused ones too, knows no extras."""
+    missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED}
     assert missing == {}
 
 

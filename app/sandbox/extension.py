@@ -25,7 +25,6 @@ from app.sandbox.connections import Connections
 from app.sandbox.faults.hooks import Hooks
 from app.sandbox.journal.journal import Shelf
 from app.sandbox.journal.redaction import Secrets
-from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.sole import SoleInstance
 from app.sandbox.projects.world import SandboxWorlds
@@ -36,6 +35,9 @@ from app.telemetry.metrics import metrics
 
 _REMOVAL_INTERVAL_S = 20.0
 """Between two looks for projects whose time is over."""
+
+_RUN_KEPT_S = 86_400
+"""How long a run is kept once the last of its projects is gone."""
 
 _ORDERS = "sandbox_orders"
 
@@ -59,7 +61,7 @@ class Sandbox(Extension):
         self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
         self.shelf = Shelf(own.journal_mib * 1024 * 1024)
         self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
-        self.runs = Runs(own.run_ttl_s)
+        self.runs = Runs(_RUN_KEPT_S)
         self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
         self.worlds = SandboxWorlds(self.projects.registry)
         self._hooks: Hooks | None = None
@@ -71,11 +73,6 @@ class Sandbox(Extension):
     ) -> Observer:
         journal = self.shelf.begin(Secrets(*self._secrets))
         return Observer(project_key, client_id, journal, self._known, allow, is_cut=is_cut)
-
-    @property
-    def methods(self) -> dict[str, frozenset[str]]:
-        """The operations that rules may name, with their methods."""
-        return self.parts.methods
 
     def before(self, request: Request) -> Response | None:
         """What the tester of a client has ordered."""
@@ -98,7 +95,7 @@ class Sandbox(Extension):
         known = names_in(app.extensions["openapi"])
         self._known.update({kind: frozenset(names) for kind, names in known.items()})
         self.parts = Parts(
-            self.projects, Streams(self._connections), Guard(self._token), known, self._connections.pause,
+            self.projects, Guard(self._token), known, self._connections.pause,
             needs_token=self._token is not None,
         )  # fmt: skip
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from app.config import InvalidSetting, Settings, read_settings, setting
@@ -33,12 +32,6 @@ class SandboxSettings:
         integer(1, 65_536),
         256,
         "memory of all journals of the sandbox together, in MiB; beyond it the first entries of the oldest project go",
-    )
-    run_ttl_s: int = setting(
-        "SANDBOX_RUN_TTL_S",
-        integer(60, 2_592_000),
-        86_400,
-        "how long a run of the sandbox is kept once the last of its projects is gone",
     )
 
     @classmethod
@@ -98,12 +91,3 @@ def _signs_of_a_proxy(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "TRUSTED_PROXIES", str(settings.trusted_proxies)
     if settings.base_domain is not None:
         yield "BASE_DOMAIN", settings.base_domain
-
-
-def check_installed() -> None:
-    """Tell what to install.
-
-    :raises InvalidSetting: without the extra ``sandbox``.
-    """
-    if find_spec("re2") is None:
-        raise _refused("google-re2 is not installed; pip install 'sample-resource[sandbox]' does it")

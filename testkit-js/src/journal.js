@@ -9,7 +9,7 @@ export class JournalEntry {
   constructor(data, project) {
     const { request, response, rule } = data;
     const [target, ...rest] = String(request.target).split("?");
-    /** The whole entry as the server has it, with `findings`, `sql` and others. @type {Record<string, any>} */
+    /** The whole entry as the server has it, with `findings` and others. @type {Record<string, any>} */
     this.data = data;
     /** Rises with the requests of a project, in the order of their arrival. @type {number} */
     this.number = data.number;
@@ -56,9 +56,7 @@ export class JournalEntry {
 
   toString() {
     const target = this.query ? `${this.path}?${this.query}` : this.path;
-    const status = this.answered ? this.status : `no answer (${this.status ?? "not carried out"})`;
-    const byRule = this.rule ? `, by rule ${this.rule.name ?? this.rule.number}` : "";
-    return `${this.number}: ${this.method} ${target} -> ${status}${byRule}`;
+    return `${this.number}: ${this.method} ${target} -> ${this.data.outcome}`;
   }
 }
 

@@ -1,6 +1,6 @@
 // A throwaway project in the sandbox of a server.
 
-import { isAt, order, UnexpectedRequests, unmet } from "./expected.js";
+import { fits, order, UnexpectedRequests } from "./expected.js";
 import { JournalEntry, told } from "./journal.js";
 import { SandboxError } from "./server.js";
 
@@ -112,7 +112,7 @@ export class SandboxProject {
    * The requests of the project, newest first: each that was answered before, of the last 1,000.
    * @param {object} [only] requests with this method, path below the project, status or operation of the OpenAPI document
    * @param {string} [only.method]
-   * @param {string | RegExp} [only.path] without the query; a pattern has to match the whole of it
+   * @param {string} [only.path] without the query; `*` stands for any characters
    * @param {number} [only.status]
    * @param {string} [only.operationId]
    * @returns {Promise<JournalEntry[]>}
@@ -128,24 +128,23 @@ export class SandboxProject {
       if (results.length < PAGE) break;
     }
     return found
-      .filter((entry) => path === undefined || isAt(entry.path, path))
+      .filter((entry) => fits(path ?? "*", entry.path))
       .filter((entry) => status === undefined || entry.status === status);
   }
 
   /**
    * Ask the service whether the client has sent a request, and return all that fit, oldest first.
    * @param {string} method
-   * @param {string | RegExp} path below the project, as it was sent, or a pattern of RE2 that matches the whole of it
+   * @param {string} path below the project, as it was sent; in texts, `*` stands for any characters
    * @param {import("./types.js").Expectation} [expected]
    * @returns {Promise<JournalEntry[]>}
    * @throws {UnexpectedRequests} otherwise, with the nearest request and what is different in it
    */
   async expect(method, path, expected = {}) {
     const answer = await this.#server.order("POST", `${this.#path}/requests/expect`, order(method, path, expected), 409);
+    if (answer.told) throw new UnexpectedRequests(answer.told);
     const entries = answer.requests.length ? (await this.journal()).reverse() : [];
-    const found = entries.filter((entry) => answer.requests.includes(entry.number));
-    if (answer.nearest) throw new UnexpectedRequests(unmet(answer, found, this.key));
-    return found;
+    return entries.filter((entry) => answer.requests.includes(entry.number));
   }
 
   /**
@@ -156,7 +155,7 @@ export class SandboxProject {
   async told() {
     const { rules } = await this.#order("GET", "/rules");
     const idle = rules.flatMap((/** @type {any} */ rule, /** @type {number} */ number) => rule.acted ? [] : [
-      `\nrule ${rule.name ?? number} never acted, and matched ${rule.matched} requests.${rule.neverActs ? ` ${rule.neverActs}` : ""}`]);
+      `\nrule ${rule.name ?? number} never acted, and matched ${rule.matched} requests.`]);
     return `requests to ${this.url}\n${this.#toldBefore}${told((await this.journal()).reverse()) || "none"}${idle.join("")}`;
   }
 
@@ -182,16 +181,6 @@ export class SandboxProject {
    */
   async har() {
     return await this.#order("GET", "/requests.har");
-  }
-
-  /**
-   * What a query does: its tree, and the indexes that serve it.
-   * @param {string} operationId
-   * @param {string} query as in a URL, percent-encoded
-   * @returns {Promise<any>}
-   */
-  async explain(operationId, query) {
-    return await this.#order("POST", "/explain", { operationId, query });
   }
 
   // Tokens

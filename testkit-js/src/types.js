@@ -26,11 +26,11 @@
  * @typedef {object} Match
  * @property {string | string[]} [operationId] of the OpenAPI document; `getToken` for the token endpoint
  * @property {string} [method]
- * @property {string} [path] an expression of RE2 for the whole path below the project
+ * @property {string} [path] the path below the project; `*` stands for any characters, as in the other texts
  * @property {string} [client]
  * @property {Record<string, string | string[] | boolean>} [query]
  * @property {Record<string, string | string[] | boolean>} [header]
- * @property {unknown} [body] JSON that is in the body, or an expression that is found in it
+ * @property {unknown} [body] JSON that is in the body, or a text that is the whole body
  */
 
 /**
@@ -70,8 +70,9 @@
  * @property {Record<string, Values>} [query] parameters by name
  * @property {Record<string, Values>} [headers] by name, in any letter case
  * @property {unknown} [body] JSON whose members and items are in the body beside others; a text, which is the whole body;
- *   a pattern that is found in it; null for no body
+ *   null for no body
  * @property {number} [withinMs] how long it may take, up to a minute
+ * @property {number} [settleMs] how long it has to stay so, where there may be too many
  */
 
 /**

@@ -46,7 +46,7 @@ test("the journal is narrowed", withProject(async (project) => {
   const numbers = async (only) => (await project.journal(only)).map(({ number }) => number);
   assert.deepEqual(await numbers({ method: "GET" }), [4, 3]);
   assert.deepEqual(await numbers({ path: "/resource" }), [3, 1]);
-  assert.deepEqual(await numbers({ path: /\/resource\/key=.*/ }), [4]);
+  assert.deepEqual(await numbers({ path: "/resource/key=*" }), [4]);
   assert.deepEqual(await numbers({ status: 400 }), [1]);
   assert.deepEqual(await numbers({ operationId: "createOrUpdateResource" }), [1]);
   assert.equal((await project.har()).log.entries.length, 4);
@@ -57,7 +57,7 @@ test("a lost answer has the status that was withheld", withProject(async (projec
   await assert.rejects(create(project, "one"));
   const [entry] = await project.journal();
   assert.deepEqual([entry.status, entry.answered], [400, false]);
-  assert.equal(String(entry), "1: POST /resource?x -> no answer (400), by rule lost");
+  assert.equal(String(entry), "1: POST /resource?x -> no answer (400), connection closed by rule `lost`");
 }));
 
 test("state is saved, restored and reset", withProject({ resources: 2 }, async (project) => {
@@ -84,10 +84,9 @@ test("the clock expires tokens", withProject({ scope: "view_test manage_test" },
   }
 }));
 
-test("ids repeat, and a query is explained", withProject(async (project) => {
+test("ids repeat", withProject(async (project) => {
   await project.ids(7);
   await project.ids();
-  assert.ok((await project.explain("listResourcesSorted", "where=version%20%3E%203")).conditions);
   await assert.rejects(project.newToken("nonsense"), /the token endpoint answered 400/);
 }));
 

@@ -1,12 +1,13 @@
 /**
  * The body of the request to the service.
  * @param {string} method
- * @param {string | RegExp} path
+ * @param {string} path
  * @param {Expectation} expected
  */
-export function order(method: string, path: string | RegExp, { times, after, status, query, headers, body, withinMs }: Expectation): {
+export function order(method: string, path: string, { times, after, status, query, headers, body, withinMs, settleMs }: Expectation): {
+    settleMs?: number;
     withinMs?: number;
-    body?: {} | undefined;
+    body?: {};
     header?: Record<string, import("./types.js").Values>;
     query?: Record<string, import("./types.js").Values>;
     status?: number;
@@ -22,20 +23,13 @@ export function order(method: string, path: string | RegExp, { times, after, sta
     path: string;
 };
 /**
- * What the service answers to what is not so, for a reader.
- * @param {any} answer
- * @param {import("./journal.js").JournalEntry[]} found the requests that fit
- * @param {string} project its key
+ * Whether a text is the wanted one, in which `*` stands for any characters.
+ * @param {string} wanted
+ * @param {string} text
  */
-export function unmet({ message, nearest: [nearest] }: any, found: import("./journal.js").JournalEntry[], project: string): string;
-/**
- * Whether a path is the wanted one.
- * @param {string} path
- * @param {string | RegExp} wanted
- */
-export function isAt(path: string, wanted: string | RegExp): boolean;
+export function fits(wanted: string, text: string): boolean;
 /** @typedef {import("./types.js").Expectation} Expectation */
-/** A request was expected, and was not sent so often. The message has the nearest one if none fits. */
+/** A request was expected, and was not sent so often. The message is the service's. */
 export class UnexpectedRequests extends Error {
 }
 export type Expectation = import("./types.js").Expectation;

@@ -16,7 +16,7 @@ export class JournalEntry {
      * @param {string} project the key of the project
      */
     constructor(data: any, project: string);
-    /** The whole entry as the server has it, with `findings`, `sql` and others. @type {Record<string, any>} */
+    /** The whole entry as the server has it, with `findings` and others. @type {Record<string, any>} */
     data: Record<string, any>;
     /** Rises with the requests of a project, in the order of their arrival. @type {number} */
     number: number;

@@ -63,26 +63,26 @@ export class SandboxProject {
      * The requests of the project, newest first: each that was answered before, of the last 1,000.
      * @param {object} [only] requests with this method, path below the project, status or operation of the OpenAPI document
      * @param {string} [only.method]
-     * @param {string | RegExp} [only.path] without the query; a pattern has to match the whole of it
+     * @param {string} [only.path] without the query; `*` stands for any characters
      * @param {number} [only.status]
      * @param {string} [only.operationId]
      * @returns {Promise<JournalEntry[]>}
      */
     journal({ method, path, status, operationId }?: {
         method?: string | undefined;
-        path?: string | RegExp | undefined;
+        path?: string | undefined;
         status?: number | undefined;
         operationId?: string | undefined;
     }): Promise<JournalEntry[]>;
     /**
      * Ask the service whether the client has sent a request, and return all that fit, oldest first.
      * @param {string} method
-     * @param {string | RegExp} path below the project, as it was sent, or a pattern of RE2 that matches the whole of it
+     * @param {string} path below the project, as it was sent; in texts, `*` stands for any characters
      * @param {import("./types.js").Expectation} [expected]
      * @returns {Promise<JournalEntry[]>}
      * @throws {UnexpectedRequests} otherwise, with the nearest request and what is different in it
      */
-    expect(method: string, path: string | RegExp, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
+    expect(method: string, path: string, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
     /**
      * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
      * findings, and the rules that have not acted.
@@ -104,13 +104,6 @@ export class SandboxProject {
      * @returns {Promise<any>}
      */
     har(): Promise<any>;
-    /**
-     * What a query does: its tree, and the indexes that serve it.
-     * @param {string} operationId
-     * @param {string} query as in a URL, percent-encoded
-     * @returns {Promise<any>}
-     */
-    explain(operationId: string, query: string): Promise<any>;
     /**
      * Ask the token endpoint for another token, as a client does. It stands in the journal.
      * @param {string} [scope] names with or without the project: `view_test`; by default all that the client has

@@ -64,14 +64,14 @@ export type Match = {
     operationId?: string | string[];
     method?: string;
     /**
-     * an expression of RE2 for the whole path below the project
+     * the path below the project; `*` stands for any characters, as in the other texts
      */
     path?: string;
     client?: string;
     query?: Record<string, string | string[] | boolean>;
     header?: Record<string, string | string[] | boolean>;
     /**
-     * JSON that is in the body, or an expression that is found in it
+     * JSON that is in the body, or a text that is the whole body
      */
     body?: unknown;
 };
@@ -152,13 +152,17 @@ export type Expectation = {
     headers?: Record<string, Values>;
     /**
      * JSON whose members and items are in the body beside others; a text, which is the whole body;
-     * a pattern that is found in it; null for no body
+     * null for no body
      */
     body?: unknown;
     /**
      * how long it may take, up to a minute
      */
     withinMs?: number;
+    /**
+     * how long it has to stay so, where there may be too many
+     */
+    settleMs?: number;
 };
 /**
  * What should not be so although it works.

@@ -364,7 +364,7 @@ def test_the_journal_is_narrowed(project: SandboxProject) -> None:
     assert "errors" in (created.response_body or "")
     assert [entry.number for entry in project.journal(method="GET")] == [4, 3]
     assert [entry.number for entry in project.journal(path="/resource")] == [3, 1]
-    assert [entry.number for entry in project.journal(path=re.compile("/resource/key=.*"))] == [4]
+    assert [entry.number for entry in project.journal(path="/resource/key=*")] == [4]
     assert [entry.number for entry in project.journal(status=400)] == [1]
     assert [entry.number for entry in project.journal(operation_id="createOrUpdateResource")] == [1]
     assert len(project.har()["log"]["entries"]) == 4
@@ -376,7 +376,7 @@ def test_a_lost_answer_has_the_status_that_was_withheld(project: SandboxProject)
         create(project, "one")
     entry = project.journal()[0]
     assert (entry.status, entry.answered) == (400, False)
-    assert str(entry) == "1: POST /resource?x -> no answer (400), by rule lost"
+    assert str(entry) == "1: POST /resource?x -> no answer (400), connection closed by rule `lost`"
 
 
 @pytest.mark.sample_project(resources=3, scope="view_test")
@@ -422,7 +422,6 @@ def test_the_clock_expires_tokens(project: SandboxProject) -> None:
 def test_ids_repeat(project: SandboxProject) -> None:
     project.ids(7)
     project.ids()
-    assert project.explain("listResourcesSorted", "where=version%20%3E%203").keys() >= {"conditions"}
 
 
 def test_a_removed_project_is_gone(sample_resource: SandboxServer) -> None:
@@ -438,10 +437,11 @@ def test_an_entry_that_was_not_carried_out_has_no_status() -> None:
         "request": {"method": "GET", "target": "/p/resource?a"},
         "response": None,
         "rule": {"number": 0},
+        "outcome": "no answer (not carried out), connection reset by rule 0",
     }
     entry = JournalEntry.of(data, "p")
     assert (entry.status, entry.answered, entry.path, entry.query) == (None, False, "/resource", "a")
-    assert str(entry) == "1: GET /resource?a -> no answer (not carried out), by rule 0"
+    assert str(entry) == "1: GET /resource?a -> no answer (not carried out), connection reset by rule 0"
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://a"])

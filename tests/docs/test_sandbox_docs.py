@@ -35,7 +35,6 @@ EXPECTED = (
     '"error":"invalid_token"',
     '"code":"ConcurrentModification".*"currentVersion":2',
     r'"number":.*\{"requests": \[[0-9]+\]\}.*key: \\\\?"my-dog\\\\?" was expected',
-    '"index": "resource_version"',
     '"percent": [1-9].*"findings": ',
     r"^\s*$",
 )

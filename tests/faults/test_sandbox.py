@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import psutil
 import pytest
@@ -172,16 +172,16 @@ _ROWS = (
 )
 
 
-def test_searches_executed_by_explain_leave_others_their_connections(sandboxed: Service, report: Report) -> None:
+def test_slow_reads_by_the_page_leave_others_their_connections(sandboxed: Service, report: Report) -> None:
     """Twelve at a time wait in the lane of slow reads, and another project goes on."""
     project = Project(sandboxed, resources=2_000)
-    order = {"operationId": "searchResources", "query": "facet=arrayOfStringExample&facet=key", "execute": True}
+    query = "where=" + quote("arrayOfFloatExample > 0.5 or arrayOfIntExample > 3") + "&limit=500"
     over = threading.Event()
     statuses: set[int | None] = set()
 
     def execute() -> None:
         while not over.is_set():
-            statuses.add(project.order("POST", "/explain", order).status)
+            statuses.add(project.order("GET", f"/resources?{query}").status)
 
     def waited_slow() -> float:
         return sandboxed.metric("admission_wait_seconds_count", lane="slow")

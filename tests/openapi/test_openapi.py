@@ -13,7 +13,6 @@ from app.config import Settings
 from app.errors import CATALOGUE
 from app.resource.actions import REGISTRY
 from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, WRITES_BY_ID
-from app.sandbox.api.explain import OPERATIONS as EXPLAINED
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.contract import Contract
@@ -200,7 +199,6 @@ def test_the_operations_that_the_sandbox_knows_by_kind_are_those_of_the_document
             if path.endswith("/{id}") and method != "get":
                 writes.add(name)
     assert (lists, bodies, writes) == (LISTS, BODIES_OF_RESOURCES, WRITES_BY_ID)
-    assert set(EXPLAINED) == lists
 
 
 def test_links_pass_only_parameters_that_their_operation_has(document: dict[str, Any]) -> None:

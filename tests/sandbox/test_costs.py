@@ -5,36 +5,55 @@ from typing import Any
 
 import pytest
 
-from app.sandbox.rules.matching import Budget, Sent
+from app.sandbox.rules.matching import COMPARISONS_AT_MOST, Sent, fits
 from tests.support.effort import assert_under_50_ms
 from tests.support.sandbox import Project, Service
 
 
-def sent(body: Any, budget: Budget | None = None) -> Sent:
+def sent(body: Any) -> Sent:
     data = json.dumps(body).encode()
-    return Sent("listResources", "POST", "/resource", None, read=lambda: data, budget=budget)
+    return Sent("listResources", "POST", "/resource", None, read=lambda: data)
 
 
 def test_json_is_compared_within_a_budget_of_all_rules() -> None:
-    budget = Budget(comparisons=1000)
-    request = sent(list(range(900)), budget)
-    assert request.is_in([899], request.json)
-    assert not request.is_in([898], request.json), "the budget is spent"
-    assert budget.is_spent
-    large = sent([0] * 21_800)
-    assert_under_50_ms(lambda: large.is_in([1] * 32_700, large.json), ValueError)
+    request = sent([0] * 21_800)
+    assert request.is_in([0], request.json)
+    assert not request.is_unread
+    assert_under_50_ms(lambda: request.is_in([0] * 32_700, request.json), ValueError)
+    assert request.is_unread
+    assert not request.is_in([0], request.json), "the budget is spent"
 
 
-def test_a_pattern_is_searched_once_for_all_rules_and_within_a_budget() -> None:
-    budget = Budget()
-    request = sent("a" * 60_000, budget)
-    before = budget.steps
-    assert request.finds("b*a", in_body=True)
-    spent = before - budget.steps
-    for _ in range(100):
-        assert request.finds("b*a", in_body=True)
-    assert before - budget.steps == spent
-    assert not sent("a" * 60_000, Budget(steps=1000)).finds("a", in_body=True)
+def test_texts_are_compared_within_the_same_budget() -> None:
+    request = sent("a" * 60_000)
+    times = COMPARISONS_AT_MOST // (1 + 60_002 // 256)
+    assert all(request.fits('"*a"', request.body or "") for _ in range(times))
+    assert not request.fits('"*a"', request.body or "")
+    assert request.is_unread
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "is_fitting"),
+    [
+        ("", "", True),
+        ("*", "", True),
+        ("a*a", "a", False),
+        ("a*a", "aa", True),
+        ("*b*", "abc", True),
+        ("a*b*c", "a\nb\nc", True),
+        ("a*b*b*c", "abc", False),
+        ("a.c", "abc", False),
+        ("*ab*ab*", "abab", True),
+        ("*ab*ba*", "aba", False),
+    ],
+)
+def test_a_star_stands_for_any_characters(wanted: str, text: str, is_fitting: bool) -> None:
+    assert fits(wanted, text) is is_fitting
+
+
+@pytest.mark.parametrize("wanted", [f"*{'a' * 1000}b*", "*" + "a*" * 900 + "b", "*" + "ab" * 30 + "c*"])
+def test_no_text_is_dear(wanted: str) -> None:
+    assert_under_50_ms(lambda: [fits(wanted, "ab" * 30_000), fits(wanted, "a" * 60_000)], ValueError)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 from app.config import Settings
 from tests.support.applications import open_app, with_sandbox
-from tests.support.sandbox import Service
+from tests.support.sandbox import Project, Service
 
 TOKEN = "a-token-of-the-sandbox"
 
@@ -31,7 +31,7 @@ def test_all_that_the_page_loads_is_served(sandbox: Service) -> None:
         if path.endswith(".js"):
             assert answer.headers["Content-Type"].startswith("text/javascript")
             paths |= {f"/sandbox/page/{name}" for name in re.findall(r'from "\./([a-z.]+)"', answer.text)} - seen
-    assert {f"/sandbox/page/{name}.js" for name in ("requests", "rules", "resources", "playground")} <= seen
+    assert {f"/sandbox/page/{name}.js" for name in ("requests", "rules", "resources")} <= seen
 
 
 def test_its_policy_allows_nothing_inline_and_nothing_from_elsewhere(sandbox: Service) -> None:
@@ -72,3 +72,14 @@ def test_below_a_path_prefix_it_uses_that_prefix(settings: Settings) -> None:
         page = app.test_client().get("/sandbox", base_url="http://localhost/pre&fix/")
         assert 'data-root="/pre&amp;fix"' in page.text
         assert 'src="/pre&amp;fix/sandbox/page/main.js"' in page.text
+
+
+def test_its_reads_of_resources_are_no_requests_of_the_client(throwaway: Project) -> None:
+    throwaway.send("POST", "", {"key": "one", "objectTypeProperty": {}})
+    throwaway.rules({"status": 503})
+    answer = throwaway.order("GET", "/resources?where=key%20%3D%20%22one%22")
+    assert [each["key"] for each in answer.json["results"]] == ["one"]
+    refused = throwaway.order("GET", "/resources?where=version%20%3E%3E%201")
+    assert refused.status == 400
+    assert refused.json["message"].endswith("(line 1, column 10):\nversion >> 1\n         ^")
+    assert [each["number"] for each in throwaway.entries()] == [1]

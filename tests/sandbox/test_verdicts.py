@@ -128,7 +128,7 @@ INNOCENT: dict[str, Scene] = {
         sent(0, "grant", None, on=1), sent(1, "grant", None, on=2), sent(2, "grant", on=3), sent(3, on=3),
     ],
     "token: of a project that lets them live for a minute": [
-        sent(at, call, answer={"access_token": "(redacted)", "expires_in": 60} if call == "grant" else None)
+        sent(at, call, answer={"access_token": "(secret)", "expires_in": 60} if call == "grant" else None)
         for at, call in enumerate(["grant", "GET ", "grant", "GET ", "grant", "GET ", "GET ", "grant"])
     ],
     "token: the endpoint itself is tested": [sent(at, "grant") for at in range(5)],

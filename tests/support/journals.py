@@ -109,7 +109,7 @@ def sent(
     }
     if does:
         replaced = None if not carried_out else 201 if method in ("POST", "PUT") and path == "" else 200
-        values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced}
+        values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
     return an_entry(**{**values, **members})
 
 

@@ -79,9 +79,7 @@ class _Walk:
             },
         ).get_json()["access_token"]
         self.requests(Api(self.app, PROJECT, token))
-        self.send("explain", "POST", f"{here}/explain", 200, {"operationId": "checkResources"})
-        texts = {"operationId": "searchResources", "query": "text.en=dog"}
-        self.send("explain_text", "POST", f"{here}/explain", 200, texts)
+        self.send("resources", "GET", f"{here}/resources", 200)
         self.send("reset", "POST", f"{here}/reset")
         self.send("remove_run", "DELETE", f"/{RUN}", below="runs")
         with self.step("sandbox.expire_tokens"):

@@ -12,7 +12,6 @@ from app.sandbox.analysis.stories import Episode
 from app.sandbox.analysis.tally import Tally
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
-from app.sandbox.journal.redaction import redacted
 
 _CLIENTS_AT_MOST = 100
 
@@ -110,8 +109,8 @@ class Observer:
         if id_ in self.allow:
             return None
         secrets, entry = self.journal.secrets, self.journal.get(number)
-        found = Found(number, BY_ID[id_], redacted(shown(detail), secrets))
-        method, target = ("", "") if entry is None else (entry.method, redacted(entry.target, secrets))
+        found = Found(number, BY_ID[id_], secrets.redacted(shown(detail)))
+        method, target = ("", "") if entry is None else (entry.method, secrets.redacted(entry.target))
         self.journal.found(number, found)
         self._tally.find(self._project_key, found, method, target)
         return found

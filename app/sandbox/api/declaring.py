@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from flask import request
 from flask_smorest import Api
 from flask_smorest import Blueprint as SmorestBlueprint
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import INCLUDE, Schema, ValidationError, fields
 
 from app import errors
 from app.http.arguments import Blueprint, Endpoint
@@ -94,17 +94,31 @@ def _described(type_: str, meaning: str, schema: dict[str, Any]) -> dict[str, An
 # Fields of answers
 
 
-def said(type_: str | Iterable[str] = "string", meaning: str = "", **schema: Any) -> Any:
-    """A member that every answer has."""
+def said(type_: str | Iterable[str] = "string", meaning: str = "", *, is_required: bool = True, **schema: Any) -> Any:
+    """A member of an answer."""
     types = type_ if isinstance(type_, str) else list(type_)
-    return fields.Raw(required=True, metadata=_described(cast(Any, types), meaning, schema))
+    return fields.Raw(required=is_required, metadata=_described(cast(Any, types), meaning, schema))
 
 
-def sometimes(type_: str | Iterable[str] = "string", meaning: str = "", **schema: Any) -> Any:
-    """A member that some answers have."""
-    made = said(type_, meaning, **schema)
-    made.required = False
-    return made
+class _Open(Schema):
+    class Meta:
+        unknown = INCLUDE
+
+
+def answer(name: str, members: str = "", *, is_open: bool = False, **described: Any) -> type[Schema]:
+    """The schema of an answer.
+
+    :param members: ``name``, ``name:type`` or ``name:format``, with a question mark if it may be missing.
+    :param is_open: whether it has others too.
+    :param described: those that need more; they follow.
+    """
+    made: dict[str, Any] = {}
+    for each in members.split():
+        member, _, kind = each.removesuffix("?").partition(":")
+        is_type = kind in ("integer", "boolean", "object")
+        more = {"format": kind} if kind and not is_type else {}
+        made[member] = said(kind if is_type else "string", is_required=not each.endswith("?"), **more)
+    return (_Open if is_open else Schema).from_dict(made | described, name=f"{name}Schema")
 
 
 def ref(name: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from flask import Response, current_app, request
@@ -11,18 +10,15 @@ from app import errors
 from app.http.answers import html_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
-from app.http.hangups import has_hung_up
 from app.sandbox.analysis.report import report
 from app.sandbox.analysis.report_page import PAGE_POLICY, as_page
 from app.sandbox.api import answers, orders
-from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.expecting import expected, nearest, told
-from app.sandbox.api.parts import EVENTS, parts
+from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, giving_way, json_of, project_of
+from app.sandbox.api.expecting import expected, unmet
+from app.sandbox.api.parts import parts
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.har import archive
 from app.sandbox.journal.journal import KEPT, Journal
-from app.sandbox.journal.stream import Known
-from app.sandbox.projects.model import SandboxProject
 
 _HTML = "text/html"
 
@@ -33,22 +29,19 @@ _page, _narrowing, _allowing = orders.PageSchema(), orders.NarrowingSchema(), or
 class Requests(Endpoint):
     """The journal."""
 
-    @blueprint.operation("listRequests", "Journal", answers.EntryPageSchema, 200, EVENTS)
+    @blueprint.operation("listRequests", "Journal", answers.EntryPageSchema)
     @blueprint.arguments(_page, location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """List requests
 
-        The last 1,000 requests, newest first, numbered by their arrival. With `Accept: text/event-stream` each as an
-        event `request`, once more as an event `ended` if it was under way then, and as an event `changed` if a later
-        request shows something of it.
+        Of the last 1,000 requests, numbered by their arrival: newest first, or with `after` those with higher numbers,
+        oldest first.
         """
-        project = project_of(projectKey)
-        if request.accept_mimetypes.best_match([JSON, EVENTS], JSON) == EVENTS:
-            return _stream(project)
+        journal = project_of(projectKey).journal
         limit, offset = query.get("limit", 20), query.get("offset", 0)
-        entries, total = project.journal.page(_page.narrowing(query), limit, offset)
+        entries, total = journal.page(_page.narrowing(query), limit, offset, query.get("after"))
         head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
-        return _in_parts(_listed(head, entries, project.journal))
+        return _in_parts(_listed(head, entries, journal))
 
 
 def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[str]:
@@ -60,20 +53,7 @@ def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[s
 
 def _in_parts(texts: Iterator[str]) -> Response:
     """A long answer, made while it is sent."""
-    return Response((text.encode() for text in texts), content_type=f"{JSON}; charset=utf-8")
-
-
-def _stream(project: SandboxProject) -> Response:
-    known = Known.read(request.headers.get("Last-Event-ID", ""))
-    client, journal = request.environ.get("gunicorn.socket"), project.journal
-    answer = Response(
-        parts().streams.events(
-            journal, known, partial(has_hung_up, client), lambda: not project.is_removed and project.journal is journal
-        ),
-        content_type=EVENTS,
-    )
-    answer.headers["X-Accel-Buffering"] = "no"  # nginx would keep events back
-    return answer
+    return Response((text.encode() for text in giving_way(texts)), content_type=f"{JSON}; charset=utf-8")
 
 
 @blueprint.at(f"{PROJECT}/requests.har")
@@ -125,23 +105,13 @@ class Expected(Endpoint):
         """Expect requests
 
         Answers with the numbers of those that fit, within `withinMs` milliseconds, or with 409 and the requests that
-        nearly fit.
+        nearly fit. `settleMs` waits for one too many.
         """
         journal = project_of(projectKey).journal
-        fits, found = expected(journal, expectation, parts().pause)
+        fits, looked = expected(journal, expectation, parts().pause)
         if fits:
-            return json_of({"requests": found})
-        message = told(expectation, len(found))
-        return json_of(
-            {
-                "statusCode": 409,
-                "message": message,
-                "errors": [{"code": "ExpectationNotMet", "message": message}],
-                "requests": found,
-                "nearest": [] if found else nearest(journal, expectation),
-            },
-            409,
-        )
+            return json_of({"requests": [entry.number for entry in looked.found]})
+        return json_of(unmet(journal, expectation, looked), 409)
 
 
 @blueprint.at(f"{PROJECT}/report")

@@ -9,13 +9,12 @@ from marshmallow import ValidationError
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema
 from app.sandbox.analysis.findings import BY_ID as FINDING_IDS
-from app.sandbox.api.declaring import anything, boolean, choice, items, number, text, whole
-from app.sandbox.api.explain import OPERATIONS
+from app.sandbox.api.declaring import anything, boolean, items, number, text, whole
 from app.sandbox.api.rules import MatchSchema
 from app.sandbox.journal.journal import KEPT, Narrowing
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.orders import NewProject
-from app.sandbox.rules.matching import Match, made_match
+from app.sandbox.rules.matching import Match
 from app.sandbox.rules.rules import METHODS
 from app.values import timestamps
 from app.values.json_fields import (
@@ -194,14 +193,6 @@ class ResetOrderSchema(StrictSchema):
     keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
 
 
-class QuestionSchema(StrictSchema):
-    """A read to be explained."""
-
-    operationId = choice("of the read", *OPERATIONS, required=True)
-    query = text("the query string, percent-encoded", at_most=100_000)
-    execute = boolean("whether the answer is wanted too")
-
-
 # Expectations
 
 
@@ -218,9 +209,11 @@ class Expectation:
         self.at_least: int = times if isinstance(times, int) else times.get("atLeast", 0)
         self.at_most: int | None = times if isinstance(times, int) else times.get("atMost")
         self.within_ms: int = data.get("withinMs", 0)
+        self.settle_ms: int = max(data.get("settleMs", 0), 0 if self.at_most else self.within_ms)
+        """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
-        self.match: Match = made_match(data)
+        self.match = Match(data)
         self.order = data
         """As it was sent."""
 
@@ -254,6 +247,7 @@ class ExpectationSchema(MatchSchema):
     )  # fmt: skip
     after = whole("only requests with higher numbers", 0, 2**53)
     withinMs = whole("how long it may take until it is so", 0, WITHIN_MS_AT_MOST)
+    settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> Expectation:
         """The expectation."""
@@ -314,6 +308,10 @@ class PageSchema(NarrowingSchema):
     offset = Parameter(
         partial(read_integer, minimum=0, maximum=KEPT), {"type": "integer", "minimum": 0, "maximum": KEPT},
         meaning="entries to skip", example=0,
+    )  # fmt: skip
+    after = Parameter(
+        partial(read_integer, minimum=0, maximum=2**53), {"type": "integer", "minimum": 0},
+        meaning="only entries with higher numbers, oldest first", example=0,
     )  # fmt: skip
 
 

@@ -1,38 +1,27 @@
 """What the routes use: the parts of the sandbox, and the document of the routes."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from flask import Flask, current_app
 from flask_smorest import Api
 from marshmallow import Schema
 
-from app.openapi.document import describe_fields, described_views
+from app.openapi.document import describe_fields
 from app.sandbox.analysis.exercised import Names
 from app.sandbox.api.answers import ErrorSchema
 from app.sandbox.api.declaring import SandboxBlueprint, register_all
 from app.sandbox.api.guard import Guard
 from app.sandbox.api.rules import MatchSchema, OwnBodySchema, RuleSchema, TimesSchema
-from app.sandbox.journal.stream import Streams
 from app.sandbox.projects.lifecycle import Projects
-from app.sandbox.rules.matching import TOKEN_OPERATION
-
-EVENTS = "text/event-stream"
-
-_LAST_EVENT_ID = {
-    "name": "Last-Event-ID",
-    "in": "header",
-    "schema": {"type": "string"},
-    "description": "the id of the last event that a stream has had: a number, and those under way, with commas",
-}
 
 _TAGS = {
     "Projects": "Throwaway projects, their snapshots, clocks and ids.",
     "Faults": "Rules that make answers fail.",
     "Journal": "What clients have sent and got.",
     "Runs": "What the projects of one run of tests have exercised together, for a build to be judged by.",
-    "Explain": "What a query means.",
 }
 
 _PATH_PARAMETERS = {
@@ -58,20 +47,14 @@ class Parts:
     """
 
     projects: Projects
-    streams: Streams
     guard: Guard
     known: Names
     pause: Callable[[float], None]
     needs_token: bool
-    methods: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    """Of the operations that rules may name: those whose path has a project, and that for tokens."""
-    _document: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _document: str = ""
 
     def install(self, app: Flask, blueprint: SandboxBlueprint, schemas: Iterable[type[Schema]]) -> None:
         """Register the routes, and make their document."""
-        for rule, method, _, described in described_views(app):
-            if "project_key" in rule.arguments or described.id == TOKEN_OPERATION:
-                self.methods[described.id] = self.methods.get(described.id, frozenset()) | {method.upper()}
         app.config.update(
             SANDBOX_API_TITLE="Sample Resource Service: sandbox",
             SANDBOX_API_VERSION="v1",
@@ -81,14 +64,15 @@ class Parts:
         describe_fields(api)
         register_all(api, [*schemas, OwnBodySchema, MatchSchema, TimesSchema, RuleSchema])
         api.register_blueprint(blueprint)
-        self._document = _finished(cast("Any", api.spec).to_dict(), blueprint.media_types)
+        self._document = json.dumps(_finished(cast("Any", api.spec).to_dict(), blueprint.media_types))
 
-    def document(self, base_url: str) -> dict[str, Any]:
-        """The OpenAPI document.
+    def document(self, base_url: str) -> str:
+        """The OpenAPI document, as JSON.
 
         :param base_url: the address of the service.
         """
-        return {**self._document, "servers": [{"url": base_url, "description": "this server"}]}
+        servers = json.dumps([{"url": base_url, "description": "this server"}])
+        return f'{self._document.removesuffix("}")}, "servers": {servers}}}'
 
 
 def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
@@ -125,8 +109,6 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["404"] = responses["default"]
                 if responses.pop("422", None) is not None:
                     responses["400"] = responses["default"]
-                if EVENTS in media_types.get(operation["operationId"], ()):
-                    operation["parameters"].append(_LAST_EVENT_ID)
                 for media_type in media_types.get(operation["operationId"], ()):
                     responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
     del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"]["UNPROCESSABLE_ENTITY"]

@@ -2,19 +2,21 @@
 
 from typing import Any
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, request
 
 from app import errors
+from app.http.answers import json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
+from app.resource.params import ListQuery, SortedListSchema
+from app.resource.reading import reads
+from app.resource.reading.lanes import lane_of_list, read_page
+from app.routes.services import reading_database
 from app.sandbox.api import answers, journal_routes, orders, page
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
-from app.sandbox.api.explain import explain
 from app.sandbox.api.parts import Parts, parts
 from app.sandbox.api.rules import RulesSchema
-from app.sandbox.faults import conflicts
 from app.sandbox.faults.requests import TOKEN_PATH
-from app.sandbox.rules.idle import why_it_never_acts
 
 _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status": 503, "retryAfter": 1}]}
 
@@ -64,7 +66,7 @@ class OpenApi(Endpoint):
 
     def get(self) -> Response:
         """Answer the OpenAPI document."""
-        return json_of(parts().document(base_url()))
+        return json_answer(parts().document(base_url()))
 
 
 @blueprint.at("/projects")
@@ -235,17 +237,12 @@ class Rules(Endpoint):
     def get(self, projectKey: str) -> Response:
         """Show the rules
 
-        In their order, with how often each has matched and acted, and why if it cannot act.
+        In their order, with how often each has matched and acted.
         """
         rules = project_of(projectKey).rules
-        shown: list[dict[str, Any]] = []
-        for each in rules:
-            why = why_it_never_acts(
-                [one.rule for one in rules], each.rule, each.matched, parts().methods, conflicts.OPERATIONS
-            )
-            never = {} if why is None else {"neverActs": why}
-            shown.append({**each.rule.source, "matched": each.matched, "acted": each.acted, **never})
-        return json_of({"rules": shown})
+        return json_of(
+            {"rules": [{**each.rule.source, "matched": each.matched, "acted": each.acted} for each in rules]}
+        )
 
     @blueprint.operation("setRules", "Faults")
     @blueprint.takes(RulesSchema(), _RULES_EXAMPLE, optional=False)
@@ -268,27 +265,24 @@ class Rules(Endpoint):
         return done()
 
 
-@blueprint.at(f"{PROJECT}/explain")
-class Explain(Endpoint):
-    """What a read would do."""
+@blueprint.at(f"{PROJECT}/resources")
+class Resources(Endpoint):
+    """What the project holds, for the page: the journal does not show that it is read, and no rule acts."""
 
-    @blueprint.operation("explainRead", "Explain", answers.ExplanationSchema)
-    @blueprint.takes(
-        orders.QuestionSchema(), {"operationId": "listResourcesSorted", "query": "where=version%20%3E%203"},
-        optional=False,
-    )  # fmt: skip
-    def post(self, question: dict[str, Any], projectKey: str) -> Response:
-        """Explain a read
-
-        What a query is parsed to, and which index serves each condition. With `execute` its answer too; the journal
-        does not show it.
-        """
+    @blueprint.arguments(SortedListSchema(), location="query")
+    def get(self, query: ListQuery, projectKey: str) -> Response:
+        """Answer a page of resources, as the service's own list does."""
         key = project_of(projectKey).key
-        made = explain(
-            current_app.extensions["database"], key, question["operationId"], question.get("query", ""),
-            execute=question.get("execute", False),
-        )  # fmt: skip
-        return json_of(made)
+        return json_answer(
+            read_page(
+                reading_database(),
+                key,
+                lane_of_list(query.condition, query.paging),
+                lambda reader, may_be_large: reads.page(
+                    reader, key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
+                ),
+            )
+        )
 
 
 def install(app: Flask, made: Parts) -> None:

@@ -3,16 +3,13 @@
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none
 from flask import current_app
 from marshmallow import ValidationError
 
-from app.http.large_bodies import beside_other_requests
 from app.sandbox.api.declaring import anything, boolean, choice, number, text, whole
-from app.sandbox.rules.matching import compiled
 from app.sandbox.rules.rules import (
     BODIES,
     CONNECTIONS,
@@ -21,7 +18,6 @@ from app.sandbox.rules.rules import (
     PHASES,
     WITHOUT_ANSWER,
     Rule,
-    made_rule,
 )
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -40,11 +36,6 @@ from app.values.json_fields import (
 )
 
 RULES_AT_MOST = 100
-PATTERNS_AT_MOST = 20
-"""Different patterns of a project's rules."""
-PATTERN_LENGTH_AT_MOST = 500
-INSTRUCTIONS_AT_MOST = 10_000
-"""Of the programs that RE2 makes of a project's patterns. Matching takes time in proportion to it."""
 LIMITED_REQUESTS_AT_MOST = 1000
 """The most requests that a ``limit`` can let through in its time, since the time of each is kept."""
 NAMES_AT_MOST = 20
@@ -52,6 +43,7 @@ NAMES_AT_MOST = 20
 OWN_BODY_AT_MOST = 64 * 1024
 """Characters of a body that a rule answers with, or that it looks for."""
 
+_ANY = "`*` stands for any characters"
 _HEADER_NAME = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}"
 _OF_THE_CONNECTION = frozenset(
     ("connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "date", "server")
@@ -63,20 +55,6 @@ def _short_text(value: Any) -> str:
     found = check_text(value)
     if not 1 <= len(found) <= 200 or not found.isascii() or not found.isprintable():
         refuse_value(found, "A text of 1 to 200 printable characters of ASCII is expected.")
-    return found
-
-
-def _check_pattern(value: Any) -> str:
-    """A regular expression of RE2."""
-    found = check_text(value)
-    if len(found) > PATTERN_LENGTH_AT_MOST:
-        refuse_value(found, f"A regular expression of at most {PATTERN_LENGTH_AT_MOST} characters is expected.")
-    try:
-        compiled(found)
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-        refuse_value(found, f"A regular expression of RE2 is expected: {reason}.")
     return found
 
 
@@ -127,7 +105,7 @@ def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
     return anything(
         _names_check(_check_wanted, name_pattern, expected),
         OBJECT_EXPECTED,
-        f"{meaning}, each with a value or several that it has; true: it is there, false: it is not",
+        f"{meaning}, each with a value or several that it has; {_ANY}; true: it is there, false: it is not",
         type="object",
         minProperties=1,
         maxProperties=NAMES_AT_MOST,
@@ -147,7 +125,7 @@ def _header_wanted() -> StrictField:
 
 
 def _check_operations(value: Any) -> Any:
-    known = one_of(*sorted(current_app.extensions["extension"].methods))
+    known = one_of(*sorted(current_app.extensions["extension"].parts.known["operations"]))
     if not isinstance(value, list):
         return known(value)
     return check_items(value or refuse_shape("At least one operationId is expected."), known)
@@ -161,9 +139,6 @@ def _operations_wanted() -> StrictField:
 
 
 def _check_searched_body(value: Any) -> Any:
-    """A pattern, or JSON."""
-    if isinstance(value, str):
-        return _check_pattern(value)
     if len(json.dumps(check_json(value))) > OWN_BODY_AT_MOST:
         refuse_shape(f"JSON of at most {OWN_BODY_AT_MOST} characters is expected.")
     return value
@@ -174,15 +149,15 @@ class MatchSchema(StrictSchema):
 
     operationId = _operations_wanted()
     method = choice("of the request", *METHODS)
-    path = text("a regular expression of RE2 for the whole raw path below the project", check=_check_pattern)
+    path = text(f"the raw path below the project, with its slash; {_ANY}")
     client = text("the id of a client", check=_short_text)
     query = _query_wanted()
     header = _header_wanted()
     body = anything(
         _check_searched_body,
-        "A regular expression or other JSON is expected.",
-        "a text: a regular expression of RE2 that is found in it; any other value: JSON that it contains, each member"
-        " of an object and each item of an array somewhere",
+        "JSON is expected.",
+        f"a text: the whole of it; {_ANY}. Any other value: JSON that it contains, each member of an object and each"
+        " item of an array somewhere",
     )
 
 
@@ -361,36 +336,13 @@ def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
 _rule = RuleSchema()
 
 
-def _patterns(rules: Any) -> set[str]:
-    """The different patterns in rules, which may not be checked yet."""
-    found: set[str] = set()
-    for rule in cast("list[Any]", rules):
-        match = cast("dict[str, Any]", rule).get("match") if isinstance(rule, dict) else None
-        conditions = cast("dict[str, Any]", match) if isinstance(match, dict) else {}
-        found |= {each for each in (conditions.get("path"), conditions.get("body")) if isinstance(each, str)}
-    return found
-
-
 def _check_rules(value: Any) -> list[Rule]:
-    """Beside other requests, since each pattern takes some milliseconds to compile."""
     if not isinstance(value, list):
         refuse_shape(ARRAY_EXPECTED)
     given = cast("list[Any]", value)
     if len(given) > RULES_AT_MOST:
         refuse_value(len(given), f"At most {RULES_AT_MOST} rules are expected.")
-    patterns = _patterns(given)
-    if len(patterns) > PATTERNS_AT_MOST:
-        refuse_value(
-            len(patterns), f"At most {PATTERNS_AT_MOST} different patterns are expected in the rules of a project."
-        )
-    check: Callable[[], list[dict[str, Any]]] = lambda: check_items(given, _rule.load)  # noqa: E731 -- a name for its type
-    rules = beside_other_requests(check) if patterns else check()
-    size = sum(compiled(each).programsize for each in patterns)
-    if size > INSTRUCTIONS_AT_MOST:
-        refuse_value(
-            size, f"The patterns of a project have at most {INSTRUCTIONS_AT_MOST} instructions of RE2 together."
-        )
-    return [made_rule(rule_number, rule) for rule_number, rule in enumerate(rules)]
+    return [Rule(number, rule) for number, rule in enumerate(check_items(given, _rule.load))]
 
 
 class RulesSchema(StrictSchema):

@@ -12,7 +12,7 @@ from app import errors
 from app.http.answers import json_answer
 from app.identity.verification import NO_LONGER_ACCEPTED
 from app.sandbox.connections import ConnectionRecord, end, reset, send_raw
-from app.sandbox.rules.rules import OwnBody, Rule
+from app.sandbox.rules.rules import Rule
 
 _CODES = {
     400: "InvalidInput",
@@ -91,13 +91,13 @@ def expired_token_answer(realm: str) -> Response:
     return answer
 
 
-def own_answer(status: int, body: OwnBody | None, retry_after_s: int | None) -> Response:
+def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:
     """An answer of a tester's own; without a body, it is empty."""
-    answer = Response(b"" if body is None else body.data, status)
+    answer = Response(b"" if body is None else body[0], status)
     if body is None:
         del answer.headers["Content-Type"]
     else:
-        answer.headers["Content-Type"] = body.content_type
+        answer.headers["Content-Type"] = body[1]
     if retry_after_s is not None:
         answer.headers["Retry-After"] = str(retry_after_s)
     return answer

@@ -1,8 +1,8 @@
 """What the sandbox does before and after the view of a request: rules carried out, and the request noted.
 
-:meth:`Hooks.before` is the last hook before a view, behind the gate: who has no right to a request gets the answer of
-any other project. :meth:`Hooks.after` is the first hook after it, so that the request log shows the answer as it is
-sent. Neither does anything for a project that the sandbox has not made.
+:meth:`Hooks.before` is the last hook before a view, behind the gate. :meth:`Hooks.after` is the first hook after it, so
+that the request log shows the answer as it is sent. There rules act on requests that were refused before: a proxy's
+502 comes for an unknown URL and for a bad token too. Neither does anything for a project that the sandbox has not made.
 """
 
 import hmac
@@ -75,9 +75,7 @@ class Hooks:
             if exchange.preferences.code is not None:
                 exchange.is_carried_out = False
                 return self._error(exchange, exchange.preferences.code)
-        # A browser sends preflight requests, and the client knows nothing of them.
-        is_preflight = request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ
-        return self._obey(exchange) if project.rules and not is_preflight else None
+        return self._obey(exchange)
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that has the right to what it asks."""
@@ -104,12 +102,15 @@ class Hooks:
     def _obey(self, exchange: Exchange) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer."""
         request, project = exchange.request, exchange.project
+        # A browser sends preflight requests, and the client knows nothing of them.
+        if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
+            return None
         sent = requests.sent_of(exchange.entry, partial(requests.read_whole, request))
         for counted in project.rules:
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # there is one connection
-            if not rule.matches(sent):
+            if not rule.match.holds(sent):
                 continue
             if rule.conflict and not conflicts.expects_version(request, sent.operation_id):
                 continue
@@ -136,7 +137,7 @@ class Hooks:
             self._projects.expire_tokens(exchange.project)
             return answers.expired_token_answer(exchange.project.key)
         if rule.limit is not None:
-            message = rule.message or f"More than {rule.limit.requests} requests in {rule.limit.per_seconds:g} s."
+            message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
             seconds = max(1, -int(-retry_after_s // 1))
             return answers.error_answer(429, message=message, retry_after_s=seconds)
         return self._ruled_answer(exchange, rule)
@@ -176,6 +177,8 @@ class Hooks:
         """Wait, but not for a project that is removed meanwhile; False if the client has gone."""
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
+        requests.note_body(exchange.request, entry.request)
+        exchange.observer.journal.changes += 1
         try:
             waited = self._connections.wait(seconds, entry.client, lambda: self._registry.is_removed(project.client_id))
         except TooManyWaits:
@@ -191,11 +194,15 @@ class Hooks:
     def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rules say, and note the request."""
         exchange: Exchange | None = g.get("sandbox")
+        is_refused = exchange is None
         if exchange is None:
             project = self._project_of(request)
             if project is None:
                 return answer
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
+        if is_refused and request.path != requests.TOKEN_PATH:
+            with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
+                answer = self._obey(exchange) or answer
         if exchange.is_ordered:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)
@@ -221,7 +228,7 @@ class Hooks:
                         self._wait_as_ruled(exchange, rule)
             if rule.body is not None:
                 answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
-            for name, value in rule.headers:
+            for name, value in rule.headers.items():
                 answer.headers[name] = value
         answer.headers[RULE_HEADER] = exchange.label
         add_log_fields(sandbox_rule=exchange.label)

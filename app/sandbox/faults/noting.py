@@ -16,6 +16,7 @@ from app.sandbox.faults import requests
 from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
 from app.sandbox.projects.model import SandboxProject
+from app.sandbox.rules.matching import TOKEN_OPERATION
 from app.sandbox.rules.rules import Rule
 
 _WITHOUT_BODY = (204, 304)
@@ -74,9 +75,11 @@ class Exchange:
                 body = body[: len(body) // 2] if rule.connection == "truncate" else b""
             entry.status = answer.status_code
             entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
-        entry.statements, entry.sql_s = self.record.sql.count, self.record.sql.seconds
+        if entry.operation == TOKEN_OPERATION and answer.status_code == 200:
+            self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
         if self.is_ordered:
             entry.rule = self._described()
+        self.observer.journal.changes += 1
 
     def decide(self, answer: Response) -> None:
         """Note the answer that is going to be sent, and the end once it is sent."""
@@ -107,6 +110,9 @@ class Exchange:
             "name": None if rule is None else rule.name,
             "number": None if rule is None else rule.number,
             "all": [{"name": each.name, "number": each.number} for each in self.acting],
+            "did": "; ".join(
+                [*([self.preferences.done] if self.preferences.done else []), *(each.done for each in self.acting)]
+            ),
             "prefer": self.preferences.applied or None,
             "does": self.kinds,
             "phase": None if rule is None else rule.phase,
@@ -124,6 +130,8 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
     if client_id is None and request.path == requests.TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ
+    if token is not None:
+        project.journal.secrets.add_token(environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2])
     connection = connections.of(environ)
     entry = Entry(
         arrived_at=time.time() - (time.perf_counter() - record.started),

@@ -23,6 +23,13 @@ class Preferences:
         ]
         return ", ".join(parts)
 
+    @property
+    def done(self) -> str:
+        """What it has done to the request, in words; empty if nothing."""
+        code = [] if self.code is None else [str(self.code)]
+        delay = [] if self.delay_ms is None else [f"{self.delay_ms} ms later"]
+        return f"{', '.join(code + delay)} by Prefer" if code or delay else ""
+
 
 NO_PREFERENCES = Preferences()
 

@@ -13,7 +13,7 @@ from app.http.bodies import read_body
 from app.identity.server import Credentials, read_credentials, read_parameters
 from app.sandbox.connections import ConnectionRecord
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
-from app.sandbox.rules.matching import TOKEN_OPERATION, Budget, Sent
+from app.sandbox.rules.matching import TOKEN_OPERATION, Sent
 from app.values import strict_json
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
@@ -33,7 +33,7 @@ def path_below(target: str) -> str:
     return "/" + path[1:].partition("/")[2]
 
 
-def sent_of(entry: Entry, read: Callable[[], bytes | None], budget: Budget | None = None) -> Sent:
+def sent_of(entry: Entry, read: Callable[[], bytes | None]) -> Sent:
     """What rules and expectations look at in a request.
 
     :param read: its body.
@@ -42,13 +42,18 @@ def sent_of(entry: Entry, read: Callable[[], bytes | None], budget: Budget | Non
     is_grant = path == TOKEN_PATH or entry.operation == TOKEN_OPERATION
     return Sent(
         entry.operation, entry.method, TOKEN_PATH if is_grant else path_below(entry.target), entry.client_id,
-        query, Headers(list(entry.request.pairs())), read, budget,
+        query, Headers(list(entry.request.pairs())), read,
     )  # fmt: skip
 
 
 def head_of(request: Request, connection: ConnectionRecord | None) -> Message:
     """A request whose body has not been read."""
-    return Message(tuple(request.headers) if connection is None or not connection.head else connection.head)
+    headers = tuple(request.headers) if connection is None or not connection.head else connection.head
+    return Message(headers, size=None if _has_body(request) else 0)
+
+
+def _has_body(request: Request) -> bool:
+    return "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ
 
 
 def read_whole(request: Request) -> bytes | None:
@@ -61,18 +66,23 @@ def read_whole(request: Request) -> bytes | None:
 
 def note_body(request: Request, message: Message) -> None:
     """Read what is left of the body, and note it."""
-    if "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ:
+    if message.size is None:
         body = read_whole(request)
         message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
 
 
-def json_members(request: Request) -> dict[str, Any]:
+def members_of(data: bytes) -> dict[str, Any]:
     """The members of a body that is a JSON object; none for any other body."""
     with suppress(strict_json.InvalidJson):
-        body = strict_json.decode(read_whole(request) or b"null")
+        body = strict_json.decode(data)
         if isinstance(body, dict):
             return cast("dict[str, Any]", body)
     return {}
+
+
+def json_members(request: Request) -> dict[str, Any]:
+    """Those of a request's body."""
+    return members_of(read_whole(request) or b"null")
 
 
 def version_sent(request: Request) -> float | None:

@@ -2,15 +2,14 @@
 
 import base64
 import codecs
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
 from app.identity.verification import VerifiedToken
-from app.sandbox.journal.redaction import Secrets, redacted, redacted_header
+from app.sandbox.journal.redaction import Secrets
 from app.values.timestamps import text_of
 
 BODY_BYTES_KEPT = 64 * 1024
@@ -22,15 +21,6 @@ _OVERHEAD_BYTES = 3072
 """About what an entry takes beside its bodies and headers."""
 
 Headers = tuple[tuple[str, str], ...]
-
-_MEMBERS = (
-    "number", "startedAt", "endedAt", "answeredMs", "durationMs", "underWay", "clientId", "operationId", "request",
-    "response", "token", "rule", "sql", "correlationId", "connection", "clientGone", "projectTime", "repeats",
-    "findings",
-)  # fmt: skip
-"""In the order in which they are shown."""
-
-_log = logging.getLogger("app.sandbox")
 
 
 class Describable(Protocol):
@@ -114,8 +104,6 @@ class Entry:
     """None: there was no answer."""
     answer: Message | None = None
     """None: there was none."""
-    statements: int = 0
-    sql_s: float = 0.0
     rule: Mapping[str, Any] | None = None
     client_gone: bool = False
     """Whether the client had closed the connection before it was answered."""
@@ -154,6 +142,21 @@ class Entry:
         answer = 0 if self.answer is None else self.answer.bytes
         return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
 
+    @property
+    def outcome(self) -> str:
+        """What became of it, in words: its status, and what was done on order."""
+        rule = self.rule
+        withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
+        status = (
+            "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
+        )
+        if self.status is not None:
+            status = str(self.status)
+        if rule is None:
+            return status
+        did: str = rule["did"]
+        return did if did.startswith(status) else f"{status}, {did}"
+
     def drop_texts(self) -> None:
         """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
         self.target = self.http_version = ""
@@ -161,55 +164,14 @@ class Entry:
         self.answer = None if self.answer is None else Message(())
 
     def described(self, secrets: Secrets) -> dict[str, Any]:
-        """As ``GET .../requests/{number}`` answers it, without tokens and secrets.
-
-        A client sends what it likes, so an entry that cannot be described says that there was a request.
-        """
-        try:
-            found = self._described(secrets)
-        except Exception:  # noqa: BLE001 -- whatever it is, the other entries are to be shown
-            _log.exception("an entry of the journal cannot be shown", extra={"fields": {"request": self.number}})
-            found = {
-                **self._frame(), "clientId": None, "operationId": None, "response": None, "token": None, "rule": None,
-                "request": {"method": "", "target": "", "httpVersion": "", "headers": [], "body": None},
-                "correlationId": "", "findings": [],
-            }  # fmt: skip
-        return {name: found[name] for name in _MEMBERS}
-
-    def _described(self, secrets: Secrets) -> dict[str, Any]:
-        answer = self.answer
-        is_refused = self.status == 401
-        return {
-            **self._frame(),
-            "clientId": self.client_id,
-            "operationId": self.operation,
-            "request": {
-                "method": redacted(self.method, secrets),
-                "target": redacted(self.target, secrets),
-                "httpVersion": self.http_version,
-                "headers": _headers(self.request.pairs(), secrets),
-                "body": _body(self.request, secrets, is_left_out=is_refused),
-            },
-            "response": None
-            if answer is None
-            else {
-                "status": self.status,
-                "headers": _headers(answer.pairs(), secrets),
-                "body": _body(answer, secrets),
-            },
-            "token": _token(self.token),
-            "rule": _clean(self.rule, secrets),
-            "correlationId": redacted(self.correlation_id, secrets),
-            "findings": [_clean(each.described(), secrets) for each in self.findings],
-        }
-
-    def _frame(self) -> dict[str, Any]:
-        """What needs no redaction."""
-        connection = None
+        """As ``GET .../requests/{number}`` answers it, without tokens and secrets."""
+        answer, connection = self.answer, None
         if self.connection is not None:
             age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
-            number, request = self.connection
-            connection = {"number": number, "request": request, "ageMs": _milliseconds(age_s)}
+            connection = {
+                **dict(zip(("number", "request"), self.connection, strict=True)),
+                "ageMs": _milliseconds(age_s),
+            }
         return {
             "number": self.number,
             "startedAt": _moment(self.arrived_at),
@@ -217,11 +179,24 @@ class Entry:
             "answeredMs": _milliseconds(self.answered_s),
             "durationMs": _milliseconds(self.ended_s),
             "underWay": self.is_under_way,
-            "sql": {"statements": self.statements, "milliseconds": round(self.sql_s * 1000, 2)},
+            "clientId": self.client_id,
+            "operationId": self.operation,
+            "request": {
+                "method": secrets.redacted(self.method),
+                "target": secrets.redacted(self.target),
+                "httpVersion": self.http_version,
+                **_described(self.request, secrets),
+            },
+            "outcome": secrets.redacted(self.outcome),
+            "response": None if answer is None else {"status": self.status, **_described(answer, secrets)},
+            "token": _token(self.token),
+            "rule": _clean(self.rule, secrets),
+            "correlationId": secrets.redacted(self.correlation_id),
             "connection": connection,
             "clientGone": self.client_gone,
             "projectTime": None if self.project_time is None else _moment(self.project_time),
             "repeats": self.repeats,
+            "findings": [_clean(each.described(), secrets) for each in self.findings],
         }
 
 
@@ -233,20 +208,18 @@ def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 2)
 
 
-def _headers(pairs: Iterable[tuple[str, str]], secrets: Secrets) -> list[list[str]]:
-    return [[redacted(name, secrets), redacted_header(name, value, secrets)] for name, value in pairs]
+def _described(message: Message, secrets: Secrets) -> dict[str, Any]:
+    headers = [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in message.pairs()]
+    return {"headers": headers, "body": _body(message, secrets)}
 
 
-def _body(message: Message, secrets: Secrets, *, is_left_out: bool = False) -> dict[str, Any] | None:
+def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
     noted = message.body
     kept = noted[:BODY_BYTES_KEPT]
     is_cut = message.size is None or message.size > len(kept)
     if not kept and not is_cut:
         return None
     made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
-    encoded = any(name.lower() == "content-encoding" for name, _ in message.pairs())
-    if is_left_out or encoded:
-        return {**made, "text": "", "leftOut": "it was refused with 401" if is_left_out else "it is encoded"}
     try:
         # Of a body that was cut, the last character may have been cut in two.
         text = _decoded(noted) if is_cut else noted.decode()
@@ -254,10 +227,9 @@ def _body(message: Message, secrets: Secrets, *, is_left_out: bool = False) -> d
     except UnicodeDecodeError:
         text, length = "", 0
     if (kept and not text) or "\0" in text:
-        # No text. What looks like a secret is left out before it is encoded.
-        clean = redacted(noted.decode("latin-1"), secrets, len(kept)).encode("latin-1", "replace")
+        clean = secrets.redacted(noted.decode("latin-1"), len(kept)).encode("latin-1", "replace")
         return {**made, "base64": base64.b64encode(clean).decode()}
-    return {**made, "text": redacted(text, secrets, length)}
+    return {**made, "text": secrets.redacted(text, length)}
 
 
 def _decoded(part: bytes) -> str:
@@ -279,7 +251,7 @@ def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
 def _clean(value: Any, secrets: Secrets) -> Any:
     """JSON whose texts have no secrets: the names of rules, and what was found."""
     if isinstance(value, str):
-        return redacted(value, secrets)
+        return secrets.redacted(value)
     if isinstance(value, Mapping):
         return {name: _clean(each, secrets) for name, each in value.items()}
     return [_clean(each, secrets) for each in value] if isinstance(value, list | tuple) else value

@@ -38,7 +38,6 @@ def _entry(entry: dict[str, Any], base_url: str) -> dict[str, Any]:
         "_clientId": entry["clientId"],
         "_rule": entry["rule"],
         "_correlationId": entry["correlationId"],
-        "_sql": entry["sql"],
         "_findings": entry["findings"],
     }
     if connection is not None:

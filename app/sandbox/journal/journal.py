@@ -15,9 +15,6 @@ from app.sandbox.journal.redaction import Secrets
 KEPT = 1000
 """Requests of a project that are kept."""
 
-_LATE_KEPT = 1000
-"""Changes of findings that are kept for streams."""
-
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
@@ -83,8 +80,6 @@ class Journal:
         """Rises with each request that begins or ends."""
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
-        self._late: deque[int] = deque(maxlen=_LATE_KEPT)
-        self._lates = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -102,8 +97,6 @@ class Journal:
         """Note that a request has ended: from here on its size is known."""
         entry.client = None
         self.changes += 1
-        if entry.status == 401:
-            entry.request.body = b""  # whose request it was is not known, nor what it holds
         if self.get(entry.number) is not entry:
             entry.drop_texts()
             return
@@ -117,18 +110,12 @@ class Journal:
         entry = self.get(number)
         if entry is not None:
             entry.findings += (finding,)
-            self._changed(number)
 
     def withdraw(self, number: int, finding: Describable) -> None:
         """Take a finding back."""
         entry = self.get(number)
         if entry is not None:
             entry.findings = tuple(each for each in entry.findings if each != finding)
-            self._changed(number)
-
-    def _changed(self, number: int) -> None:
-        self._late.append(number)
-        self._lates += 1
 
     def drop_first(self) -> bool:
         """Drop the first entry; False if there is none."""
@@ -144,7 +131,6 @@ class Journal:
         """Drop all entries; numbers begin again with 1."""
         self._shelf.bytes -= sum(entry.counted_bytes for entry in self._entries)
         self._entries.clear()
-        self._late.clear()
         self.total = 0
 
     def get(self, number: int) -> Entry | None:
@@ -152,17 +138,18 @@ class Journal:
         index = number - (self.total - len(self._entries)) - 1
         return self._entries[index] if 0 <= index < len(self._entries) else None
 
-    def page(self, narrowing: Narrowing = ALL, limit: int = KEPT, offset: int = 0) -> tuple[list[Entry], int]:
-        """Some of the entries that are wanted, newest first, and how many there are."""
-        wanted = [entry for entry in reversed(self._entries) if narrowing.fits(entry)]
+    def page(
+        self, narrowing: Narrowing = ALL, limit: int = KEPT, offset: int = 0, after: int | None = None
+    ) -> tuple[list[Entry], int]:
+        """Some of the entries that are wanted, and how many there are.
+
+        :param after: only those that follow a number, oldest first; None: all, newest first.
+        """
+        all_ = reversed(self._entries) if after is None else self.after(after)
+        wanted = [entry for entry in all_ if narrowing.fits(entry)]
         return wanted[offset : offset + limit], len(wanted)
 
     def after(self, number: int) -> Iterator[Entry]:
         """The entries that follow a number."""
         first = self.total - len(self._entries)
         return iter(list(islice(self._entries, max(0, number - first), None)))
-
-    def late(self, since: int) -> tuple[list[int], int]:
-        """The entries whose findings have changed, after so many changes; and how many there are."""
-        new = min(self._lates - since, len(self._late))
-        return (list(self._late)[-new:] if new > 0 else []), self._lates

@@ -22,7 +22,7 @@ function headersWith(more) {
   return token === null ? more : { ...more, Authorization: `Bearer ${token}` };
 }
 
-async function send(method, path, { body, accept = "application/json", headers = {}, signal } = {}) {
+async function send(method, path, { body, accept = "application/json", signal } = {}) {
   let answer;
   try {
     answer = await fetch(`${root}/sandbox${path}`, {
@@ -30,7 +30,7 @@ async function send(method, path, { body, accept = "application/json", headers =
       signal,
       cache: "no-store",
       credentials: "omit",
-      headers: headersWith({ Accept: accept, ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers }),
+      headers: headersWith({ Accept: accept, ...(body === undefined ? {} : { "Content-Type": "application/json" }) }),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
@@ -68,6 +68,8 @@ export async function download(path, accept, name) {
 /** A request to the project's resources, for a shell. */
 export const curlLine = (project, bearer) => `curl -i ${location.origin}${root}/${project}/resource -H "Authorization: Bearer ${bearer}"`;
 
+const AT_ONCE = 500; // entries
+
 const of = (project) => `/projects/${encodeURIComponent(project)}`;
 
 export const projects = {
@@ -84,15 +86,18 @@ export const projects = {
   rules: (key, signal) => call("GET", `${of(key)}/rules`, undefined, signal).then((list) => list.rules),
   setRules: (key, rules) => call("PUT", `${of(key)}/rules`, { rules }),
   report: (key, signal) => call("GET", `${of(key)}/report`, undefined, signal),
-  explain: (key, question, signal) => call("POST", `${of(key)}/explain`, question, signal),
+  resources: (key, query, signal) => call("GET", `${of(key)}/resources?${query}`, undefined, signal),
   saveReport: (key) => download(`${of(key)}/report`, "text/html", `${key}-report.html`),
   saveArchive: (key) => download(`${of(key)}/requests.har`, "application/json", `${key}.har`),
-  async entries(key, signal) {
-    const first = await call("GET", `${of(key)}/requests?limit=500`, undefined, signal);
-    if (first.total <= 500) return first.results;
-    const second = await call("GET", `${of(key)}/requests?limit=500&offset=500`, undefined, signal);
-    const known = new Set(first.results.map((entry) => entry.number)); // requests may have come between the two
-    return [...first.results, ...second.results.filter((entry) => !known.has(entry.number))];
+  /** The entries with higher numbers, oldest first. */
+  async after(key, number, signal) {
+    const found = [];
+    for (let results = [{ number }]; results.length;) {
+      ({ results } = await call("GET", `${of(key)}/requests?limit=${AT_ONCE}&after=${results.at(-1).number}`, undefined, signal));
+      found.push(...results);
+      if (results.length < AT_ONCE) break;
+    }
+    return found;
   },
 };
 
@@ -101,31 +106,4 @@ export async function tokenOf(credentials, project) {
   const made = credentials.get(project) ?? {};
   if (!made.accessToken) credentials.set(project, { ...made, ...(await projects.token(project)) });
   return credentials.get(project).accessToken;
-}
-
-/** The events of a journal, from those behind `entries`, newest first; ends when the service closes the stream. */
-export async function* events(key, entries, signal) {
-  const open = entries.filter((entry) => entry.underWay).map((entry) => entry.number);
-  const answer = await send("GET", `${of(key)}/requests`, {
-    accept: "text/event-stream",
-    headers: { "Last-Event-ID": [entries[0]?.number ?? 0, ...open].join(",") },
-    signal,
-  });
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  yield { event: "open" };
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    text += value;
-    const blocks = text.split("\n\n");
-    text = blocks.pop();
-    for (const block of blocks) {
-      const fields = Object.fromEntries(block.split("\n").map((line) => {
-        const colon = line.indexOf(":");
-        return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
-      }));
-      if (fields.data) yield { event: fields.event, data: JSON.parse(fields.data) };
-    }
-  }
 }

@@ -1,76 +1,55 @@
-// The journal of a project, kept up to date by its stream of events. After a loss it goes on behind the last entry.
+// The journal of a project, asked for once a second while the tab is visible.
 
-import { useEffect, useMemo, useState } from "./preact.js";
-import { events, projects } from "./api.js";
+import { useEffect, useMemo, useRef, useState } from "./preact.js";
+import { projects } from "./api.js";
+import { useEvery } from "./parts.js";
 
 const KEPT = 1000;
-const PAUSES = [250, 500, 1000, 2000, 4000]; // ms between two tries to connect
+const PERIOD = 1000; // ms
+const LOOKED_AT_AGAIN = 10; // entries in which a later request may have shown something
 
 const NOTHING = { state: "loading", entries: [] };
-
-const pause = (ms, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  }, { once: true });
-});
 
 /** Entries, newest first, with the state of the connection: loading, live, lost or gone. */
 export function useJournal(project) {
   const [journal, setJournal] = useState(NOTHING);
   const [round, setRound] = useState(0);
-  useEffect(() => {
-    setJournal(NOTHING);
-    if (!project) return undefined;
-    const stop = new AbortController();
-    follow(project, setJournal, stop.signal);
-    return () => stop.abort();
+  const known = useRef(NOTHING);
+  const set = (state, entries) => {
+    if (known.current.state !== state || known.current.entries !== entries) setJournal(known.current = { state, entries });
+  };
+  useEffect(() => set("loading", []), [project, round]);
+  useEvery(PERIOD, async (signal) => {
+    const { state, entries } = known.current;
+    if (!project || state === "gone") return;
+    try {
+      const found = await update(project, entries, signal);
+      if (!signal.aborted) set("live", found);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status === 404) set("gone", []);
+      else set("lost", entries);
+    }
   }, [project, round]);
   const found = useMemo(() => journal.entries.filter((entry) => entry.findings.length).length, [journal.entries]);
   return { ...journal, found, reload: () => setRound((number) => number + 1) };
 }
 
-async function follow(project, setJournal, signal) {
-  const set = (change) => signal.aborted || setJournal(change);
-  let entries = null;
-  for (let tries = 0; !signal.aborted;) {
-    try {
-      if (entries === null) {
-        entries = await projects.entries(project, signal);
-        set({ state: "live", entries });
-      }
-      for await (const { event, data } of events(project, entries, signal)) {
-        tries = 0;
-        if (event === "open") set({ state: "live", entries });
-        else if (event === "request" && data.number <= (entries[0]?.number ?? 0)) {
-          entries = null; // the journal was deleted, and its numbers began again
-          break;
-        } else if (event === "request") entries = [data, ...entries].slice(0, KEPT);
-        else if (event !== "open") entries = entries.map((entry) => entry.number === data?.number ? data : entry);
-        if (event !== "open") soon(() => set({ state: "live", entries }));
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error.status === 404) {
-        set({ state: "gone", entries: [] });
-        return;
-      }
-    }
-    if (entries !== null) set((journal) => ({ ...journal, state: "lost" }));
-    await pause(PAUSES[Math.min(tries++, PAUSES.length - 1)], signal);
-  }
+/** The entries as they are now: those that are new, under way or among the last are read again. */
+async function update(project, entries, signal) {
+  const [last] = entries;
+  if (!last) return merged([], await projects.after(project, 0, signal));
+  const open = entries.findLast((entry) => entry.underWay)?.number ?? Infinity;
+  const fresh = await projects.after(project, Math.max(0, Math.min(last.number - LOOKED_AT_AGAIN, open - 1)), signal);
+  if (fresh.some((entry) => entry.number === last.number && entry.startedAt === last.startedAt)) return merged(entries, fresh);
+  return merged([], await projects.after(project, 0, signal)); // the journal was deleted, and its numbers began again
 }
 
-let waiting = null;
-
-/** Draws at most once a frame, however many entries arrive. */
-function soon(draw) {
-  const first = waiting === null;
-  waiting = draw;
-  if (first) setTimeout(() => {
-    const last = waiting;
-    waiting = null;
-    last();
-  }, 16);
+/** Entries, newest first. What has not changed stays the same object, so that it is not drawn again. */
+function merged(before, fresh) {
+  const known = new Map(before.map((entry) => [entry.number, entry]));
+  const changed = fresh.filter((entry) => JSON.stringify(known.get(entry.number)) !== JSON.stringify(entry));
+  if (!changed.length && before.length) return before;
+  for (const entry of changed) known.set(entry.number, entry);
+  return [...known.values()].sort((one, other) => other.number - one.number).slice(0, KEPT);
 }

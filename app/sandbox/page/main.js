@@ -5,14 +5,13 @@ import { needsToken, projects, useToken } from "./api.js";
 import { useJournal } from "./journal.js";
 import { Empty, Fault, Link } from "./parts.js";
 import { go, remember, remembered, usePlace } from "./place.js";
-import { Playground } from "./playground.js";
 import { Project } from "./project.js";
 import { Report } from "./report.js";
 import { Requests } from "./requests.js";
 import { Resources } from "./resources.js";
 import { Rules } from "./rules.js";
 
-const VIEWS = { requests: "Requests", rules: "Rules", resources: "Resources", playground: "Playground", report: "Report", project: "Project" };
+const VIEWS = { requests: "Requests", rules: "Rules", resources: "Resources", report: "Report", project: "Project" };
 
 /** Asks for SANDBOX_TOKEN. */
 function Door({ onOpen }) {
@@ -101,7 +100,6 @@ function Sandbox() {
     requests: () => html`<${Requests} journal=${journal} project=${key} place=${place} credentials=${credentials} key=${key} />`,
     rules: () => html`<${Rules} project=${key} journal=${journal} key=${key} />`,
     resources: () => html`<${Resources} project=${key} key=${key} />`,
-    playground: () => html`<${Playground} project=${key} key=${key} />`,
     report: () => html`<${Report} project=${key} journal=${journal} key=${key} />`,
     project: () => html`<${Project} project=${key} credentials=${credentials} journal=${journal} onGone=${gone} key=${key} />`,
   };

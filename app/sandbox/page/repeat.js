@@ -2,7 +2,7 @@
 
 import { root } from "./api.js";
 
-const REDACTED = "(redacted)";
+const SECRET = "(secret)";
 
 /** Headers that curl and browsers make anew for their own connection. */
 const OF_CONNECTION = new Set(["host", "connection", "content-length", "accept-encoding", "transfer-encoding", "keep-alive", "te",
@@ -16,7 +16,7 @@ const isOfToken = ({ target }) => target.split("?")[0].endsWith("/oauth/token");
 
 /** The headers to send, without what the journal does not keep. */
 function headersOf({ headers }) {
-  return headers.filter(([name, value]) => !OF_CONNECTION.has(name.toLowerCase()) && !value.includes(REDACTED));
+  return headers.filter(([name, value]) => !OF_CONNECTION.has(name.toLowerCase()) && !value.includes(SECRET));
 }
 
 /** The request for a shell: `$TOKEN`, or `$CLIENT_ID` and `$CLIENT_SECRET`, stand for what the journal does not keep. */
@@ -24,17 +24,18 @@ export function curlOf({ request }) {
   const { method, body } = request;
   const words = ["curl -i --path-as-is -g"];
   if (method === "HEAD") words[0] += " --head";
-  else if (method !== "GET" || body) words[0] += ` -X ${method}`;
+  else if (method !== "GET" || body) words[0] += ` -X ${quoted(method)}`;
   words.push(quoted(`${location.origin}${targetOf(request)}`));
   for (const [name, value] of headersOf(request)) {
     const scheme = name.toLowerCase() === "authorization" ? value.split(" ")[0] : null;
-    if (scheme === null) words.push(`-H ${quoted(`${name}: ${value}`)}`);
+    if (scheme === null) words.push(`-H ${quoted(value ? `${name}: ${value}` : `${name};`)}`);
     else if (scheme.toLowerCase() === "basic") words.push('-u "$CLIENT_ID:$CLIENT_SECRET"');
     else words.push('-H "Authorization: Bearer $TOKEN"');
   }
   if (!body) return words.join(" \\\n  ");
   if (!request.headers.some(([name]) => name.toLowerCase() === "content-type")) words.push("-H 'Content-Type:'");
-  if (body.text !== undefined) return [...words, `--data-binary ${quoted(body.text)}`].join(" \\\n  ");
+  // --data-raw takes no @ for a file.
+  if (body.text !== undefined) return [...words, `--data-raw ${quoted(body.text)}`].join(" \\\n  ");
   return `echo ${body.base64} | base64 -d | ${[...words, "--data-binary @-"].join(" \\\n  ")}`;
 }
 
@@ -43,7 +44,7 @@ export function whyNotRepeated({ request }) {
   const { method, body } = request;
   if (isOfToken(request)) return "The journal does not keep the client's secret.";
   if (body?.truncated) return "The journal has only the beginning of its body.";
-  if (`${request.target}${body?.text ?? ""}`.includes(REDACTED)) return "The journal does not keep its secrets.";
+  if (`${request.target}${body?.text ?? ""}`.includes(SECRET)) return "The journal does not keep its secrets.";
   if (body && ["GET", "HEAD"].includes(method)) return `Browsers send no body with ${method}; curl does.`;
   if (["TRACE", "CONNECT"].includes(method)) return `Browsers do not send ${method}; curl does.`;
   const target = targetOf(request);

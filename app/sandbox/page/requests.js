@@ -43,7 +43,7 @@ function NoRequests({ project }) {
   return html`<${Empty} title="No requests yet">
     <p>Send one with your client, or with this line. The token is on the page <${Link} to=${{ view: "project" }}>Project</${Link}>.</p>
     <div class="with-button"><code class="line">${line}</code><${Copy} read=${() => line} label="Copy the curl line" /></div>
-    <p class="soft">Requests stand here within half a second of their answers.</p></${Empty}>`;
+    <p class="soft">Requests stand here within a second.</p></${Empty}>`;
 }
 
 const groupOf = (entry) => (entry.underWay ? "under way" : entry.response === null ? "lost" : `${String(entry.response.status)[0]}xx`);
@@ -141,7 +141,7 @@ function Detail({ entry, before, onRepeat }) {
     head.current.scrollIntoView({ block: "start" }); // it takes the place of the list, from which it was picked
     head.current.focus({ preventScroll: true });
   }, []);
-  const { request, response, rule, token, connection, sql } = entry;
+  const { request, response, rule, token, connection } = entry;
   const whyNot = whyNotRepeated(entry);
   return html`
     <header class="detail-head" tabindex="-1" ref=${head}>
@@ -170,7 +170,6 @@ function Detail({ entry, before, onRepeat }) {
     <dl class="about">
       <div><dt>Client</dt><dd>${entry.clientId ?? "unknown"}</dd></div>
       ${token && html`<div><dt>Token</dt><dd>${token.scopes.map((scope) => scope.split(":")[0]).join(", ")}; until ${token.expiresAt.slice(0, 16).replace("T", " ")}</dd></div>`}
-      <div><dt>SQL</dt><dd>${sql.statements} statements, ${milliseconds(sql.milliseconds)}</dd></div>
       <div><dt>Correlation id</dt><dd class="code">${entry.correlationId}</dd></div>
       ${entry.projectTime && html`<div><dt>Project's time</dt><dd>${entry.projectTime}</dd></div>`}
     </dl>`;

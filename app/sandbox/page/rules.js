@@ -22,7 +22,7 @@ const USUAL = [
 
 const OWN = '{"name": "every third is slow", "times": {"every": 3}, "delayMs": 800}';
 
-const asSent = ({ matched, acted, neverActs, ...rule }) => rule;
+const asSent = ({ matched, acted, ...rule }) => rule;
 
 /** Where a text of JSON ends to be one, as browsers tell it; line and column are counted from 1. */
 function placeInJson(text, { message }) {
@@ -90,7 +90,6 @@ export function Rules({ project, journal }) {
           <div class="row"><strong>${index + 1}. ${ruleTitle(rule)}</strong><span class="grow"></span>
             <span class="soft">matched ${rule.matched}, acted ${rule.acted}</span>
             <button type="button" class="quiet" aria-label="Remove rule ${index + 1}: ${ruleTitle(rule)}" onClick=${() => change(rules.filter((_, at) => at !== index))}>Remove</button></div>
-          ${rule.neverActs && html`<p class="soft">${rule.acted ? "It acts no more" : "It cannot act"}: ${rule.neverActs}</p>`}
           <pre tabindex="0" aria-label="Rule ${index + 1} as JSON">${JSON.stringify(asSent(rule), null, 1).replace(/\n\s*/g, " ")}</pre></li>`)}</ol>
         ${rules?.length > 0 && html`<button type="button" onClick=${() => change([])}>End all rules</button>`}
         <${Own} add=${(rule) => put([...(rules ?? []), rule])} number=${rules?.length ?? 0} />

@@ -43,23 +43,8 @@ function when({ first, after, every, probability }) {
     probability !== undefined && `${Number((probability * 100).toFixed(2))} % by chance`].filter(Boolean).join(", ");
 }
 
-const DONE = {
-  prefer: () => "Prefer",
-  status: ({ response }) => `made ${response?.status ?? "an answer"}`,
-  limit: () => "limit reached",
-  expireTokens: () => "tokens expired",
-  conflict: () => "another writer was faster",
-  body: () => "body altered",
-  headers: () => "headers altered",
-  delay: () => "",
-  ...Object.fromEntries(Object.entries(CONNECTIONS).map(([name, title]) => [name, () => title])),
-};
-
 /** What was ordered for a request: the names of the rules that acted, or what they did to it if one has none. */
-export function orderTitle(entry) {
-  const { rule } = entry;
+export function orderTitle({ rule }) {
   const names = rule.all.map(({ name }) => name);
-  if (names.length && names.every(Boolean) && !rule.prefer) return names.join(", ");
-  const done = rule.does.map((kind) => DONE[kind]?.(entry) ?? kind);
-  return [...done, rule.waitedMs > 0 && `${seconds(rule.waitedMs)} later`].filter(Boolean).join(", ") || "changed by a rule";
+  return names.length && names.every(Boolean) && !rule.prefer ? names.join(", ") : rule.did;
 }

@@ -205,6 +205,7 @@ class Projects:
             token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
+        project.journal.secrets.add_token(token)
         self.registry.add(project)
         return {
             "projectKey": project_key,
@@ -222,6 +223,7 @@ class Projects:
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
             token = self._token(connection, project.client_id, scopes, world)
+        project.journal.secrets.add_token(token)
         return {
             "clientId": project.client_id,
             "scope": " ".join(scopes),

@@ -1,12 +1,13 @@
 """How often the rules of a project have matched and acted, and which request is due: exactly, one after the other."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from time import monotonic
+from typing import Any
 
-from app.sandbox.rules.rules import Rule, Times
+from app.sandbox.rules.rules import Rule
 
 
 @dataclass(slots=True)
@@ -31,12 +32,13 @@ class CountedRule:
         wait_s = 0.0
         if limit is not None:
             now = monotonic()
-            if len(self.passed) < limit.requests or self.passed[0] <= now - limit.per_seconds:
+            requests, seconds = limit["requests"], limit["perSeconds"]
+            if len(self.passed) < requests or self.passed[0] <= now - seconds:
                 self.passed.append(now)
-                if len(self.passed) > limit.requests:
+                if len(self.passed) > requests:
                     self.passed.popleft()
                 return None
-            wait_s = self.passed[0] + limit.per_seconds - now
+            wait_s = self.passed[0] + seconds - now
         self.acted += 1
         return wait_s
 
@@ -46,13 +48,13 @@ def counted(rules: Sequence[Rule]) -> tuple[CountedRule, ...]:
     return tuple(CountedRule(rule) for rule in rules)
 
 
-def _is_due(times: Times, number: int) -> bool:
+def _is_due(times: Mapping[str, Any], number: int) -> bool:
     """Of the requests behind ``after``, each that ``every`` names, the ``first`` of these, and these by chance."""
-    behind, every = number - (times.after or 0), times.every or 1
-    if behind <= 0 or behind % every or (times.first is not None and behind // every > times.first):
+    behind, every = number - times.get("after", 0), times.get("every", 1)
+    if behind <= 0 or behind % every or ("first" in times and behind // every > times["first"]):
         return False
-    if times.probability is None:
+    if "probability" not in times:
         return True
     # Chance, but the same for the same seed and request.
-    digest = blake2b(f"{times.seed}/{number}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) < times.probability * 2**64
+    digest = blake2b(f"{times['seed']}/{number}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) < times["probability"] * 2**64

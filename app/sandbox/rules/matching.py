@@ -2,42 +2,40 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-import re2  # pyright: ignore[reportMissingTypeStubs] -- it has none; its matching takes linear time, that of re does not
 from werkzeug.datastructures import Headers
 
 TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 
-_MATCHED_PATH_AT_MOST = 2_000
-"""Characters of a path; a longer one matches no pattern."""
 MATCHED_BODY_AT_MOST = 64 * 1024
 """Bytes of a body; a longer one matches no condition."""
-_PATTERN_BYTES = 128 * 1024
-"""Memory of RE2 for a pattern, with what it remembers while it matches."""
+COMPARISONS_AT_MOST = 50_000
+"""For all that is asked of a request: a value of JSON, or so many characters of a text, takes about half a microsecond.
+Beyond it nothing matches."""
+_COMPARED_AT_ONCE = 256
 
-Wanted = str | bool | tuple[str, ...]
+Wanted = str | bool | list[str]
 """What is asked of a parameter or a header: a value that it has, several of them, or whether it is there at all."""
 
 
-@dataclass(slots=True)
-class Budget:
-    """What matching may cost; when it is spent, nothing matches any more.
-
-    :param comparisons: of JSON: about half a microsecond each.
-    :param steps: of patterns, as instructions times characters: some nanoseconds each at worst.
-    """
-
-    comparisons: int = 50_000
-    steps: int = 20_000_000
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether something was not looked at."""
-        return self.comparisons < 0 or self.steps < 0
+def fits(wanted: str, text: str) -> bool:
+    """Whether a text is the wanted one, in which ``*`` stands for any characters, also for none."""
+    first, *parts = wanted.split("*")
+    if not parts:
+        return text == wanted
+    last = parts.pop()
+    at, end = len(first), len(text) - len(last)
+    if at > end or not text.startswith(first) or not text.endswith(last):
+        return False
+    for part in parts:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 class Sent:
@@ -47,7 +45,7 @@ class Sent:
     :param query: the raw query string.
     :param headers: of the request.
     :param read: reads the body; None if it is too long or cannot be read. Called if a rule asks for it.
-    :param budget: of all that is asked of it.
+    :ivar is_unread: a condition on the body was not looked at, since it is too long or too much was asked of it.
     """
 
     def __init__(
@@ -59,7 +57,6 @@ class Sent:
         query: str = "",
         headers: Headers | None = None,
         read: Callable[[], bytes | None] = lambda: None,
-        budget: Budget | None = None,
     ) -> None:
         self.operation_id = operation_id
         self.method = method
@@ -68,8 +65,8 @@ class Sent:
         self.headers = Headers() if headers is None else headers
         self._query = query
         self._read = read
-        self._budget = budget or Budget()
-        self._searched: dict[tuple[str, bool], bool] = {}
+        self._comparisons = COMPARISONS_AT_MOST
+        self.is_unread = False
 
     @cached_property
     def parameters(self) -> Mapping[str, list[str]]:
@@ -78,9 +75,12 @@ class Sent:
 
     @cached_property
     def body(self) -> str | None:
-        """The body as text; None if it is none."""
+        """The body as text; None if it is not looked at."""
         data = self._read()
-        return None if data is None or len(data) > MATCHED_BODY_AT_MOST else data.decode("utf-8", "replace")
+        if data is None or len(data) > MATCHED_BODY_AT_MOST:
+            self.is_unread = True
+            return None
+        return data.decode("utf-8", "replace")
 
     @cached_property
     def json(self) -> Any:
@@ -90,26 +90,26 @@ class Sent:
         except (ValueError, RecursionError):
             return NOTHING
 
-    def finds(self, pattern: str, *, in_body: bool) -> bool:
-        """Whether a pattern is found in the body, or is that of the whole path; each is searched once."""
-        key = pattern, in_body
-        if key not in self._searched:
-            self._searched[key] = self._search(pattern, self.body if in_body else self.path, in_body=in_body)
-        return self._searched[key]
+    def fits(self, wanted: str, text: str) -> bool:
+        """Whether a text of the request is a wanted one, as :func:`fits` says."""
+        self._comparisons -= 1 + len(text) // _COMPARED_AT_ONCE
+        if self._comparisons < 0:
+            self.is_unread = True
+            return False
+        return fits(wanted, text)
 
-    def _search(self, pattern: str, text: str | None, *, in_body: bool) -> bool:
-        if text is None or (not in_body and len(text) > _MATCHED_PATH_AT_MOST):
-            return False
-        found = compiled(pattern)
-        self._budget.steps -= found.programsize * len(text)
-        if self._budget.steps < 0:
-            return False
-        return (found.search(text) if in_body else found.fullmatch(text)) is not None
+    def has(self, wanted: Wanted, values: list[str]) -> bool:
+        """Whether a parameter or header with these values has what is asked of it."""
+        if isinstance(wanted, bool):
+            return bool(values) is wanted
+        texts = [wanted] if isinstance(wanted, str) else wanted
+        return all(any(self.fits(each, value) for value in values) for each in texts)
 
     def is_in(self, part: Any, value: Any) -> bool:
         """Whether JSON has other JSON in it: each member of an object, and each item of an array somewhere."""
-        self._budget.comparisons -= 1
-        if self._budget.comparisons < 0:
+        self._comparisons -= 1
+        if self._comparisons < 0:
+            self.is_unread = True
             return False
         if isinstance(part, dict):
             members = cast("dict[str, Any]", part)
@@ -129,18 +129,22 @@ NOTHING: Any = object()
 """In place of a value: there is none."""
 
 
-@dataclass(frozen=True, slots=True)
 class Match:
-    """The conditions of a rule; all of them have to hold, and None or nothing is no condition."""
+    """The conditions of a rule; all of them have to hold, and None or nothing is no condition.
 
-    operation_ids: frozenset[str] | None = None
-    method: str | None = None
-    path: str | None = None
-    client: str | None = None
-    query: tuple[tuple[str, Wanted], ...] = ()
-    header: tuple[tuple[str, Wanted], ...] = ()
-    body: Any = NOTHING
-    """A pattern that is found in it, or a value of JSON that it contains."""
+    :param source: the checked member ``match``.
+    """
+
+    def __init__(self, source: Mapping[str, Any]) -> None:
+        named = source.get("operationId")
+        self.operation_ids = None if named is None else frozenset([named] if isinstance(named, str) else named)
+        self.method: str | None = source.get("method")
+        self.path: str | None = source.get("path")
+        self.client: str | None = source.get("client")
+        self.query: Mapping[str, Wanted] = source.get("query", {})
+        self.header: Mapping[str, Wanted] = {name.lower(): each for name, each in source.get("header", {}).items()}
+        self.body: Any = source.get("body", NOTHING)
+        """A text, or a value of JSON that it contains."""
 
     def holds(self, sent: Sent, *, is_named: bool = False) -> bool:
         """Whether a request fulfils all of them. A request for a token has to be named by its operation.
@@ -155,9 +159,9 @@ class Match:
         return (
             (self.method is None or sent.method == self.method)
             and (self.client is None or sent.client_id == self.client)
-            and (self.path is None or sent.finds(self.path, in_body=False))
-            and all(self.is_wanted(wanted, sent.parameters.get(name, [])) for name, wanted in self.query)
-            and all(self.is_wanted(wanted, sent.headers.getlist(name)) for name, wanted in self.header)
+            and (self.path is None or sent.fits(self.path, sent.path))
+            and all(sent.has(wanted, sent.parameters.get(name, [])) for name, wanted in self.query.items())
+            and all(sent.has(wanted, sent.headers.getlist(name)) for name, wanted in self.header.items())
             and self.holds_for_body(sent)
         )
 
@@ -166,67 +170,5 @@ class Match:
         if self.body is NOTHING:
             return True
         if isinstance(self.body, str):
-            return sent.finds(self.body, in_body=True)
+            return sent.body is not None and sent.fits(self.body, sent.body)
         return sent.json is not NOTHING and sent.is_in(self.body, sent.json)
-
-    @staticmethod
-    def is_wanted(wanted: Wanted, values: list[str]) -> bool:
-        """Whether a parameter or header has what is asked of it."""
-        if isinstance(wanted, bool):
-            return bool(values) is wanted
-        return set((wanted,) if isinstance(wanted, str) else wanted) <= set(values)
-
-    def covers(self, other: "Match") -> bool:
-        """Whether it holds for certain wherever the other one does: each of its conditions is one of the other's."""
-        if self.operation_ids is None:
-            if other.operation_ids is not None and TOKEN_OPERATION in other.operation_ids:
-                return False
-        elif other.operation_ids is None or not other.operation_ids <= self.operation_ids:
-            return False
-        same = (
-            (self.method, other.method),
-            (self.path, other.path),
-            (self.client, other.client),
-        )
-        return (
-            all(mine is None or mine == its for mine, its in same)
-            and set(self.query) <= set(other.query)
-            and set(self.header) <= set(other.header)
-            and (self.body is NOTHING or (other.body is not NOTHING and _is_same(self.body, other.body)))
-        )
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-@lru_cache(maxsize=512)
-def compiled(pattern: str) -> Any:
-    """A pattern of RE2.
-
-    :raises re2.error: for one that is none, or takes too much memory.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _PATTERN_BYTES
-    return re2.compile(pattern, options)
-
-
-def made_match(source: Mapping[str, Any]) -> Match:
-    """The conditions in the checked member ``match`` of a rule."""
-    operations = source.get("operationId")
-    return Match(
-        operation_ids=None
-        if operations is None
-        else frozenset([operations] if isinstance(operations, str) else operations),
-        method=source.get("method"),
-        path=source.get("path"),
-        client=source.get("client"),
-        query=_made_wanted(source.get("query", {})),
-        header=_made_wanted({name.lower(): value for name, value in source.get("header", {}).items()}),
-        body=source.get("body", NOTHING),
-    )
-
-
-def _made_wanted(source: Mapping[str, Any]) -> tuple[tuple[str, Wanted], ...]:
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in source.items())

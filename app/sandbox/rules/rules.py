@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from app.sandbox.rules.matching import Match, Sent, made_match
+from app.sandbox.rules.matching import Match
 
 DELAY_MS_AT_MOST = 60_000
 
@@ -22,82 +21,69 @@ PHASES = ("before", "after")
 KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
 """What is done to answers on order: as the request itself asked, or what a rule says."""
 
+_DONE = {
+    "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
+    "stall": "silent after its head", "drip": "sent byte by byte", "garbage": "no HTTP",
+    "truncatedJson": "body cut off", "html": "a proxy's page",
+    "empty": "body left out", "unknownFields": "unknown fields added",
+}  # fmt: skip
+"""What was done to an answer, in words, by ``connection`` and ``body``."""
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Which of the requests that a rule matches are due; without a member, all.
 
-    Together: of those behind ``after``, each that ``every`` names, the ``first`` of these, and these by chance.
+class Rule:
+    """A checked rule; what it does not have is None.
+
+    :param number: counted from 0.
+    :param source: as it was sent.
     """
 
-    first: int | None = None
-    after: int | None = None
-    every: int | None = None
-    probability: float | None = None
-    seed: int | None = None
-
-    @property
-    def is_always(self) -> bool:
-        """Whether every request is due."""
-        return not self.after and self.first is None and self.every in (None, 1) and self.probability in (None, 1)
-
-    @property
-    def last(self) -> int | None:
-        """The number of the request after which none is due any more, counted from 1; None: there is none."""
-        return None if self.first is None else (self.after or 0) + self.first * (self.every or 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """How many requests a rule lets through."""
-
-    requests: int
-    per_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class OwnBody:
-    """A body that a rule answers with."""
-
-    data: bytes
-    content_type: str
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A checked rule."""
-
-    number: int
-    """Counted from 0."""
-    source: Mapping[str, Any]
-    """As it was sent."""
-    name: str | None
-    match: Match
-    times: Times
-    phase: str
-    status: int | None
-    code: str | None
-    message: str | None
-    retry_after: int | None
-    headers: tuple[tuple[str, str], ...]
-    delay_ms: int | None
-    jitter_ms: int
-    connection: str | None
-    body: str | None
-    """How the body is altered, one of :data:`BODIES`."""
-    own_body: OwnBody | None
-    limit: Limit | None
-    expire_tokens: bool
-    conflict: bool
+    def __init__(self, number: int, source: Mapping[str, Any]) -> None:
+        body = source.get("body")
+        self.number = number
+        self.source = source
+        self.name: str | None = source.get("name")
+        self.match = Match(source.get("match", {}))
+        self.times: Mapping[str, Any] = source.get("times", {})
+        """Which of the requests that it matches are due; without a member, all."""
+        self.phase: str = source.get("phase", "before")
+        self.status: int | None = source.get("status")
+        self.code: str | None = source.get("code")
+        self.message: str | None = source.get("message")
+        self.retry_after: int | None = source.get("retryAfter")
+        self.headers: Mapping[str, str] = source.get("headers", {})
+        self.delay_ms: int | None = source.get("delayMs")
+        self.jitter_ms: int = source.get("jitterMs", 0)
+        self.connection: str | None = source.get("connection")
+        self.body: str | None = body if isinstance(body, str) else None
+        """How the body is altered, one of :data:`BODIES`."""
+        self.own_body = _own_body(cast("dict[str, Any]", body)) if isinstance(body, dict) else None
+        """A body that it answers with, and its media type."""
+        self.limit: Mapping[str, Any] | None = source.get("limit")
+        """How many requests it lets through, and in how many seconds."""
+        self.expire_tokens: bool = source.get("expireTokens", False)
+        self.conflict: bool = source.get("conflict", False)
 
     @property
     def label(self) -> str:
         """What answers and logs call it: its name, else its number."""
         return str(self.number) if self.name is None else self.name
 
-    def matches(self, sent: Sent) -> bool:
-        """Whether all of its conditions hold for a request."""
-        return self.match.holds(sent)
+    @property
+    def done(self) -> str:
+        """What it has done to a request, in words."""
+        parts = [
+            *([f"{self.delay_ms} ms later"] if self.delay_ms and self.waits_first else []),
+            *([str(self.status)] if self.status is not None else []),
+            *(["429 beyond its limit"] if self.limit is not None else []),
+            *(["401, tokens expired"] if self.expire_tokens else []),
+            *(["another writer came first"] if self.conflict else []),
+            *([_DONE[self.connection]] if self.connection is not None else []),
+            *([_DONE[self.body]] if self.body is not None else []),
+            *(["a body of its own"] if self.own_body is not None else []),
+            *(["headers changed"] if self.headers else []),
+        ]
+        name = str(self.number) if self.name is None else f"`{self.name}`"
+        return f"{', '.join(parts) or 'up to ' + str(self.jitter_ms) + ' ms later'} by rule {name}"
 
     @property
     def answers(self) -> bool:
@@ -139,34 +125,8 @@ class Rule:
         return tuple(found) or ("delay",)
 
 
-def made_rule(number: int, source: dict[str, Any]) -> Rule:
-    """The rule of a checked source."""
-    limit, body = source.get("limit"), source.get("body")
-    return Rule(
-        number=number,
-        source=source,
-        name=source.get("name"),
-        match=made_match(source.get("match", {})),
-        times=Times(**source.get("times", {})),
-        phase=source.get("phase", "before"),
-        status=source.get("status"),
-        code=source.get("code"),
-        message=source.get("message"),
-        retry_after=source.get("retryAfter"),
-        headers=tuple(source.get("headers", {}).items()),
-        delay_ms=source.get("delayMs"),
-        jitter_ms=source.get("jitterMs", 0),
-        connection=source.get("connection"),
-        body=body if isinstance(body, str) else None,
-        own_body=_own_body(body) if isinstance(body, dict) else None,
-        limit=None if limit is None else Limit(limit["requests"], limit["perSeconds"]),
-        expire_tokens=source.get("expireTokens", False),
-        conflict=source.get("conflict", False),
-    )
-
-
-def _own_body(source: dict[str, Any]) -> OwnBody:
+def _own_body(source: Mapping[str, Any]) -> tuple[bytes, str]:
     if "json" in source:
         data = json.dumps(source["json"], ensure_ascii=False, separators=(",", ":")).encode()
-        return OwnBody(data, source.get("contentType", "application/json; charset=utf-8"))
-    return OwnBody(source["text"].encode(), source.get("contentType", "text/plain; charset=utf-8"))
+        return data, source.get("contentType", "application/json; charset=utf-8")
+    return source["text"].encode(), source.get("contentType", "text/plain; charset=utf-8")

@@ -21,7 +21,7 @@ class JournalEntry:
     :param body: of the request as text; None without one, or if it is no text.
     :param response_body: of the answer, likewise.
     :param rule: the rule that acted, as the server describes it; None if none did.
-    :param data: the whole entry as the server has it, with ``findings``, ``sql`` and others.
+    :param data: the whole entry as the server has it, with ``findings`` and others.
     """
 
     number: int
@@ -74,9 +74,7 @@ class JournalEntry:
 
     def __str__(self) -> str:
         target = f"{self.path}?{self.query}" if self.query else self.path
-        status = str(self.status) if self.answered else f"no answer ({self.status or 'not carried out'})"
-        by_rule = "" if self.rule is None else f", by rule {self.rule.get('name') or self.rule.get('number')}"
-        return f"{self.number}: {self.method} {target} -> {status}{by_rule}"
+        return f"{self.number}: {self.method} {target} -> {self.data['outcome']}"
 
 
 def _pairs(message: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
@@ -129,24 +127,6 @@ class _Anything:
 
 ANYTHING = _Anything()
 
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
-_FLAGS = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"))
-
-
-def as_pattern(text: str | re.Pattern[str]) -> str:
-    """A regular expression of the service: that of a pattern, or one that only this text matches."""
-    if isinstance(text, str):
-        return _SPECIAL.sub(r"\\\g<0>", text)
-    flags = "".join(letter for flag, letter in _FLAGS if text.flags & flag)
-    return f"(?{flags}){text.pattern}" if flags else text.pattern
-
-
-def body_order(body: Any) -> Any:
-    """What the service is asked of a body: a text is the whole of it, and None is none."""
-    if body is None or isinstance(body, str):
-        return f"\\A{as_pattern(body or '')}\\z"
-    return as_pattern(body) if isinstance(body, re.Pattern) else body
-
 
 def times_order(times: Times) -> int | dict[str, int]:
     """How often, as the service is asked."""
@@ -155,15 +135,6 @@ def times_order(times: Times) -> int | dict[str, int]:
     return {name: each for name, each in zip(("atLeast", "atMost"), times, strict=True) if each is not None}
 
 
-def unmet(answer: Mapping[str, Any], found: Iterable[JournalEntry], project: str) -> str:
-    """What the service answers to what is not so, for a reader.
-
-    :param found: the requests that fit.
-    """
-    lines = [str(answer["message"]), *(f"  {entry}" for entry in found)]
-    for nearest in answer["nearest"][:1]:
-        target = str(nearest["target"]).removeprefix(f"/{project}")
-        status = nearest["status"] or "no answer"
-        lines += ["The nearest request:", f"  {nearest['number']}: {nearest['method']} {target} -> {status}"]
-        lines += (f"     {each}" for each in nearest["differs"])
-    return "\n".join(lines if len(lines) > 1 else [*lines, "The journal has no request."])
+def fits(wanted: str, text: str) -> bool:
+    """Whether a text is the wanted one, in which ``*`` stands for any characters."""
+    return re.fullmatch(".*".join(map(re.escape, wanted.split("*"))), text, re.DOTALL) is not None

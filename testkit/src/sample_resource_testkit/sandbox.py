@@ -9,7 +9,6 @@ The fixtures of :mod:`.plugin` give these objects to tests. They can be used wit
 import contextlib
 import http.client
 import json
-import re
 import ssl
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -21,11 +20,9 @@ from sample_resource_testkit.journal import (
     JournalEntry,
     Times,
     Values,
-    as_pattern,
-    body_order,
+    fits,
     times_order,
     told,
-    unmet,
 )
 
 JOURNAL_LENGTH = 1_000
@@ -170,9 +167,13 @@ class SandboxProject:
         self._server.order("PUT", f"{self._path}/rules", {"rules": [dict(rule) for rule in rules]})
 
     def idle_rules(self) -> list[str]:
-        """The rules that have not acted, each with how often it has matched, and why if it cannot act."""
+        """The rules that have not acted, each with how often it has matched."""
         listed = self._server.order("GET", f"{self._path}/rules")["rules"]
-        return [_idle(number, rule) for number, rule in enumerate(listed) if not rule["acted"]]
+        return [
+            f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests."
+            for number, rule in enumerate(listed)
+            if not rule["acted"]
+        ]
 
     def rule_counts(self) -> list[tuple[int, int]]:
         """How often each rule has matched, and acted."""
@@ -233,14 +234,14 @@ class SandboxProject:
         self,
         *,
         method: str | None = None,
-        path: str | re.Pattern[str] | None = None,
+        path: str | None = None,
         status: int | None = None,
         operation_id: str | None = None,
     ) -> list[JournalEntry]:
         """The requests of the project, newest first: each that was answered before, of the last 1,000.
 
         :param method: only requests with this method.
-        :param path: only this path below the project, without its query; a pattern has to match the whole of it.
+        :param path: only this path below the project, without its query; ``*`` stands for any characters.
         :param status: only requests with this status, as :class:`JournalEntry` has it.
         :param operation_id: only this operation of the OpenAPI document, such as ``createOrUpdateResource``.
         """
@@ -254,12 +255,12 @@ class SandboxProject:
             found += (JournalEntry.of(entry, self.key) for entry in page)
             if len(page) < _PAGE:
                 break
-        return [entry for entry in found if _is_at(entry.path, path) and status in (None, entry.status)]
+        return [entry for entry in found if fits(path or "*", entry.path) and status in (None, entry.status)]
 
     def expect(
         self,
         method: str,
-        path: str | re.Pattern[str],
+        path: str,
         *,
         times: Times | None = None,
         after: JournalEntry | Sequence[JournalEntry] | None = None,
@@ -268,43 +269,45 @@ class SandboxProject:
         headers: Mapping[str, Values] | None = None,
         body: Any = ANYTHING,
         within_ms: int = 0,
+        settle_ms: int = 0,
     ) -> list[JournalEntry]:
         """Ask the service whether the client has sent a request, and return all that fit, oldest first.
 
-        What is not given may be anything.
+        What is not given may be anything. In texts, ``*`` stands for any characters.
 
-        :param path: below the project, as it was sent, or a pattern of RE2 that matches the whole of it.
+        :param path: below the project, as it was sent.
         :param times: how often: a number, or a pair of at least and at most (None: no bound); by default at least once.
         :param after: a request, or requests, that came earlier: what this method has returned before.
         :param status: of the answer, as :class:`JournalEntry` has it.
         :param query: parameters by name: a value, several values, or whether it is there.
         :param headers: likewise by name; letter case of names makes no difference.
-        :param body: JSON, whose members and items are in the body, beside others; a text, which is the whole body; a
-            pattern that is found in it; None for no body.
+        :param body: JSON, whose members and items are in the body, beside others; a text, which is the whole body; None
+            for no body.
         :param within_ms: how long it may take, up to a minute.
+        :param settle_ms: how long it has to stay so, where there may be too many.
         :raises AssertionError: otherwise, with the nearest request and what is different in it.
         """
         __tracebackhide__ = True
         earlier = [after] if isinstance(after, JournalEntry) else list(after or ())
         asked: dict[str, Any] = {
             "method": method,
-            "path": as_pattern(path),
+            "path": path,
             "after": max((entry.number for entry in earlier), default=None),
             "times": None if times is None else times_order(times),
             "status": status,
             "query": query,
             "header": headers,
             "withinMs": within_ms,
+            "settleMs": settle_ms,
         }
         order = {name: value for name, value in asked.items() if value is not None}
         if body is not ANYTHING:
-            order["body"] = body_order(body)
+            order["body"] = "" if body is None else body
         answer = self._server.order("POST", f"{self._path}/requests/expect", order, also=409)
+        if "told" in answer:
+            raise AssertionError(answer["told"])
         numbers = set(answer["requests"])
-        found = [entry for entry in reversed(self.journal()) if entry.number in numbers] if numbers else []
-        if "nearest" in answer:
-            raise AssertionError(unmet(answer, found, self.key))
-        return found
+        return [entry for entry in reversed(self.journal()) if entry.number in numbers] if numbers else []
 
     def told(self) -> str:
         """All requests for a reader, also those before a reset, and the rules that have not acted."""
@@ -320,13 +323,6 @@ class SandboxProject:
         :raises SandboxError: if the service is of a version without reports.
         """
         return self._server.order("GET", f"{self._path}/report")
-
-    def explain(self, operation_id: str, query: str) -> dict[str, Any]:
-        """What a query does: its tree, and the indexes that serve it.
-
-        :param query: as in a URL, percent-encoded.
-        """
-        return self._server.order("POST", f"{self._path}/explain", {"operationId": operation_id, "query": query})
 
     # Tokens
 
@@ -348,17 +344,6 @@ class SandboxProject:
     def remove(self) -> None:
         """Remove the project with everything in it. The server does it by itself after an hour."""
         self._server.order("DELETE", self._path)
-
-
-def _idle(number: int, rule: Mapping[str, Any]) -> str:
-    why = f" {rule['neverActs']}" if "neverActs" in rule else ""
-    return f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests.{why}"
-
-
-def _is_at(path: str, wanted: str | re.Pattern[str] | None) -> bool:
-    if isinstance(wanted, re.Pattern):
-        return wanted.fullmatch(path) is not None
-    return wanted in (None, path)
 
 
 def _written(moment: datetime | str) -> str:

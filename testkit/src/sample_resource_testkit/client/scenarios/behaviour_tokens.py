@@ -48,7 +48,7 @@ def keeps_its_secret(stage: Stage) -> None:
     done = stage.client(own_token=True).call("listResources").expect_success()
     for sent in stage.all_requests():
         shown = sent.target if sent.operation == "getToken" else f"{sent.target} {sent.headers} {sent.body!r}"
-        if "(redacted)" in sent.target or "client_secret" in shown or stage.project.client_secret in shown:
+        if "(secret)" in sent.target or "client_secret" in shown or stage.project.client_secret in shown:
             raise done.wrong("the secret of the client stands where it can be read", sent=sent)
 
 
