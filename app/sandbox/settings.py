@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from app.config import InvalidSetting, Settings, read_settings, setting
 from app.setting_values import fixed_token, integer, is_loopback, one_of
 
-LOCAL_TABLES = ("sandbox_project", "sandbox_ids")
+LOCAL_TABLES = ("sandbox_project", "sandbox_ids", "sandbox_run")
 """Its tables, which stay on one machine: there is one process."""
 
 
