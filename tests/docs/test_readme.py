@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import own_database
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.pages import ROOT, Page
 from tests.support.server import NOT_MEASURED
@@ -93,9 +95,9 @@ def block(mark: str) -> str:
 
 
 def test_the_failing_test_prints_what_readme_shows(
-    start_gunicorn: StartGunicorn, database_url: str, tmp_path: Path
+    start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres, tmp_path: Path
 ) -> None:
-    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+    server = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
     (tmp_path / "test_my_client.py").write_text(block("a failing test"))
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],

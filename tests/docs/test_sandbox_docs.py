@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import own_database
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.pages import ROOT
 from tests.support.sandbox import Service
@@ -42,8 +44,8 @@ EXPECTED = (
 
 
 @pytest.fixture(scope="module")
-def server(database_url: str) -> Iterator[Service]:
-    started = Gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+def server(cluster: EmbeddedPostgres) -> Iterator[Service]:
+    started = Gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
     yield Service(started.port)
     assert started.stop() == 0
 

@@ -18,7 +18,8 @@ from app.config import InvalidSetting, Settings
 from app.extension import Extension, ExtensionPackage, settled
 from app.sandbox.api.addresses import base_url_of
 from app.sandbox.settings import SandboxSettings
-from tests.support.applications import open_app, with_sandbox
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import open_app, own_database, with_sandbox
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.sandbox import Project, Service
 
@@ -230,8 +231,9 @@ def test_the_settings_are_what_the_application_is_made_of(settings: Settings) ->
 
 @pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
 def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
-    database_url: str, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
+    cluster: EmbeddedPostgres, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
 ) -> None:
+    database_url = own_database(cluster)
     settings = with_sandbox(Settings(database_url=database_url), token or None)
     assert f"WARNING  SANDBOX=on: {who}" in prepare(database_url, settings)
     assert "SANDBOX" not in prepare(database_url, Settings(database_url=database_url))

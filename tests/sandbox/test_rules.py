@@ -19,6 +19,8 @@ from app.database.connection import Connection
 from app.identity import issued_tokens
 from app.sandbox.rules.counting import counted
 from app.sandbox.rules.rules import Rule
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import own_database
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.sandbox import Answer, Project, Service, wait_for
 from tests.support.steady_client import steady_client
@@ -637,9 +639,9 @@ def test_two_hundred_that_wait_hold_no_database_connection(
             each.close()
 
 
-def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, database_url: str) -> None:
+def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
     settings = {"SANDBOX": "on", "GUNICORN_CMD_ARGS": "--graceful-timeout 60"}
-    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=database_url, **settings)
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), **settings)
     project = Service(server.port).make()
     project.rules(
         {"match": {"method": "GET"}, "times": {"first": 10}, "delayMs": 60_000},
@@ -656,8 +658,8 @@ def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, database_url: str
         each.close()
 
 
-def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, database_url: str) -> None:
-    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=database_url, SANDBOX="on")
+def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
     project = Service(server.port).make()
     made = project.create(key="kept")
     project.rules({"times": {"first": 8}, "delayMs": 60_000})

@@ -60,4 +60,10 @@ def test_behind_a_pooler_that_gives_each_statement_another_connection_nothing_is
     instances = [SoleInstance(url, settings) for _ in range(2)]
     assert all(each.take(0) for each in instances)
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT FROM pg_locks WHERE locktype = 'advisory'").fetchall() == []
+        assert (
+            connection.execute(
+                "SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+                " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
+            ).fetchall()
+            == []
+        )

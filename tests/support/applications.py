@@ -4,11 +4,17 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
+import psycopg
 from flask import Flask
 
 from app import create_app
 from app.config import Settings
+from app.database import migrate
+from app.extension import installed_package
+from app.identity import signing_keys
+from app.serving.embedded import EmbeddedPostgres
 
 
 @contextmanager
@@ -30,3 +36,12 @@ def with_sandbox(settings: Settings, token: str | None = None, **others: str) ->
     """
     given = {"SANDBOX": "on", **({} if token is None else {"SANDBOX_TOKEN": token}), **others}
     return replace(settings, environment={**settings.environment, **given})
+
+
+def own_database(cluster: EmbeddedPostgres) -> str:
+    """The URL of a database that no other instance has the sandbox of."""
+    url = cluster.create_database(f"own_{uuid4().hex}")
+    migrate.upgrade(url, installed_package().migrations)
+    with psycopg.connect(url, autocommit=True) as connection:
+        signing_keys.ensure_signing_key(connection)
+    return url
