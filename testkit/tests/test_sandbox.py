@@ -12,7 +12,13 @@ MADE = {"projectKey": "sb", "accessToken": "t", "clientId": "c", "clientSecret":
 
 def entry(number: int) -> dict[str, object]:
     request = {"method": "GET", "target": f"/sb/resource?limit={number}", "headers": [], "body": None}
-    return {"number": number, "request": request, "response": {"status": 200, "headers": []}, "rule": None}
+    return {
+        "number": number,
+        "request": request,
+        "response": {"status": 200, "headers": []},
+        "rule": None,
+        "outcome": "200",
+    }
 
 
 def answer(request: Received) -> bytes:

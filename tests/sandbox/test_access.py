@@ -216,6 +216,7 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
         ("DELETE", "/rules", None),
         ("GET", "/requests", None),
         ("GET", "/requests/1", None),
+        ("DELETE", "/requests", None),
         ("GET", "/requests.har", None),
         ("GET", "/resources", None),
     ):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.sandbox.api.answering import giving_way
 from app.sandbox.rules.matching import COMPARISONS_AT_MOST, Sent, fits
 from tests.support.effort import assert_under_50_ms
 from tests.support.sandbox import Project, Service
@@ -90,3 +91,13 @@ def test_unknown_fields_are_added_to_whatever_there_is(throwaway: Project, own: 
 def test_a_page_of_another_site_is_refused(sandbox: Service) -> None:
     for site, status in (("cross-site", 403), ("same-origin", 200), ("none", 200)):
         assert sandbox.send("GET", "/sandbox/projects", headers={"Sec-Fetch-Site": site}).status == status
+
+
+def test_what_computes_for_long_gives_others_as_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    slept: list[float] = []
+    monkeypatch.setattr("app.sandbox.api.answering.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("app.sandbox.api.answering.time.sleep", slept.append)
+    for spent in giving_way([0.001, 0.001, 0.002, 0.05, 0.0]):
+        clock[0] += spent
+    assert slept == [pytest.approx(0.004), pytest.approx(0.05)]

@@ -141,6 +141,15 @@ def test_a_serial_client_finds_its_requests_in_their_order(throwaway: Project) -
     assert targets == [f"{throwaway.resources}?limit={number}" for number in range(30)]
 
 
+def test_it_is_emptied_and_its_numbers_begin_again(throwaway: Project) -> None:
+    throwaway.send("GET", "?limit=0")
+    assert throwaway.order("DELETE", "/requests").status == 204
+    assert throwaway.entries() == []
+    assert throwaway.order("GET", "/report").json["requests"]["total"] == 0
+    throwaway.send("GET", "?limit=1")
+    assert [each["number"] for each in throwaway.entries()] == [1]
+
+
 def test_the_archive(throwaway: Project) -> None:
     throwaway.create(key="kk")
     throwaway.send("GET", "/sorted-query-parameters?where=key%3D%22kk%22&limit=1")

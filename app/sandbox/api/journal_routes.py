@@ -43,6 +43,15 @@ class Requests(Endpoint):
         head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
         return _in_parts(_listed(head, entries, journal))
 
+    @blueprint.operation("emptyJournal", "Journal")
+    def delete(self, projectKey: str) -> Response:
+        """Empty the journal
+
+        And begin the report anew, as a reset does; a run keeps what its projects have shown.
+        """
+        parts().projects.forget_requests(project_of(projectKey))
+        return done()
+
 
 def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[str]:
     yield f'{{{head},"results":['

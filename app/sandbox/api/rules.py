@@ -113,29 +113,11 @@ def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
     )
 
 
-def _query_wanted() -> StrictField:
-    """What is asked of parameters."""
-    expected = "A name of 1 to 200 characters is expected."
-    return _wanted("parameters of the query string, decoded", r"[^\x00]{1,200}", expected)
-
-
-def _header_wanted() -> StrictField:
-    """What is asked of headers."""
-    return _wanted("headers of the request", _HEADER_NAME, "The name of a header is expected.")
-
-
 def _check_operations(value: Any) -> Any:
     known = one_of(*sorted(current_app.extensions["extension"].parts.known["operations"]))
     if not isinstance(value, list):
         return known(value)
     return check_items(value or refuse_shape("At least one operationId is expected."), known)
-
-
-def _operations_wanted() -> StrictField:
-    """Which operations."""
-    meaning = "an operation or several; those for tokens have to be named: getToken"
-    schema: dict[str, Any] = {"type": ["string", "array"], "items": {"type": "string"}}
-    return anything(_check_operations, "An operationId or several are expected.", meaning, **schema)
 
 
 def _check_searched_body(value: Any) -> Any:
@@ -147,12 +129,18 @@ def _check_searched_body(value: Any) -> Any:
 class MatchSchema(StrictSchema):
     """All of its members have to hold."""
 
-    operationId = _operations_wanted()
+    operationId = anything(
+        _check_operations, "An operationId or several are expected.",
+        "an operation or several; those for tokens have to be named: getToken",
+        type=["string", "array"], items={"type": "string"},
+    )  # fmt: skip
     method = choice("of the request", *METHODS)
     path = text(f"the raw path below the project, with its slash; {_ANY}")
     client = text("the id of a client", check=_short_text)
-    query = _query_wanted()
-    header = _header_wanted()
+    query = _wanted(
+        "parameters of the query string, decoded", r"[^\x00]{1,200}", "A name of 1 to 200 characters is expected."
+    )
+    header = _wanted("headers of the request", _HEADER_NAME, "The name of a header is expected.")
     body = anything(
         _check_searched_body,
         "JSON is expected.",

@@ -334,10 +334,10 @@ class Projects:
         if not keep_rules:
             project.rules = ()
         if not keep_requests:
-            self._forget_requests(project)
+            self.forget_requests(project)
 
-    def _forget_requests(self, project: SandboxProject) -> None:
-        """Begin the journal of a project anew; its run keeps what the requests have shown."""
+    def forget_requests(self, project: SandboxProject) -> None:
+        """Begin the journal and the report of a project anew; its run keeps what the requests have shown."""
         if project.run is not None:
             self._runs.leave(project.run, project.observer)
         secrets = project.journal.secrets
